@@ -1,0 +1,228 @@
+import type { IdKind } from '../../contracts/ids.ts';
+
+/**
+ * The only place that names node types, fields, edges, uniqueness and indexes; each engine derives its storage from it.
+ * A field is `text`, `integer`, `boolean` or `time` (milliseconds); `?` allows null. Every node has `id`, `version` (raised by every
+ * update) and, where `owned`, `workspace`: the anchor that every query of it goes through.
+ * `unique` holds per workspace for owned types; a combination with a null field is not checked.
+ */
+export const schema = {
+  workspace: {
+    owned: false,
+    fields: { name: 'text', suspended: 'boolean', revision: 'integer', statusRevision: 'integer', createdAt: 'time' },
+    unique: [['name']],
+    index: ['name', 'createdAt'],
+    search: ['name'],
+    edges: {},
+  },
+  user: {
+    owned: false,
+    fields: { email: 'text', name: 'text', createdAt: 'time' },
+    unique: [['email']],
+    index: ['email'],
+    search: ['email', 'name'],
+    edges: {},
+  },
+  member: {
+    owned: true,
+    fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
+    unique: [['user']],
+    index: ['user', 'createdAt'],
+    search: [],
+    edges: { person: 'user' },
+  },
+  role: {
+    owned: true,
+    fields: { name: 'text', description: 'text', enabled: 'boolean', createdAt: 'time' },
+    unique: [['name']],
+    index: ['name', 'createdAt'],
+    search: ['name', 'description'],
+    edges: { skills: 'skill' },
+  },
+  skill: {
+    owned: true,
+    fields: { name: 'text', description: 'text', instructions: 'text', createdAt: 'time' },
+    unique: [['name']],
+    index: ['name', 'createdAt'],
+    search: ['name', 'description'],
+    edges: { tools: 'tool' },
+  },
+  mcpServer: {
+    owned: true,
+    /** `launch` is the ciphertext of how it is started; `configVersion` counts its changes. */
+    fields: {
+      name: 'text',
+      kind: 'text',
+      launch: 'text',
+      configVersion: 'integer',
+      enabled: 'boolean',
+      createdAt: 'time',
+    },
+    unique: [['name']],
+    index: ['name', 'createdAt'],
+    search: ['name'],
+    edges: { runtimes: 'runtime' },
+  },
+  tool: {
+    owned: true,
+    /** `name` is given when the tool is first listed and kept; a tool that a skill asks for before that has none. */
+    fields: {
+      name: 'text?',
+      originalName: 'text',
+      mcpServer: 'text',
+      definition: 'text?',
+      listed: 'boolean',
+      createdAt: 'time',
+    },
+    unique: [['name'], ['mcpServer', 'originalName']],
+    index: ['name', 'mcpServer', 'createdAt'],
+    search: ['originalName'],
+    edges: { server: 'mcpServer' },
+  },
+  key: {
+    owned: true,
+    /** `activeName` equals `name` until the key is revoked: a name is free again then. */
+    fields: {
+      name: 'text',
+      activeName: 'text?',
+      digest: 'text',
+      ciphertext: 'text',
+      hint: 'text',
+      allRoles: 'boolean',
+      expiresAt: 'time?',
+      revokedAt: 'time?',
+      lastUsedAt: 'time?',
+      createdAt: 'time',
+    },
+    unique: [['activeName']],
+    uniqueEverywhere: [['digest']],
+    index: ['name', 'createdAt'],
+    search: ['name'],
+    edges: { user: 'user', roles: 'role' },
+  },
+  runtime: {
+    owned: false,
+    /** `home` is the workspace of a customer's runtime, or `platform`; the platform's own serve all workspaces. */
+    fields: { name: 'text', home: 'text', lastHeartbeatAt: 'time?', revokedAt: 'time?', createdAt: 'time' },
+    unique: [['home', 'name']],
+    index: ['home', 'name', 'createdAt'],
+    search: ['name'],
+    edges: {},
+  },
+  runtimeKey: {
+    owned: false,
+    fields: { runtime: 'text', digest: 'text', hint: 'text', expiresAt: 'time?', createdAt: 'time' },
+    unique: [['digest']],
+    index: ['runtime'],
+    search: [],
+    edges: { of: 'runtime' },
+  },
+  systemKey: {
+    owned: false,
+    /** `component` is remote-mcp or runtime; `runtimeNames` is a JSON list of the names a runtime may take. */
+    fields: { component: 'text', digest: 'text', hint: 'text', runtimeNames: 'text', createdAt: 'time' },
+    unique: [['digest']],
+    index: ['component'],
+    search: [],
+    edges: {},
+  },
+  /** What one runtime process says of one MCP server. Not configuration: it raises `statusRevision`, not `revision`. */
+  status: {
+    owned: true,
+    fields: {
+      mcpServer: 'text',
+      runtime: 'text',
+      process: 'text',
+      configVersion: 'integer',
+      status: 'text',
+      health: 'text',
+      reason: 'text?',
+      stderr: 'text',
+      restarts: 'integer',
+      startedAt: 'time?',
+      nextRetryAt: 'time?',
+    },
+    unique: [['mcpServer', 'process']],
+    index: ['mcpServer', 'runtime', 'process'],
+    search: [],
+    edges: { server: 'mcpServer' },
+  },
+  activity: {
+    owned: true,
+    fields: {
+      at: 'time',
+      actor: 'text',
+      actorName: 'text',
+      action: 'text',
+      subject: 'text',
+      subjectKind: 'text',
+      subjectName: 'text',
+      changes: 'text',
+    },
+    unique: [],
+    index: ['at', 'subject'],
+    search: ['subjectName', 'actorName'],
+    edges: {},
+  },
+  /** Calls of one hour by key, skill and tool. */
+  usage: {
+    owned: true,
+    fields: {
+      hour: 'time',
+      key: 'text',
+      tool: 'text',
+      skill: 'text?',
+      slot: 'text',
+      mcpServer: 'text',
+      calls: 'integer',
+      errors: 'integer',
+      durationMs: 'integer',
+    },
+    unique: [['slot']],
+    index: ['hour', 'key', 'tool', 'slot'],
+    search: [],
+    edges: {},
+  },
+  setting: {
+    owned: false,
+    fields: { name: 'text', value: 'text' },
+    unique: [['name']],
+    index: ['name'],
+    search: [],
+    edges: {},
+  },
+} as const satisfies Record<string, NodeType>;
+
+export interface NodeType {
+  readonly owned: boolean;
+  readonly fields: Readonly<Record<string, FieldKind>>;
+  readonly unique: readonly (readonly string[])[];
+  /** Unique over all workspaces, for owned types. */
+  readonly uniqueEverywhere?: readonly (readonly string[])[];
+  readonly index: readonly string[];
+  readonly search: readonly string[];
+  readonly edges: Readonly<Record<string, string>>;
+}
+
+export type FieldKind = 'text' | 'integer' | 'boolean' | 'time' | 'text?' | 'integer?' | 'time?';
+export type Schema = typeof schema;
+export type TypeName = keyof Schema;
+
+/** Which kind of id a node of a type has. */
+export const idKindOf = {
+  workspace: 'workspace',
+  user: 'user',
+  member: 'member',
+  role: 'role',
+  skill: 'skill',
+  mcpServer: 'mcpServer',
+  tool: 'tool',
+  key: 'key',
+  runtime: 'runtime',
+  runtimeKey: 'key',
+  systemKey: 'systemKey',
+  status: 'status',
+  activity: 'activity',
+  usage: 'usage',
+  setting: 'setting',
+} as const satisfies Record<TypeName, IdKind>;

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { id } from '../id-schema.ts';
+
+/** Bodies of the low-rate messages, as parsers: whoever receives one parses it. Calls are headers and raw bytes (see call.ts). */
+const shortText = z.string().max(255);
+const time = z.number().int().nonnegative();
+
+// Identity
+
+export const handshakeRequest = z.object({
+  /** Version of the runtime's program. */
+  version: shortText,
+  hostname: shortText,
+  /** X25519 public key of this very process; assignments are sealed to it. */
+  publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),
+  /** The assignments the process already has; an equal etag is answered without them. */
+  etag: shortText.optional(),
+});
+export type HandshakeRequest = z.infer<typeof handshakeRequest>;
+
+export const handshakeReply = z.object({
+  mcpUrl: z.string(),
+  etag: shortText,
+  /** Compact JWE over an `Assignment[]`; absent where the etag is the one sent. */
+  sealed: z.string().optional(),
+});
+export type HandshakeReply = z.infer<typeof handshakeReply>;
+
+const settings = z.record(z.string().max(4096), z.string().max(65_536));
+
+/** How an MCP server is reached: as a child process, or over HTTP. */
+export const launch = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('child'),
+    command: z.string().min(1).max(4096),
+    args: z.array(z.string().max(65_536)).max(1000),
+    cwd: z.string().max(4096).nullable(),
+    env: settings,
+  }),
+  z.object({ kind: z.literal('http'), url: z.string().max(4096), headers: settings }),
+]);
+export type Launch = z.infer<typeof launch>;
+
+/** One MCP server that a runtime shall run, with its secrets: it travels only sealed. */
+export const assignment = z.object({
+  mcpServer: id('mcpServer'),
+  workspace: id('workspace'),
+  name: shortText,
+  configVersion: z.number().int().nonnegative(),
+  launch,
+});
+export type Assignment = z.infer<typeof assignment>;
+export const assignments = z.array(assignment).max(10_000);
+
+export const helloReply = z.object({ backendUrl: z.string(), mcpUrl: z.string() });
+export type HelloReply = z.infer<typeof helloReply>;
+
+export const keyRequest = z.object({ key: z.string().max(600) });
+
+/** Whose a key is. `roles` null means every role of the workspace. */
+export const principal = z.object({
+  key: id('key'),
+  keyName: shortText,
+  user: id('user'),
+  workspace: id('workspace'),
+  workspaceName: shortText,
+  suspended: z.boolean(),
+  roles: z.array(id('role')).nullable(),
+  expiresAt: time.nullable(),
+});
+export type Principal = z.infer<typeof principal>;
+
+export const keyReply = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), principal }),
+  z.object({ ok: z.literal(false), refusal: z.enum(['unknown', 'expired', 'revoked']), at: time.nullable() }),
+]);
+export type KeyReply = z.infer<typeof keyReply>;
+
+// Reports of runtimes
+
+export const serverStatus = z.enum(['Connected', 'Disconnected', 'Error']);
+export type ServerStatus = z.infer<typeof serverStatus>;
+export const health = z.enum(['green', 'yellow', 'red']);
+export type Health = z.infer<typeof health>;
+
+/** Why something is not as it should be, and what mends it. Never holds a secret. */
+export const reason = z.object({ code: shortText, message: z.string().max(4000), repair: z.string().max(1000) });
+export type Reason = z.infer<typeof reason>;
+
+export const reportedTool = z.object({
+  name: z.string().min(1).max(1000),
+  /** The tool as the MCP server described it, as JSON text: it is passed on, not interpreted. */
+  definition: z.string().max(1_048_576),
+});
+export type ReportedTool = z.infer<typeof reportedTool>;
+
+export const serverReport = z.object({
+  mcpServer: id('mcpServer'),
+  configVersion: z.number().int().nonnegative(),
+  status: serverStatus,
+  health,
+  reason: reason.nullable(),
+  restarts: z.number().int().nonnegative(),
+  startedAt: time.nullable(),
+  nextRetryAt: time.nullable(),
+  /** Last lines of stderr, for a person who asks why; at most 20 lines. */
+  stderr: z.array(z.string().max(1000)).max(20),
+  /** Present when the list of tools was learnt or changed. */
+  tools: z.array(reportedTool).max(20_000).optional(),
+});
+export type ServerReport = z.infer<typeof serverReport>;
+
+/** `complete` reports list every MCP server of the process, so that what is missing is gone. */
+export const report = z.object({ complete: z.boolean(), mcpServers: z.array(serverReport).max(10_000) });
+export type Report = z.infer<typeof report>;
+
+export const heartbeat = z.object({
+  at: time,
+  inFlight: z.number().int().nonnegative(),
+  intervalMs: z.number().int().positive(),
+  version: shortText,
+});
+export type Heartbeat = z.infer<typeof heartbeat>;
+
+/** From the backend to one runtime process. `assignments` says that they changed: fetch them. */
+export const command = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('assignments') }),
+  z.object({ kind: z.literal('restart'), mcpServer: id('mcpServer') }),
+]);
+export type Command = z.infer<typeof command>;
+
+// Events and usage
+
+/** Body of `svc.event.<workspace>.<kind>`: the versions after the change, and the key that was revoked or changed. */
+export const event = z.object({
+  version: z.number().int(),
+  statusVersion: z.number().int(),
+  key: id('key').optional(),
+});
+export type PlatformEvent = z.infer<typeof event>;
+
+export const usageRecord = z.object({
+  workspace: id('workspace'),
+  key: id('key'),
+  at: time,
+  /** Absent for a record that only says that the key was used. */
+  call: z
+    .object({
+      mcpServer: id('mcpServer'),
+      tool: id('tool'),
+      skill: id('skill').nullable(),
+      outcome: z.enum(['ok', 'tool_error', 'error']),
+      durationMs: z.number().nonnegative(),
+    })
+    .optional(),
+});
+export type UsageRecord = z.infer<typeof usageRecord>;
+export const usageBatch = z.array(usageRecord).max(1000);

@@ -1,0 +1,54 @@
+import type { ProcessId, RuntimeId, SessionId, WorkspaceId } from '../ids.ts';
+
+/** What happened to a workspace's configuration or to what it can do right now. */
+export type EventKind = 'catalogue' | 'status' | 'key';
+
+/** Every subject of the bus, built in one place. A token never holds a dot, because ids don't. */
+export const subjects = {
+  /** A runtime's process introduces itself and asks for what it shall run. Answered by the backend. */
+  handshake: (runtime: RuntimeId, process: ProcessId) => `svc.identity.handshake.${runtime}.${process}`,
+  /** remote-mcp introduces itself and learns the advertised addresses. Answered by the backend. */
+  hello: (node: ProcessId) => `svc.identity.hello.${node}`,
+  /** remote-mcp asks whose an API key is. Answered by the backend. */
+  key: (node: ProcessId) => `svc.identity.key.${node}`,
+  call: (runtime: RuntimeId, process: ProcessId) => `svc.runtime.${runtime}.${process}.call`,
+  command: (runtime: RuntimeId, process: ProcessId) => `svc.runtime.${runtime}.${process}.command`,
+  heartbeat: (runtime: RuntimeId, process: ProcessId) => `svc.heartbeat.${runtime}.${process}`,
+  report: (runtime: RuntimeId, process: ProcessId) => `svc.report.${runtime}.${process}`,
+  gone: (runtime: RuntimeId, process: ProcessId) => `svc.gone.${runtime}.${process}`,
+  event: (workspace: WorkspaceId, kind: EventKind) => `svc.event.${workspace}.${kind}`,
+  session: (session: SessionId) => `svc.session.${session}`,
+} as const;
+
+/** What services listen to: the same subjects with wildcards where a sender's name stands. */
+export const patterns = {
+  handshake: 'svc.identity.handshake.*.*',
+  hello: 'svc.identity.hello.*',
+  key: 'svc.identity.key.*',
+  heartbeat: 'svc.heartbeat.*.*',
+  report: 'svc.report.*.*',
+  gone: 'svc.gone.*.*',
+  eventsOf: (workspace: WorkspaceId) => `svc.event.${workspace}.*`,
+  events: 'svc.event.*.*',
+} as const;
+
+/** Durable streams and key-value buckets. */
+export const streams = { usage: 'usage' } as const;
+export const buckets = { sessions: 'sessions' } as const;
+
+/** The tokens of a subject, after a check that it has the shape of `pattern`. */
+export function tokensOf(pattern: string, subject: string): readonly string[] | null {
+  return matches(pattern, subject) ? subject.split('.') : null;
+}
+
+/** NATS wildcards: `*` stands for one token, a closing `>` for one or more. */
+export function matches(pattern: string, subject: string): boolean {
+  if (pattern === subject) return true;
+  const wanted = pattern.split('.');
+  const given = subject.split('.');
+  for (const [i, token] of wanted.entries()) {
+    if (token === '>') return given.length > i;
+    if (i >= given.length || (token !== '*' && token !== given[i])) return false;
+  }
+  return wanted.length === given.length;
+}

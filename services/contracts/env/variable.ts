@@ -1,0 +1,170 @@
+import { Secret } from '../secret.ts';
+
+/** One environment variable: what it means, what it defaults to, and how its text becomes a value. */
+export interface Variable<Value> {
+  readonly meaning: string;
+  /** The rule a value must keep, in words that follow "must be". */
+  readonly rule: string;
+  /** The text used where the variable is not set. */
+  readonly default?: string;
+  readonly required?: true;
+  /** A secret is never printed and has a `_FILE` twin that names the file holding it. */
+  readonly secret?: true;
+  /** `additions` are ours; everything else is in part 8 of the specification. */
+  readonly source: 'specification' | 'additions';
+  /** Returns null where the text breaks the rule. */
+  readonly parse: (text: string) => Value | null;
+}
+
+export interface Problem {
+  readonly variable: string;
+  readonly rule: string;
+  readonly repair: string;
+}
+
+interface Options {
+  readonly meaning: string;
+  readonly default?: string;
+  readonly required?: true;
+  readonly source?: 'additions';
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+function variable<Value>(rule: string, parse: (text: string) => Value | null, options: Options): Variable<Value> {
+  return { rule, parse, ...options, source: options.source ?? 'specification' };
+}
+
+export function text(options: Options & { lengthMax?: number }): Variable<string> {
+  const lengthMax = options.lengthMax ?? 1024;
+  return variable(`a text of 1 to ${lengthMax} characters`, (raw) => (raw.length <= lengthMax ? raw : null), options);
+}
+
+export function integer(options: Options & Range): Variable<number> {
+  const { min, max } = options;
+  return variable(
+    `a whole number from ${min} to ${max}`,
+    (raw) => {
+      const number = /^\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
+      return number >= min && number <= max ? number : null;
+    },
+    options,
+  );
+}
+
+/** Port 0 means any free port: two installations, and tests, live side by side. */
+export function port(options: Options): Variable<number> {
+  return integer({ ...options, min: 0, max: 65535 });
+}
+
+export function boolean(options: Options): Variable<boolean> {
+  return variable('true or false', (raw) => (raw === 'true' ? true : raw === 'false' ? false : null), options);
+}
+
+export function choice<const Choice extends string>(
+  options: Options & { choices: readonly Choice[] },
+): Variable<Choice> {
+  const rule = `one of ${options.choices.join(', ')}`;
+  return variable(rule, (raw) => options.choices.find((candidate) => candidate === raw) ?? null, options);
+}
+
+export function url(options: Options): Variable<string> {
+  return variable(
+    'a full http or https URL, with scheme and without user, query or fragment',
+    (raw) => (isPlainUrl(raw) ? raw.replace(/\/+$/, '') : null),
+    options,
+  );
+}
+
+/** Browser origins: scheme, host and port, nothing else. */
+export function origins(options: Options): Variable<readonly string[]> {
+  return variable(
+    'a comma-separated list of origins such as https://app.example.com, without a path',
+    (raw) => listOf(raw, ',', (item) => (URL.canParse(item) && new URL(item).origin === item ? item : null)),
+    options,
+  );
+}
+
+export function paths(options: Options): Variable<readonly string[]> {
+  return variable(
+    'a colon-separated list of absolute paths',
+    (raw) => listOf(raw, ':', (item) => (item.startsWith('/') ? item : null)),
+    options,
+  );
+}
+
+/** Where the bus is: `inproc:` for the one inside the process, else host:port, several separated by commas. */
+export function busServers(options: Options): Variable<readonly string[]> {
+  return variable(
+    'inproc: or a comma-separated list of host:port',
+    (raw) =>
+      raw === 'inproc:'
+        ? [raw]
+        : listOf(raw, ',', (item) => (/^((nats|tls):\/\/)?[^\s/:]+(:\d{1,5})?$/.test(item) ? item : null)),
+    options,
+  );
+}
+
+/** Where the graph is: `file:` and a path for the embedded engine, else Dgraph's host:port or URL. */
+export function graphAddress(options: Options): Variable<string> {
+  return variable(
+    'file:/absolute/path for the embedded engine, or host:port of Dgraph',
+    (raw) => (/^file:\/.+/.test(raw) || /^(https?:\/\/)?[^\s/:]+(:\d{1,5})?$/.test(raw) ? raw : null),
+    options,
+  );
+}
+
+export function levels(options: Options): Variable<readonly LogRule[]> {
+  return variable(
+    'a comma-separated list of <pattern>=<level>, with a level of trace, debug, info, warn or error',
+    (raw) =>
+      listOf(raw, ',', (item) => {
+        const [, pattern, name] = /^([A-Za-z0-9_.*-]{1,80})=([a-z]+)$/.exec(item) ?? [];
+        const level = logLevels.find((candidate) => candidate === name);
+        return pattern !== undefined && level !== undefined ? { pattern, level } : null;
+      }),
+    options,
+  );
+}
+
+export function secret(
+  options: Options & { pattern: RegExp; rule: string },
+): Variable<Secret> & { readonly secret: true } {
+  return {
+    ...variable(options.rule, (raw) => (options.pattern.test(raw) ? new Secret(raw) : null), options),
+    secret: true,
+  };
+}
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+export interface LogRule {
+  readonly pattern: string;
+  readonly level: LogLevel;
+}
+
+function isPlainUrl(raw: string): boolean {
+  if (!URL.canParse(raw)) return false;
+  const parsed = new URL(raw);
+  const web = parsed.protocol === 'http:' || parsed.protocol === 'https:';
+  return web && parsed.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
+}
+
+function listOf<Item>(
+  raw: string,
+  separator: string,
+  parseItem: (item: string) => Item | null,
+): readonly Item[] | null {
+  const items: Item[] = [];
+  for (const part of raw.split(separator, 1000)) {
+    const trimmed = part.trim();
+    if (trimmed === '') continue;
+    const item = parseItem(trimmed);
+    if (item === null) return null;
+    items.push(item);
+  }
+  return items;
+}

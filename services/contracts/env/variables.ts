@@ -1,0 +1,259 @@
+import {
+  boolean,
+  busServers,
+  choice,
+  graphAddress,
+  integer,
+  levels,
+  logLevels,
+  origins,
+  paths,
+  port,
+  secret,
+  text,
+  url,
+} from './variable.ts';
+
+const year = 365 * 24 * 60 * 60;
+const dayMs = 24 * 60 * 60 * 1000;
+const keyRule = (prefix: string) => `a key that starts with ${prefix}`;
+
+const logLevel = choice({ meaning: 'Verbosity of the log.', default: 'info', choices: logLevels });
+const logLevelRules = levels({
+  meaning: 'Levels by logger name: <pattern>=<level>, comma-separated; * stands for any text.',
+});
+const bus = busServers({ meaning: 'Address of the message bus.', default: 'localhost:4222' });
+const environment = choice({
+  meaning: 'production refuses the development key and, once a public address is configured, internal names in it.',
+  default: 'development',
+  choices: ['development', 'production', 'test'],
+  source: 'additions',
+});
+const systemKey = secret({ meaning: 'System credential.', pattern: /^SYK_[0-9A-Za-z]{49}$/, rule: keyRule('SYK_') });
+const bindHost = text({
+  meaning: 'Address the service listens on.',
+  default: '127.0.0.1',
+  lengthMax: 255,
+  source: 'additions',
+});
+
+/** Part 8 of the specification and our additions, as data: services, stack, documentation and tests read this table. */
+export const variables = {
+  backend: {
+    PORT: port({ meaning: 'HTTP port.', default: '3000' }),
+    PRIVATE_GRAPHDB_URL: graphAddress({
+      meaning: 'Graph database endpoint, internal network.',
+      default: 'localhost:8080',
+    }),
+    BUS_SERVERS: bus,
+    PUBLIC_BUS_SERVERS: busServers({ meaning: 'Bus addresses advertised to external runtimes.' }),
+    ENCRYPTION_KEY: secret({
+      meaning: 'Encrypts API keys, OAuth tokens and MCP server configurations.',
+      pattern: /^[0-9a-fA-F]{64}$/,
+      rule: 'a 64-character hex string (32 random bytes)',
+      required: true,
+    }),
+    ENCRYPTION_KEY_PREVIOUS: secret({
+      meaning: 'The key before the present one, while records are re-encrypted.',
+      pattern: /^[0-9a-fA-F]{64}$/,
+      rule: 'a 64-character hex string (32 random bytes)',
+      source: 'additions',
+    }),
+    JWT_PRIVATE_KEY_PATH: text({ meaning: 'Path to the Ed25519 private key (PEM, PKCS 8).', required: true }),
+    JWT_PUBLIC_KEY_PATH: text({ meaning: 'Path to the Ed25519 public key (PEM, SPKI).', required: true }),
+    JWT_PREVIOUS_PUBLIC_KEY_PATH: text({
+      meaning: 'Path to the public key before the present one.',
+      source: 'additions',
+    }),
+    JWT_ISSUER: text({ meaning: 'Issuer claim.', default: 'service-platform', lengthMax: 255 }),
+    JWT_ACCESS_TOKEN_TTL: integer({
+      meaning: 'Lifetime of an access token, in seconds.',
+      default: '900',
+      min: 1,
+      max: year,
+    }),
+    JWT_REFRESH_TOKEN_TTL: integer({
+      meaning: 'Lifetime of a refresh token, in seconds.',
+      default: '604800',
+      min: 1,
+      max: year,
+    }),
+    IDENTITY_KEY_USAGE_THROTTLE_SECONDS: integer({
+      meaning: 'A last-used timestamp is rewritten at most once in this many seconds.',
+      default: '60',
+      min: 0,
+      max: year,
+    }),
+    LOG_LEVEL: logLevel,
+    CORS_ORIGINS: origins({
+      meaning: 'Browser origins that may call the backend.',
+      default: 'http://localhost:8888,http://localhost:3000',
+    }),
+    PRIVATE_MCP_URL: url({ meaning: 'remote-mcp over the internal network.', default: 'http://localhost:3001/mcp' }),
+    PUBLIC_BACKEND_URL: url({
+      meaning: 'Externally reachable base URL of the backend: OAuth issuer, MCP server URLs, signed file URLs.',
+      default: 'http://localhost:3000',
+    }),
+    PUBLIC_FRONTEND_URL: url({
+      meaning: 'Public URL of the frontend: e-mail links, OAuth callbacks.',
+      default: 'http://localhost:8888',
+    }),
+    PUBLIC_MCP_URL: url({
+      meaning: 'Public URL of remote-mcp, the RFC 8707 resource identifier.',
+      default: 'http://localhost:3001/mcp',
+    }),
+    EMAIL_PROVIDER: choice({
+      meaning: 'How mail is sent: to the log, by provider A (EU) or by provider B (US).',
+      default: 'log',
+      choices: ['log', 'provider_a', 'provider_b'],
+    }),
+    PROVIDER_A_API_KEY: secret({
+      meaning: 'Key of mail provider A.',
+      pattern: /^[\x21-\x7e]{1,512}$/,
+      rule: 'a key of 1 to 512 visible characters',
+    }),
+    PROVIDER_B_API_KEY: secret({
+      meaning: 'Key of mail provider B.',
+      pattern: /^[\x21-\x7e]{1,512}$/,
+      rule: 'a key of 1 to 512 visible characters',
+    }),
+    PROVIDER_A_URL: url({ meaning: 'Address that mail provider A is reached at.', source: 'additions' }),
+    PROVIDER_B_URL: url({ meaning: 'Address that mail provider B is reached at.', source: 'additions' }),
+    EMAIL_FROM: text({ meaning: 'Sender address, for a provider other than log.', lengthMax: 320 }),
+    EMAIL_FROM_NAME: text({ meaning: 'Sender name.', default: 'The Service Team', lengthMax: 255 }),
+    PROVIDER_A_TIMEOUT_SECONDS: integer({
+      meaning: 'Deadline of a request to mail provider A.',
+      default: '10',
+      min: 1,
+      max: 600,
+    }),
+    FILES_DIR: text({ meaning: 'Folder of stored files, where the folder engine keeps them.', source: 'additions' }),
+    MCP_SERVER_COMMANDS: text({
+      meaning: 'Which commands MCP servers may run: any, none, or a comma-separated list of command names.',
+      default: 'any',
+      lengthMax: 4096,
+      source: 'additions',
+    }),
+    BIND_HOST: bindHost,
+    NODE_ENV: environment,
+  },
+  frontend: {
+    BUILD_PUBLIC_BACKEND_URL: url({
+      meaning: 'Base URL of the backend, at build time.',
+      default: 'http://localhost:3000',
+    }),
+    PUBLIC_BACKEND_URL: url({ meaning: 'Base URL of the backend at run time; overrides the build-time value.' }),
+    PUBLIC_MCP_URL: url({
+      meaning: 'Address agents connect to, shown on the page.',
+      default: 'http://localhost:3001/mcp',
+      source: 'additions',
+    }),
+    PORT: port({ meaning: 'HTTP port.', default: '8888', source: 'additions' }),
+    LOG_LEVEL: { ...logLevel, source: 'additions' as const },
+    BIND_HOST: bindHost,
+    NODE_ENV: environment,
+  },
+  runtime: {
+    RUNTIME_KEY: secret({
+      meaning: 'Credential of one runtime, instead of SYSTEM_KEY with RUNTIME_NAME.',
+      pattern: /^RTK_[0-9A-Za-z]{49}$/,
+      rule: keyRule('RTK_'),
+    }),
+    SYSTEM_KEY: systemKey,
+    RUNTIME_NAME: text({ meaning: 'Name of the runtime, required with SYSTEM_KEY.', lengthMax: 64 }),
+    BUS_SERVERS: bus,
+    REMOTE_PORT: port({ meaning: 'Port of the web service with /health and /ready; without it there is none.' }),
+    LOG_LEVEL: logLevel,
+    LOG_LEVELS: logLevelRules,
+    FORWARD_STDERR: boolean({ meaning: "Forward MCP servers' stderr to the runtime's log.", default: 'false' }),
+    HEARTBEAT_INTERVAL: integer({ meaning: 'Milliseconds between heartbeats.', default: '5000', min: 50, max: 60_000 }),
+    PRIVATE_MCP_URL: url({
+      meaning: 'remote-mcp over the internal network; without it the address that the backend advertises.',
+    }),
+    SVC_WORKING_DIR: text({
+      meaning: 'Folder for temporary files, assets and the homes of MCP servers.',
+      default: '/tmp/skilder-work',
+    }),
+    SVC_ALLOWED_PATHS: paths({ meaning: 'Paths that files may be read from, colon-separated.' }),
+    SVC_MAX_FILE_SIZE_MB: integer({ meaning: 'Largest file, in MB.', default: '10', min: 1, max: 10_000 }),
+    SVC_GC_INTERVAL_MS: integer({
+      meaning: 'Time between clean-ups of temporary files.',
+      default: '60000',
+      min: 100,
+      max: dayMs,
+    }),
+    SVC_GC_MAX_AGE_MS: integer({
+      meaning: 'Age after which a temporary file is removed.',
+      default: '300000',
+      min: 100,
+      max: 365 * dayMs,
+    }),
+    SVC_ASSET_CACHE_MAX_AGE_MS: integer({
+      meaning: 'Lifetime of a cached asset.',
+      default: '3600000',
+      min: 100,
+      max: 365 * dayMs,
+    }),
+    BIND_HOST: bindHost,
+    NODE_ENV: environment,
+  },
+  'remote-mcp': {
+    SYSTEM_KEY: { ...systemKey, required: true as const },
+    BUS_SERVERS: bus,
+    REMOTE_PORT: port({ meaning: 'Port of /mcp, /health, /ready and the OAuth metadata.', required: true }),
+    PRIVATE_BACKEND_URL: url({
+      meaning: 'Base URL of the backend for catalogue pulls and uploads; without it the one advertised at handshake.',
+    }),
+    PUBLIC_MCP_URL: url({
+      meaning: 'Own public URL, the RFC 8707 resource identifier.',
+      default: 'http://localhost:3001/mcp',
+    }),
+    PUBLIC_BACKEND_URL: url({
+      meaning: 'Public base URL of the authorization server.',
+      default: 'http://localhost:3000',
+    }),
+    LOG_LEVEL: logLevel,
+    LOG_LEVELS: logLevelRules,
+    SVC_ALLOWED_ORIGINS: origins({ meaning: 'Allowed origins of the HTTP transport.' }),
+    SVC_PREVENT_DNS_REBINDING: boolean({ meaning: 'Origin validation against DNS rebinding.', default: 'true' }),
+    SVC_SESSION_IDLE_TIMEOUT_MS: integer({
+      meaning: 'A session idle for this long is removed.',
+      default: '300000',
+      min: 100,
+      max: 30 * dayMs,
+    }),
+    BIND_HOST: bindHost,
+    NODE_ENV: environment,
+  },
+} as const;
+
+export type ServiceName = keyof typeof variables;
+
+/** Ports and modes of the infrastructure the stack provisions (part 8, "Infrastructure"). */
+export const infrastructure = {
+  GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080' }),
+  GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080' }),
+  GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080' }),
+  BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222' }),
+  BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222' }),
+  BUS_PERSISTENT_MESSAGING: boolean({ meaning: 'Persistent messaging on the bus.', default: 'true' }),
+} as const;
+
+/** Variables that stop the boot where they are set, with what to do instead. */
+export const rejected: { readonly [Service in ServiceName]?: Readonly<Record<string, string>> } = {
+  runtime: {
+    USER_KEY:
+      'The single-agent stdio mode is gone: unset USER_KEY and connect the agent to the /mcp address of remote-mcp.',
+    MCP_REMOTE_ENABLED: 'The fused mode is gone: unset MCP_REMOTE_ENABLED and run remote-mcp as a service of its own.',
+  },
+  'remote-mcp': {
+    RUNTIME_KEY: 'remote-mcp is no runtime: unset RUNTIME_KEY and set SYSTEM_KEY.',
+    RUNTIME_NAME: 'remote-mcp has no runtime record: unset RUNTIME_NAME.',
+  },
+};
+
+/** Variables that are no longer read: said once in the log, and otherwise without effect. */
+export const ignored: Readonly<Record<string, string>> = {
+  SKILL_IDS: 'SKILL_IDS is not read: preload with the skillIds query parameter of /mcp.',
+  ROLE_IDS: 'ROLE_IDS is not read: preload with the roleIds query parameter of /mcp.',
+};

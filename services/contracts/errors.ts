@@ -1,0 +1,50 @@
+/** The closed set of error codes. Every outlet (HTTP, bus, JSON-RPC, GraphQL, terminal) maps all of them in one total table. */
+export const errorCodes = [
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'too_large',
+  'rate_limited',
+  'timeout',
+  'unavailable',
+  'unsupported',
+  'cancelled',
+  'internal',
+] as const;
+
+export type ErrorCode = (typeof errorCodes)[number];
+
+export interface SvcErrorOptions {
+  /** What to do next: a command to run, a setting to change. */
+  readonly hint?: string;
+  /** Kept for the log; never leaves the process. */
+  readonly cause?: unknown;
+}
+
+/** An expected failure: it has a code, says what failed and by which rule, and may be shown to whoever asked. */
+export class SvcError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SvcError';
+    this.code = code;
+    this.hint = options.hint;
+  }
+}
+
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return errorCodes.some((code) => code === value);
+}
+
+/** Whatever was thrown, as an expected error: a bug becomes `internal` and its text stays inside, as the cause. */
+export function toSvcError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  if (thrown instanceof Error && thrown.name === 'AbortError') {
+    return new SvcError('cancelled', 'The request was cancelled.', { cause: thrown });
+  }
+  return new SvcError('internal', 'Something went wrong inside the platform.', { cause: thrown });
+}

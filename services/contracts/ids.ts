@@ -1,0 +1,102 @@
+import { SvcError } from './errors.ts';
+
+declare const brand: unique symbol;
+type Brand<Name extends string> = string & { readonly [brand]: Name };
+
+/** What each kind of id starts with: an id says what it names wherever it turns up. */
+export const idPrefixes = {
+  workspace: 'wsp',
+  user: 'usr',
+  member: 'mem',
+  role: 'rol',
+  skill: 'skl',
+  mcpServer: 'srv',
+  tool: 'tol',
+  key: 'key',
+  runtime: 'run',
+  systemKey: 'syk',
+  activity: 'act',
+  usage: 'use',
+  setting: 'set',
+  status: 'sta',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+export type Id<Kind extends IdKind = IdKind> = Brand<Kind>;
+
+export type WorkspaceId = Id<'workspace'>;
+export type UserId = Id<'user'>;
+export type RoleId = Id<'role'>;
+export type SkillId = Id<'skill'>;
+export type McpServerId = Id<'mcpServer'>;
+export type ToolId = Id<'tool'>;
+export type KeyId = Id<'key'>;
+export type RuntimeId = Id<'runtime'>;
+
+/** One process of a service, for as long as it lives. */
+export type ProcessId = Brand<'process'>;
+/** A session of an agent with remote-mcp. */
+export type SessionId = Brand<'session'>;
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const timeLength = 8; // 62^8 milliseconds: enough until the year 8888
+const randomLength = 16; // 95 bits
+const body = `[0-9A-Za-z]{${timeLength + randomLength}}`;
+
+/** Ids begin with their time, so that what is made together lies together in an index, and end in 95 random bits. */
+export function newId<Kind extends IdKind>(kind: Kind, now: number = Date.now()): Id<Kind> {
+  return `${idPrefixes[kind]}_${timePart(now)}${randomText(randomLength)}` as Id<Kind>;
+}
+
+export function newProcessId(): ProcessId {
+  return `p${randomText(11)}` as ProcessId;
+}
+
+/** 190 random bits; visible ASCII only, as the Streamable HTTP transport asks (2025-11-25, "Session Management"). */
+export function newSessionId(): SessionId {
+  return randomText(32) as SessionId;
+}
+
+export function parseId<Kind extends IdKind>(kind: Kind, text: string): Id<Kind> {
+  const id = findId(kind, text);
+  if (id === null) {
+    throw new SvcError(
+      'invalid_input',
+      `"${text.slice(0, 60)}" is not the id of a ${kind}: it must look like ${idPrefixes[kind]}_….`,
+    );
+  }
+  return id;
+}
+
+export function findId<Kind extends IdKind>(kind: Kind, text: string): Id<Kind> | null {
+  return new RegExp(`^${idPrefixes[kind]}_${body}$`).test(text) ? (text as Id<Kind>) : null;
+}
+
+export function findProcessId(text: string): ProcessId | null {
+  return /^p[0-9A-Za-z]{11}$/.test(text) ? (text as ProcessId) : null;
+}
+
+export function findSessionId(text: string): SessionId | null {
+  return /^[0-9A-Za-z]{32}$/.test(text) ? (text as SessionId) : null;
+}
+
+function timePart(now: number): string {
+  let rest = now;
+  let text = '';
+  for (let i = 0; i < timeLength; i++) {
+    text = alphabet.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/** Random letters and digits; bytes of 248 and more are thrown away because 256 is no multiple of 62. */
+export function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
+    }
+  }
+  return text;
+}

@@ -1,0 +1,83 @@
+import { Secret } from './secret.ts';
+
+/** What a key is for. `legacy` keys (USK) are user keys of older installations: accepted, never newly issued. */
+export type KeyKind = 'user' | 'legacy' | 'runtime' | 'system';
+
+/** Why a text is not a key, decided from the text alone, before any lookup. */
+export type KeyRefusal = 'missing' | 'retired' | 'unknown_prefix' | 'malformed' | 'checksum';
+
+export type ParsedKey =
+  | { readonly ok: true; readonly kind: KeyKind; readonly key: Secret; readonly hint: string }
+  | { readonly ok: false; readonly refusal: KeyRefusal };
+
+export const keyPrefixes = { user: 'SVA_', runtime: 'RTK_', system: 'SYK_' } as const;
+const legacyPrefix = 'USK';
+const retiredPrefix = 'WSK_';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const secretBytes = 32;
+const secretLength = 43; // 62^43 > 2^256
+const checksumLength = 6; // 62^6 > 2^32
+const legacyLengthMax = 512;
+
+/** A new key: prefix, 32 random bytes, and a checksum, so that a typo is refused without a lookup. */
+export function newKey(kind: keyof typeof keyPrefixes): Secret {
+  const bytes = crypto.getRandomValues(new Uint8Array(secretBytes));
+  let number = 0n;
+  for (const byte of bytes) number = (number << 8n) | BigInt(byte);
+  const body = base62(number, secretLength);
+  return new Secret(`${keyPrefixes[kind]}${body}${checksum(keyPrefixes[kind] + body)}`);
+}
+
+export function parseKey(text: string): ParsedKey {
+  if (text === '') return refused('missing');
+  if (text.startsWith(retiredPrefix)) return refused('retired');
+  if (text.startsWith(legacyPrefix)) {
+    return /^USK[\x21-\x7e]+$/.test(text) && text.length <= legacyLengthMax
+      ? accepted('legacy', text)
+      : refused('malformed');
+  }
+  for (const kind of ['user', 'runtime', 'system'] as const) {
+    if (text.startsWith(keyPrefixes[kind])) return checked(kind, text);
+  }
+  return refused('unknown_prefix');
+}
+
+/** How a key is shown after it was created: enough to tell it from others, useless to anyone else. */
+export function keyHint(text: string): string {
+  const prefix = /^[A-Z]{3}_?/.exec(text)?.[0] ?? '';
+  return `${prefix}…${text.slice(-4)}`;
+}
+
+function checked(kind: keyof typeof keyPrefixes, text: string): ParsedKey {
+  const end = keyPrefixes[kind].length + secretLength;
+  if (text.length !== end + checksumLength || !/^[A-Z]{3}_[0-9A-Za-z]+$/.test(text)) return refused('malformed');
+  return checksum(text.slice(0, end)) === text.slice(end) ? accepted(kind, text) : refused('checksum');
+}
+
+function accepted(kind: KeyKind, text: string): ParsedKey {
+  return { ok: true, kind, key: new Secret(text), hint: keyHint(text) };
+}
+
+function refused(refusal: KeyRefusal): ParsedKey {
+  return { ok: false, refusal };
+}
+
+function checksum(text: string): string {
+  let crc = 0xffffffff;
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i);
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return base62(BigInt((crc ^ 0xffffffff) >>> 0), checksumLength);
+}
+
+function base62(number: bigint, length: number): string {
+  let rest = number;
+  let text = '';
+  for (let i = 0; i < length; i++) {
+    text = alphabet.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+}

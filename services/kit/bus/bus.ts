@@ -1,0 +1,143 @@
+import type { Identity } from '../../contracts/bus/permissions.ts';
+import type { RuntimeId } from '../../contracts/ids.ts';
+import type { Secret } from '../../contracts/secret.ts';
+
+/**
+ * The bus: how services meet. Engines: in-process, NATS. Payloads are bytes and are never shared: what a receiver gets is its own.
+ * A payload may be up to `payloadMaxBytes`; engines cut it into frames as they need. Everything here is bounded and has a deadline.
+ */
+export interface Bus {
+  /** Who this connection is, as the bus decided when it connected. */
+  readonly identity: Identity;
+
+  /** Tells whoever listens; nobody is fine. Throws `forbidden` or `too_large`. */
+  publish(subject: string, payload: Uint8Array, headers?: Headers): void;
+
+  /** Hears what is published. With `queue`, one of its members hears each message. Messages are handled one after the other. */
+  subscribe(
+    pattern: string,
+    handle: (message: Message) => void | Promise<void>,
+    options?: SubscribeOptions,
+  ): Subscription;
+
+  /**
+   * Asks one listener and waits for its final reply; interim replies go to `onInterim` in order.
+   * Fails with `unavailable` at once where nobody listens or the responder's connection ends, `timeout` at the deadline,
+   * `cancelled` when the signal aborts (the responder is told), or the error the responder threw.
+   */
+  request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply>;
+
+  /** Answers requests. The handler's promise is the final reply; what it throws reaches the asker as a typed error. */
+  respond(pattern: string, handle: Responder, options?: RespondOptions): Subscription;
+
+  /** A durable stream: what is acknowledged survives a crash (where the bus is persistent) and is delivered at least once. */
+  stream(name: string): Stream;
+
+  /** A key-value bucket whose keys expire `maxAgeMs` after their last put. */
+  bucket(name: string, options: BucketOptions): Bucket;
+
+  /** Called on every loss and return of the connection. In-process, that is when the bus itself stops. */
+  onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription;
+
+  /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
+  authorize(authorizer: Authorizer): Subscription;
+
+  /** Ends every connection of a runtime, at once. The backend's connection only. */
+  disconnect(runtime: RuntimeId): Promise<void>;
+
+  /** Hears which clients' connections ended. The backend's connection only. */
+  onGone(listener: (identity: Identity) => void): Subscription;
+
+  /** Finishes what is under way, within the deadline of each, then lets go. */
+  close(): Promise<void>;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Message {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly headers: Headers;
+}
+
+export interface Reply {
+  readonly payload: Uint8Array;
+  readonly headers: Headers;
+}
+
+export interface Request extends Message {
+  /** Aborts when the asker cancels, its deadline passes, or its connection ends. */
+  readonly signal: AbortSignal;
+  /** Sends an interim reply, which also renews the asker's deadline. Resolves when more may be sent (flow control). */
+  interim(payload: Uint8Array, headers?: Headers): Promise<void>;
+}
+
+export type Responder = (request: Request) => Promise<Reply>;
+
+export interface RequestOptions {
+  readonly headers?: Headers;
+  /** Time without any reply after which the request fails; each interim reply starts it anew. */
+  readonly timeoutMs: number;
+  /** Time after which it fails whatever happens. Default: `timeoutMs`. */
+  readonly timeoutMaxMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onInterim?: (reply: Reply) => void;
+}
+
+export interface SubscribeOptions {
+  readonly queue?: string;
+  /** Messages waiting to be handled, after which the oldest are dropped and counted. Default 10,000. */
+  readonly pendingMax?: number;
+}
+
+export interface RespondOptions {
+  readonly queue?: string;
+  /** Requests under way at once, after which further ones are refused with `rate_limited`. Default 1,024. */
+  readonly concurrencyMax?: number;
+}
+
+export interface Subscription {
+  /** Hears nothing more; returns when what is under way has finished. */
+  stop(): Promise<void>;
+}
+
+export interface Stream {
+  /** Resolves when the record is stored. */
+  append(payload: Uint8Array): Promise<void>;
+  /** Hands records to one consumer of that name at a time, in batches, oldest first; a batch whose handler throws comes again. */
+  consume(consumer: string, handle: (batch: readonly Uint8Array[]) => Promise<void>): Subscription;
+}
+
+export interface BucketOptions {
+  readonly maxAgeMs: number;
+}
+
+export interface Entry {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly revision: number;
+}
+
+export interface Bucket {
+  get(key: string): Promise<Entry | null>;
+  /** Writes whatever is there; returns the revision. */
+  put(key: string, value: Uint8Array): Promise<number>;
+  /** Writes only where the revision is the one given (0: where there is nothing); else `conflict`. */
+  update(key: string, value: Uint8Array, revision: number): Promise<number>;
+  delete(key: string): Promise<void>;
+  /** Keys that are alive, a page at a time, in byte order. */
+  keys(options: { after?: string; limit: number }): Promise<readonly string[]>;
+}
+
+/** What a client shows when it connects. The backend's own credential is static; every other is checked by the backend. */
+export type Credentials =
+  | { readonly kind: 'backend' }
+  | { readonly kind: 'system'; readonly key: Secret; readonly component: 'remote-mcp' }
+  | { readonly kind: 'system'; readonly key: Secret; readonly component: 'runtime'; readonly runtimeName: string }
+  | { readonly kind: 'runtime'; readonly key: Secret };
+
+/** Answers who a connecting client is; the backend provides it. Throws `unauthenticated` or `forbidden`. */
+export type Authorizer = (credentials: Credentials, process: Identity['process']) => Promise<Identity>;
+
+export const payloadMaxBytes = 16 * 1024 * 1024;
+export const frameMaxBytes = 512 * 1024;
