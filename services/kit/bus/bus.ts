@@ -141,3 +141,9 @@ export type Authorizer = (credentials: Credentials, process: Identity['process']
 
 export const payloadMaxBytes = 16 * 1024 * 1024;
 export const frameMaxBytes = 512 * 1024;
+
+/** The bus inside one process: services connect to it as they would to a bus elsewhere. */
+export interface Hub {
+  connect(credentials: Credentials, process: Identity['process']): Promise<Bus>;
+  stop(): Promise<void>;
+}
