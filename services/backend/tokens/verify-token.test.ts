@@ -1,0 +1,134 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../contracts/ids.ts';
+import { tokenAudience } from '../../contracts/token.ts';
+import { createTokenVerifier, type TokenRules } from './verify-token.ts';
+
+const present = generateKeyPairSync('ed25519');
+const previous = generateKeyPairSync('ed25519');
+const stranger = generateKeyPairSync('ed25519');
+const user = newId('user');
+const now = Date.parse('2026-01-01T00:00:00Z');
+
+const rules: TokenRules = {
+  issuer: 'service-platform',
+  verifying: [
+    { kid: 'present', key: present.publicKey },
+    { kid: 'previous', key: previous.publicKey },
+  ],
+  userExists: async (candidate) => candidate === user,
+  now: () => now,
+};
+
+const operatorClaims = {
+  kind: 'operator',
+  sub: 'root',
+  iss: 'service-platform',
+  aud: tokenAudience,
+  exp: now / 1000 + 60,
+};
+
+function sign(claims: JWTPayload, key: KeyObject = present.privateKey, kid: string | undefined = 'present') {
+  return new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', ...(kid === '' ? {} : { kid }) }).sign(key);
+}
+
+async function verify(token: string) {
+  return await createTokenVerifier(rules)(token);
+}
+
+describe('accepted', () => {
+  test('an operator by name', async () => {
+    expect(await verify(await sign(operatorClaims))).toEqual({ kind: 'operator', name: 'root' });
+  });
+
+  test('a user who exists', async () => {
+    expect(await verify(await sign({ ...operatorClaims, kind: 'session', sub: user }))).toEqual({ kind: 'user', user });
+  });
+
+  test('a token signed with the previous key', async () => {
+    expect(await verify(await sign(operatorClaims, previous.privateKey, 'previous'))).toEqual({
+      kind: 'operator',
+      name: 'root',
+    });
+  });
+
+  test('a token without key id, signed with the present key', async () => {
+    expect(await verify(await sign(operatorClaims, present.privateKey, ''))).toEqual({
+      kind: 'operator',
+      name: 'root',
+    });
+  });
+});
+
+describe('refused', () => {
+  const { exp: _, ...endless } = operatorClaims;
+  const { kind: __, ...kindless } = operatorClaims;
+  const cases: readonly (readonly [string, JWTPayload, RegExp])[] = [
+    ['another issuer', { ...operatorClaims, iss: 'elsewhere' }, /claim "iss"/],
+    ['another audience', { ...operatorClaims, aud: 'http://localhost:3001/mcp' }, /claim "aud"/],
+    ['a token that expired', { ...operatorClaims, exp: now / 1000 - 1 }, /has expired/],
+    ['a token that expires now', { ...operatorClaims, exp: now / 1000 }, /has expired/],
+    ['a token that never expires', endless, /claim "exp"/],
+    ['a token not yet valid', { ...operatorClaims, nbf: now / 1000 + 30 }, /claim "nbf"/],
+    ['a token of no kind', kindless, /claim "kind"/],
+    ['a token of another kind', { ...operatorClaims, kind: 'agent' }, /claim "kind"/],
+    ['an operator without a name', { ...operatorClaims, sub: '' }, /claim "sub"/],
+    ['a session of no user id', { ...operatorClaims, kind: 'session', sub: 'root' }, /claim "sub"/],
+    ['a session of an unknown user', { ...operatorClaims, kind: 'session', sub: newId('user') }, /does not exist/],
+  ];
+  test.each(cases)('%s', async (_name, claims, message) => {
+    await expect(verify(await sign(claims))).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test('a key of somebody else, whatever key id it claims', async () => {
+    await expect(verify(await sign(operatorClaims, stranger.privateKey))).rejects.toThrow(/signature is not ours/);
+    await expect(verify(await sign(operatorClaims, stranger.privateKey, 'unknown'))).rejects.toThrow(/does not know/);
+    await expect(verify(await sign(operatorClaims, stranger.privateKey, ''))).rejects.toThrow(/signature is not ours/);
+  });
+
+  test('no signature at all', async () => {
+    await expect(verify(new UnsecuredJWT(operatorClaims).encode())).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('an HMAC made with the public key as its secret', async () => {
+    const secret = Buffer.from(present.publicKey.export({ type: 'spki', format: 'pem' }));
+    const token = await new SignJWT(operatorClaims).setProtectedHeader({ alg: 'HS256', kid: 'present' }).sign(secret);
+    await expect(verify(token)).rejects.toThrow(/algorithm is not EdDSA/);
+  });
+
+  test.each(['', 'a.b.c', 'SVA_x', 'x'.repeat(10_000)])('text that is no token', async (text) => {
+    await expect(verify(text)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('a token with a changed claim', async () => {
+    const [header, , signature] = (await sign(operatorClaims)).split('.');
+    const forged = Buffer.from(JSON.stringify({ ...operatorClaims, sub: 'other' })).toString('base64url');
+    await expect(verify(`${header}.${forged}.${signature}`)).rejects.toThrow(/signature is not ours/);
+  });
+});
+
+describe('remembered tokens', () => {
+  test('end with their expiry', async () => {
+    let time = now;
+    const verifyAt = createTokenVerifier({ ...rules, now: () => time });
+    const token = await sign(operatorClaims);
+    await verifyAt(token);
+    time += 59_000;
+    await verifyAt(token);
+    time += 1_000;
+    await expect(verifyAt(token)).rejects.toThrow(/has expired/);
+  });
+
+  test('end with their user', async () => {
+    let exists = true;
+    const verifyUser = createTokenVerifier({ ...rules, userExists: async () => exists });
+    const token = await sign({ ...operatorClaims, kind: 'session', sub: user });
+    await verifyUser(token);
+    exists = false;
+    await expect(verifyUser(token)).rejects.toThrow(/does not exist/);
+  });
+});

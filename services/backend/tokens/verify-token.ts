@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from 'jose';
+import { z } from 'zod';
+import { SvcError } from '../../contracts/errors.ts';
+import { id } from '../../contracts/id-schema.ts';
+import type { UserId } from '../../contracts/ids.ts';
+import { tokenAudience, tokenKindClaim, tokenKinds } from '../../contracts/token.ts';
+import type { VerifyingKey } from './signing-keys.ts';
+
+/** Who a token speaks for. */
+export type TokenPrincipal =
+  | { readonly kind: 'operator'; readonly name: string }
+  | { readonly kind: 'user'; readonly user: UserId };
+
+/** Throws `unauthenticated`, and nothing else, where a token is not good. */
+export type VerifyToken = (token: string) => Promise<TokenPrincipal>;
+
+export interface TokenRules {
+  readonly issuer: string;
+  readonly verifying: readonly VerifyingKey[];
+  /** Asked at every use, because a user may go while a token of theirs lives. */
+  readonly userExists: (user: UserId) => Promise<boolean>;
+  readonly now?: () => number;
+}
+
+/** A token's signature is checked once (0.3 ms); then its hash is remembered until it expires. */
+export function createTokenVerifier(rules: TokenRules): VerifyToken {
+  const now = rules.now ?? Date.now;
+  const verified = new Map<string, { readonly principal: TokenPrincipal; readonly expiresAt: number }>();
+  return async (token) => {
+    const hash = createHash('sha256').update(token).digest('base64url');
+    let known = verified.get(hash);
+    if (known === undefined || known.expiresAt <= now()) {
+      verified.delete(hash);
+      known = await check(token, rules, now());
+      if (verified.size >= rememberedMax) forgetOldest(verified);
+      verified.set(hash, known);
+    }
+    const { principal } = known;
+    if (principal.kind === 'user' && !(await rules.userExists(principal.user))) {
+      throw refused('the user it was issued to does not exist');
+    }
+    return principal;
+  };
+}
+
+/** Bounds what floods of different good tokens can take: about 1 MB. */
+const rememberedMax = 4096;
+const tokenLengthMax = 8192;
+
+const claims = z.discriminatedUnion(tokenKindClaim, [
+  z.object({ kind: z.literal(tokenKinds[0]), sub: z.string().min(1).max(255) }),
+  z.object({ kind: z.literal(tokenKinds[1]), sub: id('user') }),
+]);
+
+async function check(token: string, rules: TokenRules, now: number) {
+  if (token.length > tokenLengthMax) throw refused(`it is longer than ${tokenLengthMax} characters`);
+  const payload = await verifySignature(token, rules, now);
+  const parsed = claims.safeParse(payload);
+  if (!parsed.success) throw refused(`its claim "${parsed.error.issues[0]?.path.join('.')}" is missing or wrong`);
+  const { kind, sub } = parsed.data;
+  const principal: TokenPrincipal = kind === 'operator' ? { kind: 'operator', name: sub } : { kind: 'user', user: sub };
+  // jwtVerify has made sure that `exp` is there.
+  return { principal, expiresAt: (payload.exp ?? 0) * 1000 };
+}
+
+/** RFC 8725: one algorithm, chosen here and never by the token (§3.1), issuer and audience checked (§3.8, §3.9). */
+async function verifySignature(token: string, rules: TokenRules, now: number): Promise<JWTPayload> {
+  const keyOf = ({ kid }: ProtectedHeaderParameters) => {
+    const found = kid === undefined ? rules.verifying[0] : rules.verifying.find((candidate) => candidate.kid === kid);
+    if (found === undefined) throw refused('it is signed with a key that this platform does not know');
+    return found.key;
+  };
+  try {
+    const { payload } = await jwtVerify(token, keyOf, {
+      algorithms: ['EdDSA'],
+      issuer: rules.issuer,
+      audience: tokenAudience,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(now),
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw refused(describe(error), error);
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'it has expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return `its claim "${error.claim}" is missing or wrong`;
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'its algorithm is not EdDSA';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is not ours';
+  return 'it is not a signed JWT';
+}
+
+function refused(why: string, cause?: unknown): SvcError {
+  return new SvcError('unauthenticated', `The token is refused: ${why}.`, { cause });
+}
+
+/** Maps keep the order of insertion, so the first key is the oldest. */
+function forgetOldest(verified: Map<string, unknown>): void {
+  for (const oldest of verified.keys()) {
+    verified.delete(oldest);
+    return;
+  }
+}
