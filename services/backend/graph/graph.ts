@@ -29,14 +29,14 @@ export interface Graph {
   follow<Type extends TypeName, Name extends EdgeName<Type>>(
     edge: Edge<Type, Name>,
     from: readonly string[],
-    options: FollowOptions,
+    options: FollowOptions<Type>,
   ): Promise<ReadonlyMap<string, readonly Node<EdgeTarget<Type, Name>>[]>>;
 
   /** As `follow`, against the direction of the edge. */
   followBack<Type extends TypeName, Name extends EdgeName<Type>>(
     edge: Edge<Type, Name>,
     to: readonly string[],
-    options: FollowOptions,
+    options: FollowOptions<Type>,
   ): Promise<ReadonlyMap<string, readonly Node<Type>[]>>;
 
   /**
@@ -107,7 +107,10 @@ export interface Page<Type extends TypeName> {
 /** Opaque to callers: the indexed value and the id of the last node of a page. */
 export type Cursor = string & { readonly cursor: unique symbol };
 
-export interface FollowOptions {
+export interface FollowOptions<Type extends TypeName> {
+  /** Of the type that the edge starts from: what lies in another workspace has no edges here, in either direction. */
+  readonly anchor: Anchor<Type>;
+  /** 1 to `pageMax`. */
   readonly limitEach: number;
 }
 
