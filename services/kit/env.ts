@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { checkEnv, describeProblems, type Env, type EnvRecord } from '../contracts/env/check.ts';
+import type { Problem, Variable } from '../contracts/env/variable.ts';
+import { type ServiceName, variables } from '../contracts/env/variables.ts';
+import { SvcError } from '../contracts/errors.ts';
+
+/** A file that holds a secret is a line; anything longer was named by mistake. */
+const secretFileMaxBytes = 64 * 1024;
+
+export interface ReadEnv<Service extends ServiceName> {
+  readonly env: Env<Service>;
+  /** To be said once in the log: variables that are set and have no effect. */
+  readonly warnings: readonly string[];
+}
+
+/** The checked environment of a service, secrets read from their `_FILE` twins; one error names everything that is wrong. */
+export function readEnv<Service extends ServiceName>(service: Service, record: EnvRecord): ReadEnv<Service> {
+  const twins = readFileTwins(service, record);
+  const checked = checkEnv(service, twins.record);
+  const problems = [...twins.problems, ...checked.problems];
+  if (problems.length > 0) throw new SvcError('invalid_input', describeProblems(service, problems));
+  return { env: checked.env, warnings: checked.warnings };
+}
+
+function readFileTwins(service: ServiceName, record: EnvRecord) {
+  const resolved: Record<string, string | undefined> = { ...record };
+  const problems: Problem[] = [];
+  for (const [name, entry] of Object.entries<Variable<unknown>>(variables[service])) {
+    const path = record[`${name}_FILE`];
+    if (!entry.secret || path === undefined || path === '') continue;
+    if (record[name] !== undefined && record[name] !== '') {
+      problems.push({
+        variable: `${name}_FILE`,
+        rule: `must not be set together with ${name}`,
+        repair: `Keep one of the two; the file keeps the secret out of the process's environment.`,
+      });
+      continue;
+    }
+    const read = readSecretFile(path);
+    if (read.ok) resolved[name] = read.text;
+    else {
+      problems.push({
+        variable: `${name}_FILE`,
+        rule: 'must name a readable file that holds the secret',
+        repair: `"${path.slice(0, 200)}" ${read.reason}: mend the path, the file or its permissions.`,
+      });
+    }
+  }
+  return { record: resolved, problems };
+}
+
+type SecretFile = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+
+function readSecretFile(path: string): SecretFile {
+  try {
+    const text = readFileSync(path, { encoding: 'utf8' });
+    if (text.length > secretFileMaxBytes) return { ok: false, reason: 'is too long for a secret' };
+    const trimmed = text.replace(/\r?\n$/, '');
+    return trimmed === '' ? { ok: false, reason: 'is empty' } : { ok: true, text: trimmed };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return { ok: false, reason: `cannot be read (${code})` };
+  }
+}

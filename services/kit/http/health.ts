@@ -1,0 +1,44 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { SvcError } from '../../contracts/errors.ts';
+import { errorToHttp } from './error-to-http.ts';
+
+/** What is missing before the service can do its work, in words a person can act on; nothing means ready. */
+export type Readiness = () => readonly string[];
+
+/** Answers `/health` and `/ready`; returns false for any other path, which is then the caller's. */
+export function answerHealth(request: IncomingMessage, response: ServerResponse, ready: Readiness): boolean {
+  const [path] = (request.url ?? '').split('?', 1);
+  if (path !== '/health' && path !== '/ready') return false;
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    const refusal = new SvcError('unsupported', `"${path}" answers GET and HEAD only.`);
+    writeJson(response, 405, errorToHttp(refusal).body);
+  } else if (path === '/health') {
+    writeJson(response, 200, { status: 'ok' });
+  } else {
+    const missing = ready();
+    if (missing.length === 0) writeJson(response, 200, { status: 'ready' });
+    else writeJson(response, 503, { status: 'not ready', missing });
+  }
+  return true;
+}
+
+/** A server of `/health` and `/ready` and nothing else. */
+export function createHealthServer(ready: Readiness): Server {
+  return createServer((request, response) => {
+    if (answerHealth(request, response, ready)) return;
+    const { status, body } = errorToHttp(new SvcError('not_found', 'Only /health and /ready are served here.'));
+    writeJson(response, status, body);
+  });
+}
+
+/** The state of a moment must not be answered from a cache. */
+function writeJson(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  });
+  response.end(text);
+}
