@@ -1,0 +1,22 @@
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+export default defineConfig({
+  root: dirname(here),
+  test: {
+    include: ['{cli,stack,services,templates,.config,.ci}/**/*.test.ts'],
+    environment: 'node',
+    setupFiles: [join(here, 'suites/announce-worker.ts')],
+    // A process for each file: a suite that crashes or leaks takes nothing along, and real signals can be sent.
+    pool: 'forks',
+    maxWorkers: Math.min(4, availableParallelism()),
+    // Most tests take milliseconds; those that start processes on a busy machine need seconds.
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    allowOnly: false,
+  },
+});
