@@ -1,0 +1,86 @@
+import type { PlatformEvent } from '../contracts/bus/messages.ts';
+import { type EventKind, subjects } from '../contracts/bus/subjects.ts';
+import type { KeyId, RuntimeId, WorkspaceId } from '../contracts/ids.ts';
+import { type ActivityEntry, recordActivity } from './activity/record-activity.ts';
+import type { Backend } from './context.ts';
+import type { Node, Transaction } from './graph/graph.ts';
+import { type Access, type AccessRequest, getAccess } from './members/access.ts';
+
+/** One change of a workspace's configuration, as its `work` sees it. */
+export interface Change {
+  readonly transaction: Transaction;
+  readonly access: Access;
+  readonly workspace: WorkspaceId;
+  /** Says what was done. A change that records nothing has changed nothing: no new revision, no event. */
+  record(entry: ActivityEntry): void;
+  /** Tells others, once the change is stored. */
+  announce(announcement: Announcement): void;
+}
+
+/** What others must hear besides the event `catalogue`, which every change sends. */
+export type Announcement =
+  /** Whoever remembers this key's principal forgets it; without a key, those of the whole workspace. */
+  | { readonly kind: 'key'; readonly key?: KeyId }
+  /** These runtimes fetch anew what they shall run. */
+  | { readonly kind: 'assignments'; readonly runtimes: readonly RuntimeId[] };
+
+export type ChangeContext = Pick<Backend, 'graph' | 'bus' | 'commandRuntimes'>;
+
+/**
+ * The only way to change a workspace's configuration. In one transaction: the right is checked, the work done, the revision raised, the
+ * activity recorded. Then the bus is told; a crash in between delays those who cache and misleads nobody, because they compare revisions.
+ */
+export async function change<Result>(
+  backend: ChangeContext,
+  request: AccessRequest,
+  work: (change: Change) => Promise<Result>,
+): Promise<Result> {
+  const stored = await backend.graph.write(async (transaction) => {
+    const access = await getAccess(transaction, request);
+    const entries: ActivityEntry[] = [];
+    const announcements: Announcement[] = [];
+    const result = await work({
+      transaction,
+      access,
+      workspace: access.workspace.id,
+      record: (entry) => entries.push(entry),
+      announce: (announcement) => announcements.push(announcement),
+    });
+    if (entries.length === 0) return { result, workspace: null, announcements: [] };
+    const workspace = await raiseRevision(transaction, access.workspace.id);
+    for (const entry of entries) await recordActivity(transaction, access, entry);
+    return { result, workspace, announcements };
+  });
+  if (stored.workspace !== null) publish(backend, stored.workspace, stored.announcements);
+  return stored.result;
+}
+
+/** The workspace is the guard of every rule over several of its nodes: raising its revision makes two such changes conflict. */
+async function raiseRevision(transaction: Transaction, id: WorkspaceId): Promise<Node<'workspace'>> {
+  const workspace = await transaction.find('workspace', id, null);
+  if (workspace === null) throw new Error(`workspace ${id} vanished inside a change`);
+  return await transaction.update('workspace', id, { revision: workspace.revision + 1 }, { anchor: null });
+}
+
+function publish(backend: ChangeContext, workspace: Node<'workspace'>, announcements: readonly Announcement[]): void {
+  publishEvent(backend.bus, workspace, 'catalogue');
+  for (const announcement of announcements) {
+    switch (announcement.kind) {
+      case 'key':
+        publishEvent(backend.bus, workspace, 'key', announcement.key);
+        break;
+      case 'assignments':
+        backend.commandRuntimes(announcement.runtimes, { kind: 'assignments' });
+        break;
+    }
+  }
+}
+
+export function publishEvent(bus: Backend['bus'], workspace: Node<'workspace'>, kind: EventKind, key?: KeyId): void {
+  const event: PlatformEvent = {
+    version: workspace.revision,
+    statusVersion: workspace.statusRevision,
+    ...(key === undefined ? {} : { key }),
+  };
+  bus.publish(subjects.event(workspace.id, kind), new TextEncoder().encode(JSON.stringify(event)));
+}

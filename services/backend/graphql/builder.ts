@@ -1,0 +1,74 @@
+import SchemaBuilder from '@pothos/core';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Secret } from '../../contracts/secret.ts';
+import type { Backend } from '../context.ts';
+import type { Node, Page } from '../graph/graph.ts';
+import type { Access, Right } from '../members/access.ts';
+import type { LaunchView } from '../servers/launch.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { Loader } from './loader.ts';
+
+/** What every resolver has at hand, made anew for each request. */
+export interface GraphqlContext {
+  readonly backend: Backend;
+  readonly principal: TokenPrincipal;
+  readonly requestId: string;
+  readonly load: Loader;
+  /** Opens a workspace or throws. Whoever resolves a field of a workspace calls this first. */
+  access(workspace: WorkspaceId, right: Right): Promise<Access>;
+}
+
+/** The value behind each GraphQL type. Types are named by text, so that no file needs another's. */
+interface Objects {
+  Viewer: { readonly kind: string; readonly id: string; readonly name: string };
+  Membership: { readonly workspace: Node<'workspace'>; readonly role: string };
+  PageInfo: { readonly next: string | null };
+  Workspace: Node<'workspace'>;
+  Person: Node<'user'>;
+  Role: Node<'role'>;
+  Skill: Node<'skill'>;
+  Tool: Node<'tool'>;
+  McpServer: Node<'mcpServer'>;
+  Launch: LaunchView;
+  Reason: Reason;
+  Key: Node<'key'>;
+  CreatedKey: { readonly key: Node<'key'>; readonly secret: Secret };
+  Runtime: Node<'runtime'>;
+  RegisteredRuntime: {
+    readonly runtime: Node<'runtime'>;
+    readonly secret: Secret;
+    readonly busServers: readonly string[];
+  };
+  UsageRow: Node<'usage'>;
+  Activity: Node<'activity'>;
+  WorkspacePage: Page<'workspace'>;
+  RolePage: Page<'role'>;
+  SkillPage: Page<'skill'>;
+  McpServerPage: Page<'mcpServer'>;
+  ToolPage: Page<'tool'>;
+  KeyPage: Page<'key'>;
+  RuntimePage: Page<'runtime'>;
+  UsagePage: Page<'usage'>;
+  ActivityPage: Page<'activity'>;
+}
+
+interface Types {
+  Context: GraphqlContext;
+  Objects: Objects;
+  Scalars: { ID: { Input: string; Output: string } };
+  DefaultFieldNullability: false;
+}
+
+/**
+ * Each file beside this one adds its types and fields: `addRoles(builder)`. Nothing happens at import.
+ * `builder.objectFields('Workspace', …)`, `queryFields` and `mutationFields` add fields to types of other files.
+ */
+export type Builder = PothosSchemaTypes.SchemaBuilder<PothosSchemaTypes.ExtendDefaultTypes<Types>>;
+
+export function createBuilder(): Builder {
+  const builder: Builder = new SchemaBuilder<Types>({ defaultFieldNullability: false });
+  builder.queryType();
+  builder.mutationType();
+  return builder;
+}

@@ -1,0 +1,70 @@
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+
+/**
+ * Follows edges for all nodes of a page in one round trip, however many resolvers ask: `load.skillsOfRole(role, 100)`. Made for one
+ * request. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
+ */
+export type Loader = ReturnType<typeof createLoader>;
+
+export function createLoader(graph: Graph) {
+  const serverOfTool = batched((tools, options) => graph.follow({ from: 'tool', edge: 'server' }, tools, options));
+  const personOfMember = batched((members, options) =>
+    graph.follow({ from: 'member', edge: 'person' }, members, options),
+  );
+  return {
+    skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
+    toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
+    runtimesOfServer: batched((servers, options) =>
+      graph.follow({ from: 'mcpServer', edge: 'runtimes' }, servers, options),
+    ),
+    statusesOfServer: batched((servers, options) =>
+      graph.followBack({ from: 'status', edge: 'server' }, servers, options),
+    ),
+    rolesOfKey: batched((keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
+    serverOfTool: async (tool: Owned) => (await serverOfTool(tool, 1))[0] ?? null,
+    personOfMember: async (member: Node<'member'>) => (await personOfMember(member, 1))[0] ?? null,
+  };
+}
+
+/** What edges start from or end at. */
+interface Owned {
+  readonly id: string;
+  readonly workspace: WorkspaceId;
+}
+
+interface Options {
+  readonly anchor: WorkspaceId;
+  readonly limitEach: number;
+}
+
+type LoadMany<Item> = (ids: readonly string[], options: Options) => Promise<ReadonlyMap<string, readonly Item[]>>;
+
+interface Batch<Item> {
+  readonly ids: Set<string>;
+  readonly loaded: Promise<ReadonlyMap<string, readonly Item[]>>;
+}
+
+/** Collects ids until the event loop turns: all resolvers of one level have asked by then, and other work gets its turn in between. */
+function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) => Promise<readonly Item[]> {
+  const batches = new Map<string, Batch<Item>>();
+  return async (node, limit) => {
+    const key = `${node.workspace} ${limit}`;
+    let batch = batches.get(key);
+    if (batch === undefined) {
+      const ids = new Set<string>();
+      const loaded = nextTurn().then(() => {
+        batches.delete(key);
+        return loadMany([...ids], { anchor: node.workspace, limitEach: limit });
+      });
+      batch = { ids, loaded };
+      batches.set(key, batch);
+    }
+    batch.ids.add(node.id);
+    return (await batch.loaded).get(node.id) ?? [];
+  };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,77 @@
+import { SvcError } from '../../contracts/errors.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+/** Roles of members, from the least to the most. Everyone may do what those before may. */
+export const memberRoles = ['viewer', 'editor', 'admin', 'owner'] as const;
+export type MemberRole = (typeof memberRoles)[number];
+
+/** What a member may do, by the least role that may. `operate` is for operators alone. */
+export const leastRole = {
+  read: 'viewer',
+  /** Skills and roles. */
+  edit: 'editor',
+  /** MCP servers, keys and runtimes. */
+  administer: 'admin',
+  /** The workspace itself. */
+  own: 'owner',
+  operate: null,
+} as const satisfies Record<string, MemberRole | null>;
+export type Right = keyof typeof leastRole;
+
+/** A workspace together with the proof that somebody may use it. */
+export interface Access {
+  readonly workspace: Node<'workspace'>;
+  readonly principal: TokenPrincipal;
+  readonly role: MemberRole | 'operator';
+}
+
+export interface AccessRequest {
+  readonly principal: TokenPrincipal;
+  readonly workspace: WorkspaceId;
+  readonly right: Right;
+}
+
+/** Opens a workspace. To whoever is no member of it, it does not exist. */
+export async function getAccess(graph: Pick<Graph, 'find' | 'findBy'>, request: AccessRequest): Promise<Access> {
+  const { principal, right } = request;
+  const workspace = await graph.find('workspace', request.workspace, null);
+  if (workspace === null) throw noSuchWorkspace(request.workspace);
+  if (principal.kind === 'operator') return { workspace, principal, role: 'operator' };
+  const member = await graph.findBy('member', { user: principal.user }, workspace.id);
+  if (member === null) throw noSuchWorkspace(request.workspace);
+  if (member.suspended)
+    throw new SvcError('forbidden', `Your membership of the workspace "${workspace.name}" is suspended.`);
+  if (workspace.suspended) throw new SvcError('forbidden', `The workspace "${workspace.name}" is suspended.`);
+  const access: Access = { workspace, principal, role: parseMemberRole(member.role) };
+  requireRight(access, right);
+  return access;
+}
+
+export function requireRight({ role, workspace }: Access, right: Right): void {
+  if (allows(role, right)) return;
+  const least = leastRole[right];
+  throw new SvcError(
+    'forbidden',
+    least === null
+      ? 'Only an operator of the platform may do this.'
+      : `Your role "${role}" in the workspace "${workspace.name}" does not allow this: it takes ${least} or more.`,
+  );
+}
+
+export function allows(role: Access['role'], right: Right): boolean {
+  if (role === 'operator') return true;
+  const least = leastRole[right];
+  return least !== null && memberRoles.indexOf(role) >= memberRoles.indexOf(least);
+}
+
+export function noSuchWorkspace(named: string): SvcError {
+  return new SvcError('not_found', `There is no workspace "${named}".`, { hint: 'List them: svc workspace list' });
+}
+
+function parseMemberRole(text: string): MemberRole {
+  const role = memberRoles.find((candidate) => candidate === text);
+  if (role === undefined) throw new Error(`member role "${text}" in the graph`);
+  return role;
+}
