@@ -111,7 +111,14 @@ export const schema = {
   },
   runtimeKey: {
     owned: false,
-    fields: { runtime: 'text', digest: 'text', hint: 'text', expiresAt: 'time?', createdAt: 'time' },
+    fields: {
+      runtime: 'text',
+      digest: 'text',
+      ciphertext: 'text',
+      hint: 'text',
+      expiresAt: 'time?',
+      createdAt: 'time',
+    },
     unique: [['digest']],
     index: ['runtime'],
     search: [],
@@ -120,7 +127,14 @@ export const schema = {
   systemKey: {
     owned: false,
     /** `component` is remote-mcp or runtime; `runtimeNames` is a JSON list of the names a runtime may take. */
-    fields: { component: 'text', digest: 'text', hint: 'text', runtimeNames: 'text', createdAt: 'time' },
+    fields: {
+      component: 'text',
+      digest: 'text',
+      ciphertext: 'text',
+      hint: 'text',
+      runtimeNames: 'text',
+      createdAt: 'time',
+    },
     unique: [['digest']],
     index: ['component'],
     search: [],

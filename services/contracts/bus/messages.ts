@@ -105,8 +105,8 @@ export const serverReport = z.object({
   nextRetryAt: time.nullable(),
   /** Last lines of stderr, for a person who asks why; at most 20 lines. */
   stderr: z.array(z.string().max(1000)).max(20),
-  /** Present when the list of tools was learnt or changed. */
-  tools: z.array(reportedTool).max(20_000).optional(),
+  /** Present when the list of tools was learnt or changed: how many tools follow the report (see report-lines.ts). */
+  tools: z.number().int().nonnegative().max(20_000).optional(),
 });
 export type ServerReport = z.infer<typeof serverReport>;
 

@@ -1,0 +1,14 @@
+/** Names of the tools that remote-mcp itself offers to every agent: no tool of an MCP server is given one of them. */
+export const constantTools = {
+  listSkills: 'list_skills',
+  loadSkill: 'load_skill',
+  callTool: 'call_tool',
+  activateRole: 'activate_role',
+  deactivateRole: 'deactivate_role',
+} as const;
+
+const names: ReadonlySet<string> = new Set(Object.values(constantTools));
+
+export function isConstantTool(name: string): boolean {
+  return names.has(name);
+}
