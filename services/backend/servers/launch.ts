@@ -1,3 +1,9 @@
+import { type Launch, launch as launchParser } from '../../contracts/bus/messages.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import { Secret } from '../../contracts/secret.ts';
+import type { Node } from '../graph/graph.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+
 /** How an MCP server is started, as owner and admin may see it: names of settings, never their values. */
 export interface LaunchView {
   readonly command: string | null;
@@ -7,4 +13,49 @@ export interface LaunchView {
   readonly envNames: readonly string[];
   readonly headerNames: readonly string[];
   readonly fingerprint: string;
+}
+
+/** The text kept in the field `launch` of an MCP server. */
+export function encryptLaunch(secrets: Secrets, id: McpServerId, launch: Launch): string {
+  return secrets.encrypt(new Secret(JSON.stringify(launch)), placeOf(id));
+}
+
+export function decryptLaunch(secrets: Secrets, server: Pick<Node<'mcpServer'>, 'id' | 'launch'>): Launch {
+  return launchParser.parse(JSON.parse(secrets.decrypt(server.launch, placeOf(server.id)).reveal()));
+}
+
+/** Equal for equal launches, their secrets included. */
+export function fingerprintOf(secrets: Secrets, launch: Launch): string {
+  return secrets.fingerprint(canonical(launch));
+}
+
+export function viewOf(secrets: Secrets, launch: Launch): LaunchView {
+  const fingerprint = fingerprintOf(secrets, launch);
+  if (launch.kind === 'child') {
+    const { command, args, cwd, env } = launch;
+    return { command, args, cwd, url: null, envNames: namesOf(env), headerNames: [], fingerprint };
+  }
+  const { url, headers } = launch;
+  return { command: null, args: null, cwd: null, url, envNames: [], headerNames: namesOf(headers), fingerprint };
+}
+
+export function namesOf(settings: Readonly<Record<string, string>>): readonly string[] {
+  return Object.keys(settings).sort();
+}
+
+/** Fields and settings in one order, so that equal launches are equal texts. */
+function canonical(launch: Launch): Secret {
+  const ordered =
+    launch.kind === 'child'
+      ? ['child', launch.command, launch.args, launch.cwd, entriesOf(launch.env)]
+      : ['http', launch.url, entriesOf(launch.headers)];
+  return new Secret(JSON.stringify(ordered));
+}
+
+function entriesOf(settings: Readonly<Record<string, string>>): readonly (readonly [string, string | undefined])[] {
+  return namesOf(settings).map((name) => [name, settings[name]]);
+}
+
+function placeOf(id: McpServerId): { node: string; field: string } {
+  return { node: id, field: 'launch' };
 }

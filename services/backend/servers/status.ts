@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import {
+  type Health,
+  health,
+  type Reason,
+  reason as reasonParser,
+  type ServerStatus,
+} from '../../contracts/bus/messages.ts';
+import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
+import { findProcessId, parseId } from '../../contracts/ids.ts';
+import type { Node } from '../graph/graph.ts';
+
+/** How an MCP server is, all runtime processes taken together. */
+export interface ServerState {
+  readonly status: ServerStatus;
+  readonly health: Health;
+  readonly reason: Reason | null;
+  readonly restarts: number;
+  readonly startedAt: number | null;
+  /** The soonest of those that wait. */
+  readonly nextRetryAt: number | null;
+  /** Last lines of stderr of the process that speaks for all. */
+  readonly stderr: readonly string[];
+  /** Processes in which it is Connected: where calls can go. */
+  readonly processes: readonly { readonly runtime: RuntimeId; readonly process: ProcessId }[];
+}
+
+type Server = Pick<Node<'mcpServer'>, 'name' | 'enabled' | 'configVersion'>;
+/** Its `reason` is the JSON text of a `Reason`, its `stderr` of a list of lines. */
+type Status = Node<'status'>;
+
+const stderrParser = z.array(z.string());
+
+/**
+ * Connected while one process has it so; disabled or run by nobody: Disconnected; otherwise Error, with its reason. What a process says
+ * of an earlier configuration does not count: who changes a configuration wants to know about the new one.
+ */
+export function stateOf(server: Server, statuses: readonly Status[]): ServerState {
+  if (!server.enabled) return without(reasons.disabled(server.name));
+  if (statuses.length === 0) return without(reasons.noRuntime(server.name));
+  const current = statuses.filter((status) => status.configVersion === server.configVersion);
+  if (current.length === 0) return without(reasons.starting(server.name));
+  const connected = current.filter((status) => status.status === 'Connected');
+  const failed = current.filter((status) => status.status === 'Error');
+  const [speaker] = [...connected.filter(({ reason }) => reason !== null), ...failed, ...connected, ...current];
+  const status = connected.length > 0 ? 'Connected' : failed.length > 0 ? 'Error' : 'Disconnected';
+  return {
+    status,
+    health: healthOf(current, connected),
+    reason: speaker === undefined ? null : reasonOf(speaker, status, server.name),
+    restarts: current.reduce((sum, { restarts }) => sum + restarts, 0),
+    startedAt: latest(current.map(({ startedAt }) => startedAt)),
+    nextRetryAt: status === 'Error' ? soonest(failed.map(({ nextRetryAt }) => nextRetryAt)) : null,
+    stderr: speaker === undefined ? [] : stderrParser.parse(JSON.parse(speaker.stderr)),
+    processes: connected.flatMap(processOf),
+  };
+}
+
+const reasons = {
+  disabled: (name: string): Reason => ({
+    code: 'disabled',
+    message: `The MCP server "${name}" is disabled.`,
+    repair: 'Enable it in Workspace settings > MCP Servers.',
+  }),
+  noRuntime: (name: string): Reason => ({
+    code: 'no_runtime',
+    message: `No runtime that is available runs the MCP server "${name}".`,
+    repair: 'Start its runtime, or choose another one for it: svc status shows which are available.',
+  }),
+  starting: (name: string): Reason => ({
+    code: 'starting',
+    message: `The MCP server "${name}" is being started with its present configuration.`,
+    repair: 'Wait a moment and look again.',
+  }),
+  unknown: (name: string): Reason => ({
+    code: 'unknown',
+    message: `The runtime gives no reason why the MCP server "${name}" is not connected.`,
+    repair: 'Look at the log of the runtime: svc logs runtime.',
+  }),
+};
+
+function without(because: Reason): ServerState {
+  return {
+    status: 'Disconnected',
+    health: 'red',
+    reason: because,
+    restarts: 0,
+    startedAt: null,
+    nextRetryAt: null,
+    stderr: [],
+    processes: [],
+  };
+}
+
+/** Green where every process is well, red where none can be called, yellow in between. */
+function healthOf(current: readonly Status[], connected: readonly Status[]): Health {
+  const healths = connected.map((status) => health.parse(status.health));
+  if (healths.every((value) => value === 'red')) return 'red';
+  return connected.length === current.length && healths.every((value) => value === 'green') ? 'green' : 'yellow';
+}
+
+function reasonOf(speaker: Status, status: ServerStatus, name: string): Reason | null {
+  const given = speaker.reason === null ? null : reasonParser.parse(JSON.parse(speaker.reason));
+  if (given !== null || status === 'Connected') return given;
+  return status === 'Disconnected' ? reasons.starting(name) : reasons.unknown(name);
+}
+
+function latest(times: readonly (number | null)[]): number | null {
+  return times.reduce((best, time) => (best === null || (time !== null && time > best) ? time : best), null);
+}
+
+function soonest(times: readonly (number | null)[]): number | null {
+  return times.reduce((best, time) => (best === null || (time !== null && time < best) ? time : best), null);
+}
+
+function processOf(status: Status): ServerState['processes'] {
+  const process = findProcessId(status.process);
+  return process === null ? [] : [{ runtime: parseId('runtime', status.runtime), process }];
+}
