@@ -1,0 +1,21 @@
+import type { Graph, Node, Page, Selection } from './graph/graph.ts';
+import type { TypeName } from './graph/schema.ts';
+
+/** All nodes of a selection, a page at a time; others get their turn between two pages. */
+export async function* everyPage<Type extends TypeName>(
+  graph: Pick<Graph, 'select'>,
+  selection: Omit<Selection<Type>, 'after'>,
+): AsyncGenerator<readonly Node<Type>[], void, undefined> {
+  let page: Page<Type> = await graph.select<Type>(selection);
+  for (;;) {
+    yield page.nodes;
+    if (page.next === null) return;
+    await nextTurn();
+    page = await graph.select<Type>({ ...selection, after: page.next });
+  }
+}
+
+/** Lets whoever waits for the event loop have it. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

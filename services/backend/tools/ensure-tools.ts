@@ -1,0 +1,64 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { newId, type ToolId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+
+/** A tool by its MCP server's name and its own. */
+export interface ToolRef {
+  readonly mcpServer: string;
+  readonly tool: string;
+}
+
+/** Why: a report names its tools in at most as many characters. */
+const originalNameLengthMax = 1000;
+
+/**
+ * The tools that somebody refers to, in the order given. A tool may be named before its MCP server has listed it: it is made without a
+ * name, and given one when it is listed. Throws `not_found` where there is no such MCP server in the workspace.
+ */
+export async function ensureTools(
+  transaction: Transaction,
+  workspace: WorkspaceId,
+  refs: readonly ToolRef[],
+): Promise<readonly ToolId[]> {
+  const servers = new Map<string, Node<'mcpServer'>>();
+  const tools: ToolId[] = [];
+  for (const ref of refs) {
+    const server = servers.get(ref.mcpServer) ?? (await getServer(transaction, workspace, ref));
+    servers.set(ref.mcpServer, server);
+    tools.push(await ensureTool(transaction, server, ref));
+  }
+  return tools;
+}
+
+async function getServer(transaction: Transaction, workspace: WorkspaceId, ref: ToolRef): Promise<Node<'mcpServer'>> {
+  const server = await transaction.findBy('mcpServer', { name: ref.mcpServer }, workspace);
+  if (server !== null) return server;
+  throw new SvcError(
+    'not_found',
+    `There is no MCP server "${ref.mcpServer}" in this workspace to take the tool "${ref.tool}" from.`,
+    { hint: 'List them: svc server list' },
+  );
+}
+
+async function ensureTool(transaction: Transaction, server: Node<'mcpServer'>, ref: ToolRef): Promise<ToolId> {
+  if (ref.tool.length < 1 || ref.tool.length > originalNameLengthMax) {
+    throw new SvcError(
+      'invalid_input',
+      `A tool of the MCP server "${ref.mcpServer}" is named by ${ref.tool.length} characters: it must be 1 to ${originalNameLengthMax}.`,
+    );
+  }
+  const values = { mcpServer: server.id, originalName: ref.tool };
+  const known = await transaction.findBy('tool', values, server.workspace);
+  if (known !== null) return known.id;
+  const tool = await transaction.create('tool', {
+    ...values,
+    id: newId('tool'),
+    workspace: server.workspace,
+    name: null,
+    definition: null,
+    listed: false,
+    createdAt: Date.now(),
+  });
+  await transaction.link({ from: 'tool', edge: 'server' }, tool.id, [server.id]);
+  return tool.id;
+}

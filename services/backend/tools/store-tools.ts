@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { ReportedTool } from '../../contracts/bus/messages.ts';
+import { newId } from '../../contracts/ids.ts';
+import { everyPage } from '../every-page.ts';
+import type { Graph, Node, Transaction } from '../graph/graph.ts';
+import { candidateNames } from './tool-names.ts';
+
+type Server = Pick<Node<'mcpServer'>, 'id' | 'name' | 'workspace'>;
+
+/** Tools that are stored at once: a slice is one transaction and must not keep others waiting for more than a few milliseconds. */
+export const toolSliceMax = 25;
+/** Bounds what one MCP server can do to its workspace's catalogue. */
+export const toolsPerServerMax = 5000;
+export const definitionLengthMax = 262_144;
+
+/** A tool that is not stored, and why: said beside the MCP server's status. */
+export interface LeftOut {
+  readonly name: string;
+  readonly why: string;
+}
+
+/**
+ * Takes in a slice of the tools that an MCP server lists: a new one is given its name, once and for good; a definition is
+ * written only where it differs. Nothing is written, and no transaction opened, where nothing differs.
+ */
+export async function storeTools(
+  graph: Graph,
+  server: Server,
+  tools: readonly ReportedTool[],
+): Promise<readonly LeftOut[]> {
+  const leftOut = tools.flatMap((tool) => refuse(tool));
+  const refused = new Set(leftOut.map(({ name }) => name));
+  const good = tools.filter(({ name }) => !refused.has(name));
+  const changed: ReportedTool[] = [];
+  for (const tool of good) {
+    if (!isStored(await findTool(graph, server, tool), tool)) changed.push(tool);
+  }
+  if (changed.length > 0) {
+    await graph.write(async (transaction) => {
+      for (const tool of changed) await storeTool(transaction, server, tool);
+    });
+  }
+  return leftOut;
+}
+
+/** Takes what an MCP server no longer lists off its list. Names are kept, for the day it lists them again. */
+export async function unlistTools(graph: Graph, server: Server, listed: ReadonlySet<string>): Promise<void> {
+  let stored = 0;
+  for await (const tools of pagesOfTools(graph, server)) {
+    stored += tools.length;
+    const gone = tools.filter((tool) => tool.listed && !listed.has(tool.originalName));
+    if (gone.length === 0) continue;
+    await graph.write(async (transaction) => {
+      for (const { id } of gone) {
+        await transaction.update('tool', id, { listed: false }, { anchor: server.workspace });
+      }
+    });
+  }
+  if (stored > toolsPerServerMax) await forgetUnused(graph, server);
+}
+
+/** An MCP server that lists other names every day must not fill the graph: beyond the bound, what is unlisted and in no skill goes. */
+async function forgetUnused(graph: Graph, server: Server): Promise<void> {
+  for await (const tools of pagesOfTools(graph, server)) {
+    const unlisted = tools.filter((tool) => !tool.listed).map(({ id }) => id);
+    if (unlisted.length === 0) continue;
+    await graph.write(async (transaction) => {
+      const options = { anchor: server.workspace, limitEach: 1 };
+      const users = await transaction.followBack({ from: 'skill', edge: 'tools' }, unlisted, options);
+      for (const id of unlisted) {
+        if ((users.get(id) ?? []).length === 0) await transaction.remove('tool', id, server.workspace);
+      }
+    });
+  }
+}
+
+function pagesOfTools(graph: Graph, server: Server) {
+  return everyPage(graph, {
+    type: 'tool',
+    anchor: server.workspace,
+    where: [{ field: 'mcpServer', equals: server.id }],
+    limit: 100,
+  });
+}
+
+async function storeTool(transaction: Transaction, server: Server, tool: ReportedTool): Promise<void> {
+  const known = await findTool(transaction, server, tool);
+  if (isStored(known, tool)) return;
+  const listing = { definition: tool.definition, listed: true };
+  if (known !== null) {
+    const name = known.name ?? (await freeName(transaction, server, tool));
+    await transaction.update('tool', known.id, { ...listing, name }, { anchor: server.workspace });
+    return;
+  }
+  const made = await transaction.create('tool', {
+    id: newId('tool'),
+    workspace: server.workspace,
+    name: await freeName(transaction, server, tool),
+    originalName: tool.name,
+    mcpServer: server.id,
+    createdAt: Date.now(),
+    ...listing,
+  });
+  await transaction.link({ from: 'tool', edge: 'server' }, made.id, [server.id]);
+}
+
+function findTool(graph: Pick<Graph, 'findBy'>, server: Server, tool: ReportedTool): Promise<Node<'tool'> | null> {
+  return graph.findBy('tool', { mcpServer: server.id, originalName: tool.name }, server.workspace);
+}
+
+function isStored(known: Node<'tool'> | null, tool: ReportedTool): boolean {
+  return known?.listed === true && known.name !== null && known.definition === tool.definition;
+}
+
+async function freeName(transaction: Transaction, server: Server, tool: ReportedTool): Promise<string> {
+  const named = { mcpServer: server.id, mcpServerName: server.name, originalName: tool.name };
+  for (const name of candidateNames(named)) {
+    if ((await transaction.findBy('tool', { name }, server.workspace)) === null) return name;
+  }
+  throw new Error(`no name is free for a tool of ${server.id}`);
+}
+
+const definition = z.looseObject({ inputSchema: z.looseObject({}) });
+
+function refuse(tool: ReportedTool): readonly LeftOut[] {
+  if (tool.definition.length > definitionLengthMax) {
+    return [{ name: tool.name, why: `its definition is longer than ${definitionLengthMax} characters` }];
+  }
+  if (!definition.safeParse(parseJson(tool.definition)).success) {
+    return [{ name: tool.name, why: 'its definition is not a JSON object with an inputSchema' }];
+  }
+  return [];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
