@@ -1,0 +1,53 @@
+import { Command } from '@oclif/core/command';
+import * as Flags from '@oclif/core/flags';
+import { SvcError } from '../services/contracts/errors.ts';
+import { openTerminal, type Terminal } from './output/terminal.ts';
+
+/** Flags that every command has. */
+export const sharedFlags = {
+  dir: Flags.string({ summary: 'Folder of the installation.', helpGroup: 'GLOBAL', env: 'SVC_DIR', helpValue: 'DIR' }),
+  json: Flags.boolean({ summary: 'Print one JSON document on stdout, also on failure.', helpGroup: 'GLOBAL' }),
+  quiet: Flags.boolean({ summary: 'Print the result and errors only.', helpGroup: 'GLOBAL' }),
+  'no-input': Flags.boolean({ summary: 'Never ask; a missing answer is an error.', helpGroup: 'GLOBAL' }),
+};
+
+export interface SharedFlags {
+  readonly dir?: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly 'no-input': boolean;
+}
+
+/** A command only parses, calls and prints: what it does lies in the stack or in a file beside it. */
+export abstract class SvcCommand extends Command {
+  static override baseFlags = sharedFlags;
+
+  protected terminal(flags: SharedFlags): Terminal {
+    return openTerminal(
+      { json: flags.json, quiet: flags.quiet, noInput: flags['no-input'] },
+      { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: process.env },
+    );
+  }
+}
+
+/** Aborts at the first Ctrl-C or SIGTERM, and ends the command at the second. */
+export function interruption(): AbortSignal {
+  const controller = new AbortController();
+  const interrupt = () => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort(new SvcError('cancelled', 'Interrupted.'));
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return controller.signal;
+}
+
+/** The failure of a command that has printed its result already, which says all (`keys test`): only the exit code is left. */
+export class ToldAlready extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('The result was printed already.');
+    this.exitCode = exitCode;
+  }
+}

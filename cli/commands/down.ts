@@ -1,0 +1,31 @@
+import { down } from '../../stack/lifecycle/down.ts';
+import { interruption, SvcCommand } from '../command.ts';
+import { installationOf } from '../platform.ts';
+
+export default class Down extends SvcCommand {
+  static override summary = 'Stop everything gracefully; all data stays.';
+  static override examples = [
+    { description: 'Stop the platform', command: '<%= config.bin %> down' },
+    { description: 'Stop the one in another folder', command: '<%= config.bin %> down --dir /srv/tools' },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Down);
+    const terminal = this.terminal(flags);
+    const { outcome } = await down({
+      installation: installationOf(flags),
+      signal: interruption(),
+      onProgress: (progress) => {
+        if (progress.kind === 'service')
+          terminal.talk(`${terminal.paint('grey', '·')} ${progress.name} ${progress.state}`);
+        if (progress.kind === 'notice') terminal.talk(`${terminal.paint('yellow', '!')} ${progress.message}`);
+      },
+    });
+    terminal.json({ state: 'stopped', outcome });
+    terminal.result(
+      outcome === 'stopped'
+        ? 'The platform is stopped; all data is kept.'
+        : 'Nothing to do: the platform was not running.',
+    );
+  }
+}

@@ -1,0 +1,61 @@
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcCommand } from '../../command.ts';
+import { parseMoment } from '../../moment.ts';
+import { isoOrNull } from '../../output/words.ts';
+import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { fetchRoles, roleNamed } from '../../roles.ts';
+
+const created = z.object({
+  createKey: z.object({
+    secret: z.string(),
+    key: z.object({ id: z.string(), name: z.string(), expiresAt: z.number().nullable() }),
+  }),
+});
+
+export default class KeysCreate extends SvcCommand {
+  static override summary = 'Create an API key for an agent; it is shown once.';
+  static override aliases = ['key:create'];
+  static override examples = [
+    { description: 'A key that sees every role', command: '<%= config.bin %> keys create --name laptop' },
+    {
+      description: 'A key for one role that ends in 30 days',
+      command: '<%= config.bin %> keys create --name reports --role Reader --expires 30d',
+    },
+  ];
+  static override flags = {
+    name: Flags.string({ summary: 'Name of the key.', required: true }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+    role: Flags.string({ summary: 'A role it may use, by name or id; may be repeated. Default: all.', multiple: true }),
+    expires: Flags.string({ summary: 'When it expires: 30d, 12h or a date. Default: never.', helpValue: 'TIME' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(KeysCreate);
+    const terminal = this.terminal(flags);
+    const expiresAt = flags.expires === undefined ? null : parseMoment('--expires', flags.expires, 'future');
+    const { backend, workspace } = await tenancyOf(flags);
+    const known = flags.role === undefined ? [] : await fetchRoles(backend, workspace.id);
+    const roles = flags.role?.map((name) => roleNamed(known, name)) ?? null;
+    const answer = await backend.query(
+      `mutation ($workspace: ID!, $input: KeyInput!) {
+        createKey(workspace: $workspace, input: $input) { secret key { id name expiresAt } }
+      }`,
+      { workspace: workspace.id, input: { name: flags.name, expiresAt, roles: roles?.map((role) => role.id) ?? null } },
+      created.parse,
+    );
+    const { key, secret } = answer.createKey;
+    terminal.json({
+      id: key.id,
+      name: key.name,
+      key: secret,
+      prefix: 'SVA_',
+      workspace,
+      roles: roles === null ? 'all' : roles.map(({ id, name }) => ({ id, name })),
+      expiresAt: isoOrNull(key.expiresAt),
+    });
+    terminal.result(secret);
+    terminal.talk('This key is shown only now: keep it in a safe place.');
+    terminal.talk('Try it: SVC_API_KEY=… svc keys test');
+  }
+}

@@ -1,0 +1,62 @@
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcCommand } from '../../command.ts';
+import { table } from '../../output/table.ts';
+import { ago, isoOrNull } from '../../output/words.ts';
+import { defaultWorkspace, everyPage, pageInfo, tenancyOf } from '../../platform.ts';
+
+const key = z.object({
+  id: z.string(),
+  name: z.string(),
+  hint: z.string(),
+  state: z.enum(['valid', 'expired', 'revoked']),
+  expiresAt: z.number().nullable(),
+  lastUsedAt: z.number().nullable(),
+});
+const page = z.object({ workspace: z.object({ keys: z.object({ nodes: z.array(key), pageInfo }) }) });
+const words = { valid: 'valid', expired: 'Expired', revoked: 'revoked' } as const;
+const colours = { valid: 'green', expired: 'red', revoked: 'grey' } as const;
+
+export default class KeysList extends SvcCommand {
+  static override summary = 'List the API keys of a workspace.';
+  static override aliases = ['key:list'];
+  static override examples = [
+    { description: 'All keys', command: '<%= config.bin %> keys list' },
+    { description: 'For a script', command: '<%= config.bin %> keys list --json' },
+  ];
+  static override flags = { workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace }) };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(KeysList);
+    const terminal = this.terminal(flags);
+    const { backend, workspace } = await tenancyOf(flags);
+    const keys = await everyPage(async (first, after) => {
+      const answer = await backend.query(
+        `query ($id: ID, $first: Int, $after: String) {
+          workspace(id: $id) { keys(first: $first, after: $after) {
+            nodes { id name hint state expiresAt lastUsedAt } pageInfo { next }
+          } }
+        }`,
+        { id: workspace.id, first, after },
+        page.parse,
+      );
+      return answer.workspace.keys;
+    });
+    terminal.json({
+      keys: keys.map((one) => ({ ...one, expiresAt: isoOrNull(one.expiresAt), lastUsedAt: isoOrNull(one.lastUsedAt) })),
+    });
+    const rows = keys.map((one) => [
+      one.name,
+      one.hint,
+      terminal.paint(colours[one.state], words[one.state]),
+      isoOrNull(one.expiresAt) ?? 'never',
+      ago(one.lastUsedAt),
+      one.id,
+    ]);
+    terminal.result(
+      rows.length === 0
+        ? 'There are no keys yet. Create one: svc keys create --name NAME'
+        : table(['NAME', 'KEY', 'STATE', 'EXPIRES', 'LAST USED', 'ID'], rows),
+    );
+  }
+}

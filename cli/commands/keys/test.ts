@@ -1,0 +1,71 @@
+import * as Flags from '@oclif/core/flags';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { status } from '../../../stack/lifecycle/status.ts';
+import { type SharedFlags, SvcCommand, ToldAlready } from '../../command.ts';
+import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { climb, type LadderResult } from '../../keys-test/ladder.ts';
+import { installationOf } from '../../platform.ts';
+
+export default class KeysTest extends SvcCommand {
+  static override summary = 'Test an API key, rung by rung: name, TCP, TLS, health, authentication, MCP, tools.';
+  static override aliases = ['key:test'];
+  static override examples = [
+    { description: 'Test a key against this installation', command: 'SVC_API_KEY=… <%= config.bin %> keys test' },
+    {
+      description: 'Test one against a platform elsewhere',
+      command: '<%= config.bin %> keys test --url https://tools.example.com/mcp --key-file key.txt',
+    },
+  ];
+  static override strict = false;
+  static override flags = {
+    url: Flags.string({ summary: 'Address of /mcp; default: the one of this installation.' }),
+    'key-file': Flags.string({ summary: 'File that holds the key.', helpValue: 'FILE' }),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(KeysTest);
+    refuseKeyAsArgument(argv.map(String));
+    if (argv.length > 0)
+      throw new SvcError('invalid_input', `Unexpected argument: ${argv.join(' ')}.`, { hint: 'svc keys test --help' });
+    const terminal = this.terminal(flags);
+    const url = await addressOf(flags);
+    const key = await readKey({ keyFile: flags['key-file'], env: process.env, terminal });
+    const found = await climb({
+      url,
+      key,
+      onRung: (rung) => {
+        const mark = rung.ok ? terminal.paint('green', '✓') : terminal.paint('red', '✗');
+        terminal.result(`${mark} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  ${rung.detail}`);
+      },
+    });
+    terminal.json(found);
+    terminal.result(verdict(found));
+    if (found.cause !== null) throw new ToldAlready(exitCodeOf(found));
+  }
+}
+
+function verdict(found: LadderResult): string {
+  if (found.cause === null) return 'The key is valid and the tools can be listed.';
+  const key = found.ok
+    ? 'The key is valid, but'
+    : found.status === 401
+      ? 'The key is refused:'
+      : 'The key could not be tested:';
+  return `\n${key} ${found.cause.message}\n${found.cause.hint}`;
+}
+
+/** 3: the key is refused. 4: it could not be tested, or it is valid and a later rung broke. */
+function exitCodeOf(found: LadderResult): number {
+  return found.status === 401 || found.status === 403 ? 3 : 4;
+}
+
+async function addressOf(flags: SharedFlags & { readonly url?: string | undefined }): Promise<URL> {
+  const text = flags.url ?? (await status({ installation: installationOf(flags) })).urls.mcp;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new SvcError(
+      'invalid_input',
+      `--url must be an http or https address such as https://tools.example.com/mcp, not "${text}".`,
+    );
+  }
+  return new URL(text);
+}

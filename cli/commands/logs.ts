@@ -1,0 +1,55 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { logLevels } from '../../services/contracts/env/variable.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { readLogs } from '../../stack/logs/read-logs.ts';
+import { interruption, SvcCommand } from '../command.ts';
+import { parseMoment } from '../moment.ts';
+import { describeLogLine } from '../output/log-line.ts';
+import { installationOf } from '../platform.ts';
+
+export default class Logs extends SvcCommand {
+  static override summary = 'Show what the services wrote, merged by time.';
+  static override examples = [
+    { description: 'Follow everything', command: '<%= config.bin %> logs -f' },
+    {
+      description: 'Warnings of the runtime in the last ten minutes',
+      command: '<%= config.bin %> logs runtime --since 10m --level warn',
+    },
+  ];
+  static override strict = false;
+  static override args = { service: Args.string({ description: 'Services to show; default all' }) };
+  static override flags = {
+    follow: Flags.boolean({ char: 'f', summary: 'Go on with what is written from now on.' }),
+    lines: Flags.integer({ char: 'n', summary: 'How many of the last lines.', default: 100, min: 0, max: 100_000 }),
+    since: Flags.string({ summary: 'Only newer than this: 10m, 2h, 1d or a date.', helpValue: 'TIME' }),
+    level: Flags.string({ summary: `At least this level: ${logLevels.join(', ')}.`, default: 'trace' }),
+    request: Flags.string({ summary: 'Only lines of this request.', helpValue: 'ID' }),
+  };
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(Logs);
+    const terminal = this.terminal(flags);
+    const level = logLevels.find((known) => known === flags.level);
+    if (level === undefined)
+      throw new SvcError('invalid_input', `--level must be one of ${logLevels.join(', ')}, not "${flags.level}".`);
+    const shown = [];
+    const lines = readLogs({
+      installation: installationOf(flags),
+      services: argv.map(String),
+      since: flags.since === undefined ? null : parseMoment('--since', flags.since, 'past'),
+      level,
+      request: flags.request ?? null,
+      lines: flags.lines,
+      follow: flags.follow,
+      signal: interruption(),
+    });
+    for await (const line of lines) {
+      const { text: _, ...entry } = line;
+      if (flags.json && !flags.follow) shown.push(entry);
+      else terminal.json(entry);
+      terminal.result(describeLogLine(line, terminal));
+    }
+    if (flags.json && !flags.follow) terminal.json({ lines: shown });
+  }
+}

@@ -1,0 +1,48 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcCommand } from '../../command.ts';
+import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { fetchSkills, skillNamed } from '../../skills.ts';
+
+const created = z.object({ createRole: z.object({ id: z.string(), name: z.string(), enabled: z.boolean() }) });
+
+export default class RoleCreate extends SvcCommand {
+  static override summary = 'Create a role: the skills that agents with it may use.';
+  static override aliases = ['roles:create'];
+  static override examples = [
+    { description: 'A role with one skill', command: '<%= config.bin %> role create Reader --skill read-documents' },
+    {
+      description: 'With several, in another workspace',
+      command: '<%= config.bin %> role create Support --skill tickets --skill mail --workspace Acme',
+    },
+  ];
+  static override args = { name: Args.string({ description: 'Name of the role', required: true, name: 'NAME' }) };
+  static override flags = {
+    skill: Flags.string({ summary: 'A skill by name or id; may be repeated.', multiple: true }),
+    description: Flags.string({ summary: 'What the role is for.', default: '' }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(RoleCreate);
+    const terminal = this.terminal(flags);
+    const { backend, workspace } = await tenancyOf(flags);
+    const known = flags.skill === undefined ? [] : await fetchSkills(backend, workspace.id);
+    const skills = (flags.skill ?? []).map((name) => skillNamed(known, name));
+    const answer = await backend.query(
+      'mutation ($workspace: ID!, $input: RoleInput!) { createRole(workspace: $workspace, input: $input) { id name enabled } }',
+      {
+        workspace: workspace.id,
+        input: { name: args.name, description: flags.description, skills: skills.map((skill) => skill.id) },
+      },
+      created.parse,
+    );
+    const { id, name, enabled } = answer.createRole;
+    terminal.json({ id, name, active: enabled, skills: skills.map((skill) => ({ id: skill.id, name: skill.name })) });
+    terminal.result(
+      `Created role ${name}${skills.length === 0 ? '' : ` with ${skills.map((skill) => skill.name).join(', ')}`}.`,
+    );
+    terminal.talk('Next, a key for an agent: svc keys create --name NAME');
+  }
+}

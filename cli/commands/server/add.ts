@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { interruption, SvcCommand, ToldAlready } from '../../command.ts';
+import { describeStderr, describeTools } from '../../output/server.ts';
+import { defaultWorkspace, type Tenancy, tenancyOf } from '../../platform.ts';
+import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
+import { readSettings, type Setting } from '../../settings-file.ts';
+
+const created = z.object({ createMcpServer: z.object({ id: z.string(), name: z.string() }) });
+const pollMs = 200;
+/** npx on a slow line needs more than a minute for its first start. */
+const waitMs = 90_000;
+
+export default class ServerAdd extends SvcCommand {
+  static override summary = 'Add an MCP server and wait until it is Connected.';
+  static override aliases = ['servers:add'];
+  static override examples = [
+    {
+      description: 'One that runs as a command',
+      command: '<%= config.bin %> server add everything -- npx -y @modelcontextprotocol/server-everything',
+    },
+    {
+      description: 'One that is reached over HTTP, with a header from a file',
+      command: '<%= config.bin %> server add crm --url https://crm.example.com/mcp --header-file crm.headers',
+    },
+  ];
+  static override strict = false;
+  static override args = { name: Args.string({ description: 'Name of the MCP server', required: true, name: 'NAME' }) };
+  static override flags = {
+    url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.' }),
+    cwd: Flags.string({ summary: 'Folder the command runs in.', helpValue: 'DIR' }),
+    'env-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
+    'header-file': Flags.string({ summary: 'File with Name: value lines for the URL.', helpValue: 'FILE' }),
+    runtime: Flags.string({ summary: "Runtime that runs it; default: the platform's own.", helpValue: 'NAME' }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+  };
+
+  async run(): Promise<void> {
+    const { args, argv, flags } = await this.parse(ServerAdd);
+    const terminal = this.terminal(flags);
+    const [command, ...commandArgs] = argv.map(String).slice(1);
+    const env = flags['env-file'] === undefined ? [] : await readSettings('--env-file', flags['env-file'], '=');
+    const headers =
+      flags['header-file'] === undefined ? [] : await readSettings('--header-file', flags['header-file'], ':');
+    const launch = launchOf({ command, args: commandArgs, cwd: flags.cwd, env, url: flags.url, headers });
+    const signal = interruption();
+    const tenancy = await tenancyOf(flags);
+    const answer = await tenancy.backend.query(
+      'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id name } }',
+      { workspace: tenancy.workspace.id, input: { name: args.name, launch, runtime: flags.runtime ?? null } },
+      created.parse,
+    );
+    const { id, name } = answer.createMcpServer;
+    terminal.talk(`Added ${name}; waiting until it is Connected.`);
+    const server = await settled(tenancy, id, signal);
+    const tools = server.status === 'Connected' ? await fetchTools(tenancy.backend, tenancy.workspace.id, id) : [];
+    terminal.json({
+      id,
+      name,
+      status: server.status,
+      health: server.health,
+      reason: server.reason,
+      stderr: server.status === 'Connected' ? [] : server.stderr,
+      tools: tools.filter((tool) => tool.listed).map((tool) => ({ name: tool.name, originalName: tool.originalName })),
+    });
+    if (server.status === 'Connected') {
+      terminal.result(`${terminal.paint('green', 'Connected')}\n\n${describeTools(tools, terminal)}`);
+      terminal.talk(`\nNext, put tools into a skill: svc skill create NAME --tool ${name}/TOOL`);
+      return;
+    }
+    if (server.stderr.length > 0) terminal.complain(describeStderr(server, terminal));
+    const reason = server.reason;
+    terminal.complain(
+      `${terminal.paint('red', 'Error:')} ${name} is ${server.status}: ${reason?.message ?? 'no runtime has reported yet.'}`,
+    );
+    terminal.complain(
+      `${reason?.repair ?? ''}\nIt stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}`.trim(),
+    );
+    throw new ToldAlready(1);
+  }
+}
+
+interface Wanted {
+  readonly command: string | undefined;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: readonly Setting[];
+  readonly url: string | undefined;
+  readonly headers: readonly Setting[];
+}
+
+function launchOf({ command, args, cwd, env, url, headers }: Wanted): object {
+  if (url !== undefined && command !== undefined) {
+    throw new SvcError('invalid_input', 'Give either --url or a command after --, not both.');
+  }
+  if (url !== undefined) {
+    if (env.length > 0 || cwd !== undefined)
+      throw new SvcError('invalid_input', '--env-file and --cwd are for a command, not for --url.');
+    return { url, headers };
+  }
+  if (command === undefined) {
+    throw new SvcError('invalid_input', 'How is it started? Give a command after -- or --url.', {
+      hint: 'svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
+    });
+  }
+  if (headers.length > 0) throw new SvcError('invalid_input', '--header-file is for --url, not for a command.');
+  return { command, args, env, cwd: cwd ?? process.cwd() };
+}
+
+/** Waits for an outcome: Connected, or an error that its runtime has told. Disconnected only means that nothing has happened yet. */
+async function settled({ backend, workspace }: Tenancy, id: string, signal: AbortSignal): Promise<McpServer> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const server = await fetchServer(backend, workspace.id, id);
+    if (server === null) throw new SvcError('not_found', 'The MCP server was removed meanwhile.');
+    const done = server.status === 'Connected' || server.status === 'Error';
+    if (done || !server.enabled || Date.now() > deadline) return server;
+    await pause(pollMs, undefined, { signal }).catch(() => {
+      throw new SvcError('cancelled', 'Interrupted: the MCP server stays added.');
+    });
+  }
+}

@@ -1,0 +1,33 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcCommand } from '../../command.ts';
+import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { getServer } from '../../servers.ts';
+
+export default class ServerRemove extends SvcCommand {
+  static override summary = 'Remove an MCP server: it is stopped, and skills lose its tools.';
+  static override aliases = ['servers:remove'];
+  static override examples = [
+    { description: 'Remove one', command: '<%= config.bin %> server remove files' },
+    { description: 'In another workspace', command: '<%= config.bin %> server remove files --workspace Acme' },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace of the MCP server.', default: defaultWorkspace }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ServerRemove);
+    const terminal = this.terminal(flags);
+    const { backend, workspace } = await tenancyOf(flags);
+    const server = await getServer(backend, workspace.id, args.name);
+    await backend.query(
+      'mutation ($workspace: ID!, $id: ID!) { removeMcpServer(workspace: $workspace, id: $id) }',
+      { workspace: workspace.id, id: server.id },
+      z.object({ removeMcpServer: z.boolean() }).parse,
+    );
+    terminal.json({ id: server.id, name: server.name, removed: true });
+    terminal.result(`Removed ${server.name}.`);
+  }
+}

@@ -1,0 +1,35 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { SvcCommand } from '../../command.ts';
+import { describeServer, describeTools } from '../../output/server.ts';
+import { isoOrNull } from '../../output/words.ts';
+import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { fetchTools, getServer } from '../../servers.ts';
+
+export default class ServerShow extends SvcCommand {
+  static override summary = 'Show one MCP server: how it is started, how it is, its tools and its last words.';
+  static override aliases = ['servers:show'];
+  static override examples = [
+    { description: 'Show one', command: '<%= config.bin %> server show files' },
+    { description: 'For a script', command: '<%= config.bin %> server show files --json' },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace of the MCP server.', default: defaultWorkspace }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(ServerShow);
+    const terminal = this.terminal(flags);
+    const { backend, workspace } = await tenancyOf(flags);
+    const server = await getServer(backend, workspace.id, args.name);
+    const tools = await fetchTools(backend, workspace.id, server.id);
+    terminal.json({
+      ...server,
+      lastStartedAt: isoOrNull(server.lastStartedAt),
+      nextRetryAt: isoOrNull(server.nextRetryAt),
+      tools,
+    });
+    terminal.result(`${describeServer(server, terminal)}\n\n${describeTools(tools, terminal)}`);
+  }
+}

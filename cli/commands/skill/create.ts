@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { SvcCommand } from '../../command.ts';
+import { defaultWorkspace, reason, tenancyOf } from '../../platform.ts';
+
+const created = z.object({
+  createSkill: z.object({
+    id: z.string(),
+    name: z.string(),
+    available: z.boolean(),
+    reason: reason.nullable(),
+    tools: z.array(z.object({ originalName: z.string(), mcpServer: z.object({ name: z.string() }) })),
+  }),
+});
+
+export default class SkillCreate extends SvcCommand {
+  static override summary = 'Create a skill: tools of MCP servers with instructions for using them.';
+  static override aliases = ['skills:create'];
+  static override examples = [
+    {
+      description: 'Two tools of one MCP server',
+      command: '<%= config.bin %> skill create read-documents --tool files/read_file --tool files/search_files',
+    },
+    {
+      description: 'With a description and instructions from a file',
+      command:
+        '<%= config.bin %> skill create echo --tool everything/echo --description "Say it back" --instructions ./echo.md',
+    },
+  ];
+  static override args = { name: Args.string({ description: 'Name: a-z, 0-9 and -', required: true, name: 'NAME' }) };
+  static override flags = {
+    tool: Flags.string({
+      summary: 'A tool as MCPSERVER/TOOL; may be repeated.',
+      multiple: true,
+      helpValue: 'MCPSERVER/TOOL',
+    }),
+    description: Flags.string({ summary: 'What the skill is for, in a sentence.', default: '' }),
+    instructions: Flags.string({ summary: 'File with instructions (Markdown).', helpValue: 'FILE' }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(SkillCreate);
+    const terminal = this.terminal(flags);
+    const tools = (flags.tool ?? []).map(parseTool);
+    const instructions = flags.instructions === undefined ? '' : await readInstructions(flags.instructions);
+    const { backend, workspace } = await tenancyOf(flags);
+    const answer = await backend.query(
+      `mutation ($workspace: ID!, $input: SkillInput!) {
+        createSkill(workspace: $workspace, input: $input) {
+          id name available reason { code message repair } tools { originalName mcpServer { name } }
+        }
+      }`,
+      { workspace: workspace.id, input: { name: args.name, description: flags.description, instructions, tools } },
+      created.parse,
+    );
+    const { tools: found, ...skill } = answer.createSkill;
+    const names = found.map((tool) => `${tool.mcpServer.name}/${tool.originalName}`);
+    terminal.json({ ...skill, tools: names });
+    terminal.result(`Created skill ${skill.name}: ${names.length === 0 ? 'no tools yet' : names.join(', ')}.`);
+    if (skill.reason !== null)
+      terminal.talk(`${terminal.paint('yellow', 'Not available:')} ${skill.reason.message} ${skill.reason.repair}`);
+    terminal.talk(`Next, put it into a role: svc role create NAME --skill ${skill.name}`);
+  }
+}
+
+function parseTool(text: string): { readonly mcpServer: string; readonly tool: string } {
+  const [, mcpServer, tool] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
+  if (mcpServer === undefined || tool === undefined) {
+    throw new SvcError('invalid_input', `--tool must be MCPSERVER/TOOL, such as files/read_file, not "${text}".`);
+  }
+  return { mcpServer, tool };
+}
+
+async function readInstructions(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new SvcError('invalid_input', `--instructions "${file}" cannot be read: ${error.code ?? error.message}.`);
+  });
+}

@@ -1,0 +1,40 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import * as Flags from '@oclif/core/flags';
+import { type Status as PlatformStatus, status } from '../../stack/lifecycle/status.ts';
+import { interruption, SvcCommand } from '../command.ts';
+import { describeStatus } from '../output/status.ts';
+import { installationOf } from '../platform.ts';
+
+const watchIntervalMs = 1000;
+
+export default class Status extends SvcCommand {
+  static override summary = 'Say what runs, where, since when and how well.';
+  static override examples = [
+    { description: 'One look', command: '<%= config.bin %> status' },
+    { description: 'Look again every second', command: '<%= config.bin %> status --watch' },
+  ];
+  static override flags = { watch: Flags.boolean({ char: 'w', summary: 'Look again every second, until Ctrl-C.' }) };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Status);
+    const terminal = this.terminal(flags);
+    const installation = installationOf(flags);
+    const signal = interruption();
+    let seen = await status({ installation, signal });
+    terminal.json(seen);
+    terminal.result(describeStatus(seen, terminal));
+    while (flags.watch && !signal.aborted) {
+      await pause(watchIntervalMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) break;
+      seen = await status({ installation, signal });
+      terminal.json(seen);
+      terminal.result(`\n${describeStatus(seen, terminal)}`);
+    }
+    if (!flags.watch) process.exitCode = exitCodeOf(seen);
+  }
+}
+
+/** A script learns the state without reading anything: 4 where the platform is not running. */
+function exitCodeOf(seen: PlatformStatus): number {
+  return seen.state === 'stopped' ? 4 : 0;
+}

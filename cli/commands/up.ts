@@ -1,0 +1,55 @@
+import * as Flags from '@oclif/core/flags';
+import { type Progress, up } from '../../stack/lifecycle/up.ts';
+import { interruption, SvcCommand } from '../command.ts';
+import { describeAddresses } from '../output/status.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { installationOf } from '../platform.ts';
+
+export default class Up extends SvcCommand {
+  static override summary = 'Start the platform, or make it run as svc.yaml says.';
+  static override examples = [
+    { description: 'Start in the background and wait until all is healthy', command: '<%= config.bin %> up' },
+    { description: 'Stay in the foreground; Ctrl-C stops the platform', command: '<%= config.bin %> up --foreground' },
+  ];
+  static override flags = { foreground: Flags.boolean({ summary: 'Stay, and stop on Ctrl-C.' }) };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Up);
+    const terminal = this.terminal(flags);
+    const result = await up({
+      installation: installationOf(flags),
+      foreground: flags.foreground,
+      onProgress: (progress) => tell(progress, terminal, flags.foreground),
+      signal: interruption(),
+    });
+    if (!flags.foreground) terminal.json(result.status);
+    if (result.outcome === 'stopped') return;
+    terminal.result(
+      result.outcome === 'unchanged'
+        ? `Nothing to change: the platform is running.\n${describeAddresses(result.status)}`
+        : `${terminal.paint('green', 'The platform is running.')}\n${describeAddresses(result.status)}`,
+    );
+  }
+}
+
+function tell(progress: Progress, terminal: Terminal, foreground: boolean): void {
+  switch (progress.kind) {
+    case 'plan':
+      for (const change of progress.changes) terminal.talk(`${terminal.paint('yellow', '~')} ${change}`);
+      break;
+    case 'notice':
+      terminal.talk(`${terminal.paint('yellow', '!')} ${progress.message}`);
+      break;
+    case 'service':
+      terminal.talk(`${terminal.paint('grey', '·')} ${progress.name} ${progress.state}`);
+      break;
+    case 'ready':
+      if (foreground) {
+        terminal.json(progress.status);
+        terminal.result(
+          `${terminal.paint('green', 'The platform is running.')} Ctrl-C stops it.\n${describeAddresses(progress.status)}`,
+        );
+      }
+      break;
+  }
+}

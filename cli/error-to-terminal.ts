@@ -1,0 +1,41 @@
+import { type ErrorCode, type SvcError, toSvcError } from '../services/contracts/errors.ts';
+import type { Terminal } from './output/terminal.ts';
+
+/** Exit codes of the command line, a contract with scripts: 1 failed, 2 wrong use, 3 refused, 4 not reachable, 5 conflict. */
+const exitCodes: Record<ErrorCode, number> = {
+  invalid_input: 2,
+  unauthenticated: 3,
+  forbidden: 3,
+  not_found: 1,
+  conflict: 5,
+  too_large: 2,
+  rate_limited: 1,
+  timeout: 4,
+  unavailable: 4,
+  unsupported: 2,
+  cancelled: 130,
+  internal: 1,
+};
+
+export function exitCodeOf(error: SvcError): number {
+  return exitCodes[error.code];
+}
+
+/** Says what went wrong, to people on stderr or to programs on stdout, and returns the exit code. */
+export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: boolean): number {
+  const error = toSvcError(thrown);
+  const message = error.code === 'internal' ? bugMessage(error) : error.message;
+  const hint = error.hint ?? (error.code === 'internal' ? 'Set SVC_DEBUG=1 to see where it happened.' : undefined);
+  if (terminal.asJson) {
+    terminal.json({ error: { code: error.code, message, ...(hint === undefined ? {} : { hint }) } });
+  } else if (error.code !== 'cancelled') {
+    terminal.complain(`${terminal.paint('red', 'Error:')} ${message}${hint === undefined ? '' : `\n${hint}`}`);
+  }
+  if (verbose && error.cause instanceof Error) terminal.complain(error.cause.stack ?? error.cause.message);
+  return exitCodeOf(error);
+}
+
+/** On a person's own terminal a bug may show its text: nobody else reads it. */
+function bugMessage(error: SvcError): string {
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}

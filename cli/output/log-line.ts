@@ -1,0 +1,29 @@
+import type { LogLine } from '../../stack/logs/read-logs.ts';
+import type { Colour, Terminal } from './terminal.ts';
+
+const serviceColours: readonly Colour[] = ['cyan', 'magenta', 'blue', 'green'];
+const levelColours: Readonly<Record<string, Colour>> = { warn: 'yellow', error: 'red', debug: 'grey', trace: 'grey' };
+
+/** Time, service, level, text, then the fields that say more. */
+export function describeLogLine(line: LogLine, terminal: Terminal): string {
+  const time = line.time === 0 ? '' : new Date(line.time).toISOString().slice(11, 23);
+  const colour = serviceColours[hash(line.service) % serviceColours.length] ?? 'cyan';
+  const hidden = new Set(['pid', 'hostname', 'service']);
+  const fields = Object.entries(line.fields)
+    .filter(([name]) => !hidden.has(name))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  if (line.request !== null) fields.unshift(`request=${line.request}`);
+  return [
+    terminal.paint('grey', time),
+    terminal.paint(colour, line.service.padEnd(10)),
+    terminal.paint(levelColours[line.level] ?? 'grey', line.level.padEnd(5)),
+    line.message,
+    terminal.paint('grey', fields.join(' ')),
+  ]
+    .join(' ')
+    .trimEnd();
+}
+
+function hash(text: string): number {
+  return [...text].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
+}

@@ -1,0 +1,49 @@
+import type { McpServer, Tool } from '../servers.ts';
+import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import { ago, span } from './words.ts';
+
+const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red' } as const;
+const healthWords = { green: 'healthy', yellow: 'degraded', red: 'down' } as const;
+const descriptionMax = 80;
+
+/** One MCP server in lines of "what  value". */
+export function describeServer(server: McpServer, terminal: Terminal): string {
+  const rows: string[][] = [
+    ['name', server.name],
+    ['id', server.id],
+    ['status', terminal.paint(statusColours[server.status], server.status)],
+    ['health', terminal.paint(server.health, healthWords[server.health])],
+  ];
+  if (server.launch !== null) rows.push(['started as', launchLine(server.launch)]);
+  rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
+  if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
+  if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
+  const lines = [table(['MCP SERVER', ''], rows)];
+  if (server.stderr.length > 0 && server.status !== 'Connected') lines.push(describeStderr(server, terminal));
+  return lines.join('\n\n');
+}
+
+export function describeStderr(server: McpServer, terminal: Terminal): string {
+  return ['Its last words:', ...server.stderr.map((line) => terminal.paint('grey', `  ${line}`))].join('\n');
+}
+
+export function describeTools(tools: readonly Tool[], terminal: Terminal): string {
+  const listed = tools.filter((tool) => tool.listed);
+  if (listed.length === 0) return 'It offers no tools.';
+  return table(
+    [`TOOLS (${listed.length})`, ''],
+    listed.map((tool) => [tool.originalName, terminal.paint('grey', shortened(tool.description))]),
+  );
+}
+
+function launchLine(launch: NonNullable<McpServer['launch']>): string {
+  if (launch.url !== null) return [launch.url, ...launch.headerNames.map((name) => `(header ${name})`)].join(' ');
+  const variables = launch.envNames.map((name) => `${name}=…`);
+  return [...variables, launch.command ?? '', ...(launch.args ?? [])].join(' ');
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > descriptionMax ? `${line.slice(0, descriptionMax - 1)}…` : line;
+}

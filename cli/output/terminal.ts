@@ -1,0 +1,75 @@
+/** The only writer to the terminal: stdout carries the result, stderr the talk. */
+export interface Terminal {
+  /** The result of the command, for people. Left out with --json. */
+  result(text: string): void;
+  /** The result of the command, for programs: one document, or one a line where `stream` is set. */
+  json(value: unknown): void;
+  /** Progress and warnings. Left out with --quiet. */
+  talk(text: string): void;
+  /** What went wrong: said even with --quiet. */
+  complain(text: string): void;
+  readonly paint: Paint;
+  readonly asJson: boolean;
+  /** May a person be asked? */
+  readonly interactive: boolean;
+}
+
+export type Colour = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'grey' | 'bold';
+export type Paint = (colour: Colour, text: string) => string;
+
+export interface TerminalOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly noInput: boolean;
+}
+
+interface Streams {
+  readonly stdin: { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function openTerminal(options: TerminalOptions, streams: Streams): Terminal {
+  const { stdout, stderr, env } = streams;
+  const coloured = wantsColour(env, Boolean(stdout.isTTY));
+  return {
+    result(text) {
+      if (!options.json) stdout.write(ended(text));
+    },
+    json(value) {
+      if (options.json) stdout.write(`${JSON.stringify(value)}\n`);
+    },
+    talk(text) {
+      if (!options.quiet) stderr.write(ended(text));
+    },
+    complain(text) {
+      stderr.write(ended(text));
+    },
+    paint: (colour, text) => (coloured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text),
+    asJson: options.json,
+    interactive: !options.noInput && !options.json && Boolean(streams.stdin.isTTY) && Boolean(stderr.isTTY) && !env.CI,
+  };
+}
+
+const codes: Record<Colour, number> = {
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  magenta: 35,
+  cyan: 36,
+  grey: 90,
+  bold: 1,
+};
+
+/** no-color.org and force-color.org; a dumb terminal and CI get none. */
+export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
+  return isTerminal && env.TERM !== 'dumb' && !env.CI;
+}
+
+function ended(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`;
+}

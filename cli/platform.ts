@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { SvcError } from '../services/contracts/errors.ts';
+import { type BackendClient, connectToBackend } from '../stack/backend-client.ts';
+import { getInstallation, type Installation } from '../stack/installation.ts';
+import type { SharedFlags } from './command.ts';
+import { didYouMean } from './output/words.ts';
+
+/** The workspace that is meant where none is named: the first `svc up` creates it. */
+export const defaultWorkspace = 'Default';
+
+export function installationOf(flags: SharedFlags): Installation {
+  return getInstallation({ dir: flags.dir, env: process.env, cwd: process.cwd() });
+}
+
+/** A running platform and one workspace of it. */
+export interface Tenancy {
+  readonly backend: BackendClient;
+  readonly workspace: { readonly id: string; readonly name: string };
+}
+
+export async function tenancyOf(flags: SharedFlags & { readonly workspace: string }): Promise<Tenancy> {
+  const backend = await connectToBackend(installationOf(flags));
+  const found = await backend.query(
+    'query ($name: String) { workspace(name: $name) { id name } }',
+    { name: flags.workspace },
+    z.object({ workspace: z.object({ id: z.string(), name: z.string() }).nullable() }).parse,
+  );
+  if (found.workspace === null) throw await unknownName(backend, flags.workspace);
+  return { backend, workspace: found.workspace };
+}
+
+async function unknownName(backend: BackendClient, name: string): Promise<SvcError> {
+  const names = await backend.query(
+    '{ workspaces { nodes { name } } }',
+    {},
+    z.object({ workspaces: z.object({ nodes: z.array(z.object({ name: z.string() })) }) }).parse,
+  );
+  return notFound(
+    'workspace',
+    name,
+    names.workspaces.nodes.map((workspace) => workspace.name),
+  );
+}
+
+/** "There is no skill "x"", with the nearest name or those that exist. */
+export function notFound(kind: string, name: string, existing: readonly string[]): SvcError {
+  const meant = didYouMean(name, existing);
+  const known = existing.slice(0, 20).join(', ');
+  return new SvcError('not_found', `There is no ${kind} "${name}".`, {
+    hint: meant !== null ? `Did you mean "${meant}"?` : known === '' ? `There is none yet.` : `There are: ${known}.`,
+  });
+}
+
+const pageSize = 100;
+/** A list longer than this is no list a person reads; the API pages through all of it. */
+const pagesMax = 200;
+
+export interface PageOf<Item> {
+  readonly nodes: readonly Item[];
+  readonly pageInfo: { readonly next: string | null };
+}
+
+/** Every node of a paged list. `fetchPage` asks for one page after a cursor. */
+export async function everyPage<Item>(
+  fetchPage: (first: number, after: string | null) => Promise<PageOf<Item>>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < pagesMax; page++) {
+    const answer: PageOf<Item> = await fetchPage(pageSize, after);
+    items.push(...answer.nodes);
+    after = answer.pageInfo.next;
+    if (after === null) return items;
+  }
+  throw new SvcError('too_large', `The list is longer than ${pageSize * pagesMax} entries.`);
+}
+
+export const pageInfo = z.object({ next: z.string().nullable() });
+export const reason = z.object({ code: z.string(), message: z.string(), repair: z.string() });

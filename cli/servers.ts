@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { BackendClient } from '../stack/backend-client.ts';
+import { everyPage, notFound, pageInfo, reason } from './platform.ts';
+
+const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr
+  runtimes { id name } launch { command args cwd url envNames headerNames }`;
+
+const mcpServer = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.enum(['child', 'http']),
+  enabled: z.boolean(),
+  status: z.enum(['Connected', 'Disconnected', 'Error']),
+  health: z.enum(['green', 'yellow', 'red']),
+  reason: reason.nullable(),
+  restarts: z.number(),
+  lastStartedAt: z.number().nullable(),
+  nextRetryAt: z.number().nullable(),
+  stderr: z.array(z.string()),
+  runtimes: z.array(z.object({ id: z.string(), name: z.string() })),
+  launch: z
+    .object({
+      command: z.string().nullable(),
+      args: z.array(z.string()).nullable(),
+      cwd: z.string().nullable(),
+      url: z.string().nullable(),
+      envNames: z.array(z.string()),
+      headerNames: z.array(z.string()),
+    })
+    .nullable(),
+});
+export type McpServer = z.infer<typeof mcpServer>;
+
+const tool = z.object({
+  name: z.string().nullable(),
+  originalName: z.string(),
+  description: z.string(),
+  listed: z.boolean(),
+});
+export type Tool = z.infer<typeof tool>;
+
+const serverPage = z.object({ workspace: z.object({ mcpServers: z.object({ nodes: z.array(mcpServer), pageInfo }) }) });
+const oneServer = z.object({ workspace: z.object({ mcpServer: mcpServer.nullable() }) });
+const toolPage = z.object({
+  workspace: z.object({ mcpServer: z.object({ tools: z.object({ nodes: z.array(tool), pageInfo }) }) }),
+});
+
+export function fetchServers(backend: BackendClient, workspace: string): Promise<McpServer[]> {
+  return everyPage(async (first, after) => {
+    const answer = await backend.query(
+      `query ($id: ID, $first: Int, $after: String) {
+        workspace(id: $id) { mcpServers(first: $first, after: $after) { nodes { ${fields} } pageInfo { next } } }
+      }`,
+      { id: workspace, first, after },
+      serverPage.parse,
+    );
+    return answer.workspace.mcpServers;
+  });
+}
+
+export async function fetchServer(backend: BackendClient, workspace: string, id: string): Promise<McpServer | null> {
+  const answer = await backend.query(
+    `query ($workspace: ID, $id: ID) { workspace(id: $workspace) { mcpServer(id: $id) { ${fields} } } }`,
+    { workspace, id },
+    oneServer.parse,
+  );
+  return answer.workspace.mcpServer;
+}
+
+/** By name or id; an unknown one is answered with the nearest name. */
+export async function getServer(backend: BackendClient, workspace: string, given: string): Promise<McpServer> {
+  const servers = await fetchServers(backend, workspace);
+  const found = servers.find((server) => server.name === given || server.id === given);
+  if (found !== undefined) return found;
+  throw notFound(
+    'MCP server',
+    given,
+    servers.map((server) => server.name),
+  );
+}
+
+export function fetchTools(backend: BackendClient, workspace: string, server: string): Promise<Tool[]> {
+  return everyPage(async (first, after) => {
+    const answer = await backend.query(
+      `query ($workspace: ID, $id: ID, $first: Int, $after: String) {
+        workspace(id: $workspace) { mcpServer(id: $id) { tools(first: $first, after: $after) {
+          nodes { name originalName description listed } pageInfo { next }
+        } } }
+      }`,
+      { workspace, id: server, first, after },
+      toolPage.parse,
+    );
+    return answer.workspace.mcpServer.tools;
+  });
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+/* Plain old JavaScript: this file also runs where Node is too old for the rest, and says what to type instead. */
+'use strict';
+
+var path = require('path');
+var major = Number(process.versions.node.split('.')[0]);
+var wanted = 24;
+var typed = process.argv.slice(2);
+
+function quoted(word) {
+  return /^[A-Za-z0-9_.:@/=-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+}
+
+function tooOld() {
+  var command = ['svc'].concat(typed.map(quoted)).join(' ');
+  var installed = __dirname.indexOf(process.cwd() + path.sep) === 0;
+  var packages = installed ? '-p node@24' : '-p node@24 -p svc-platform';
+  return [
+    'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. Type instead:',
+    '',
+    '  npx -y ' + packages + ' -c ' + quoted(command),
+    '',
+    'That fetches Node ' + wanted + ' for this one command and leaves your own Node as it is.',
+    '',
+  ].join('\n');
+}
+
+if (process.platform === 'win32') {
+  process.stderr.write(
+    'svc runs on Linux and macOS; on Windows run it inside WSL: https://learn.microsoft.com/windows/wsl\n',
+  );
+  process.exitCode = 2;
+} else if (major < wanted) {
+  process.stderr.write(tooOld());
+  process.exitCode = 2;
+} else if (typed.length === 1 && (typed[0] === '--version' || typed[0] === '-v')) {
+  // Answered here, because loading the rest would take longer than the answer.
+  process.stdout.write(
+    'svc ' +
+      require('../package.json').version +
+      ' node ' +
+      process.versions.node +
+      ' ' +
+      process.platform +
+      '-' +
+      process.arch +
+      '\n',
+  );
+} else {
+  require('node:module').enableCompileCache();
+  import('./cli/main.js').then((main) => main.runCommandLine(typed, path.join(__dirname, '..')));
+}
