@@ -1,0 +1,144 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundle } from './bundle/bundle.ts';
+import { commandManifest } from './bundle/manifest.ts';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const repository = join(here, '..');
+
+describe('a made-up tree', () => {
+  const root = mkdtempSync(join(tmpdir(), 'svc-build-'));
+  const elsewhere = mkdtempSync(join(tmpdir(), 'svc-install-'));
+  const greet = `
+    import { Command } from '@oclif/core/command';
+    import * as Flags from '@oclif/core/flags';
+    export default class Greet extends Command {
+      static override summary = 'Say hello.';
+      static override flags = { name: Flags.string({ required: true }) };
+      async run(): Promise<void> { const { flags } = await this.parse(Greet); this.log('hello ' + flags.name); }
+    }`;
+
+  beforeAll(() => {
+    symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'));
+    cpSync(join(repository, 'package.json'), join(root, 'package.json'));
+    write('cli/commands/greet.ts', greet);
+    write('cli/commands/topic/again.ts', greet.replace(`'hello '`, `'hello again '`));
+    write(
+      'cli/main.ts',
+      `import { run } from '@oclif/core/run';
+       import { settings } from '@oclif/core/settings';
+       settings.enableAutoTranspile = false;
+       await run(process.argv.slice(2), { root: process.env.ROOT ?? '' });`,
+    );
+    write(
+      'services/a/main.ts',
+      `import { readFileSync } from 'node:fs';
+       import { Worker } from 'node:worker_threads';
+       import { pino } from 'pino';
+       import { word } from './deep/word.ts';
+       pino({ base: null, timestamp: false }, pino.destination({ dest: 1, sync: true })).info(readFileSync(word, 'utf8'));
+       new Worker(new URL('./deep/add.worker.ts', import.meta.url), { workerData: 41 }).on('message', (sum) => console.log(sum));`,
+    );
+    write('services/a/deep/word.ts', `export const word = new URL('./word.txt', import.meta.url);`);
+    write('services/a/deep/word.txt', 'data beside the code');
+    write(
+      'services/a/deep/add.worker.ts',
+      `import { parentPort, workerData } from 'node:worker_threads'; parentPort?.postMessage(Number(workerData) + 1);`,
+    );
+    write('services/a/main.test.ts', `throw new Error('a test was bundled');`);
+    expect(build()).toMatchObject({ status: 0, stderr: expect.stringContaining('Built') });
+    for (const path of ['dist', 'package.json', 'oclif.manifest.json'])
+      cpSync(join(root, path), join(elsewhere, path), { recursive: true });
+  });
+
+  afterAll(() => {
+    for (const folder of [root, elsewhere]) rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('runs where nothing is installed, finding its workers and its data', () => {
+    const output = execFileSync(process.execPath, [join(elsewhere, 'dist/services/a/main.js')], { encoding: 'utf8' });
+    expect(output).toBe('{"level":30,"msg":"data beside the code"}\n42\n');
+  });
+
+  test('runs a command by its manifest', () => {
+    const command = [join(elsewhere, 'dist/cli/main.js'), 'topic', 'again', '--name', 'you'];
+    const output = execFileSync(process.execPath, command, {
+      encoding: 'utf8',
+      env: { ...process.env, ROOT: elsewhere },
+    });
+    expect(output).toBe('hello again you\n');
+    const manifest = JSON.parse(readFileSync(join(elsewhere, 'oclif.manifest.json'), 'utf8'));
+    expect(Object.keys(manifest.commands)).toEqual(['greet', 'topic:again']);
+    expect(manifest.commands.greet.flags.name).toMatchObject({ type: 'option', required: true });
+  });
+
+  test('names the licence of what it contains, and of nothing else', () => {
+    const licences = readFileSync(join(elsewhere, 'dist/licenses.txt'), 'utf8');
+    const named = [...licences.matchAll(/^(.+) \d+\.\d+\.\d+\n=+\n\nLicence: /gm)].map(([, name]) => name);
+    expect(named).toEqual(expect.arrayContaining(['@oclif/core', 'pino', 'sonic-boom']));
+    expect(named.filter((name) => ['fastify', 'esbuild', 'typescript'].includes(name ?? ''))).toEqual([]);
+  });
+
+  test('is built again only when a source changed or an output is missing, and drops what has no source any more', () => {
+    expect(build('--if-changed').stderr).toBe('');
+    rmSync(join(root, 'dist/cli/main.js'));
+    expect(build('--if-changed').stderr).toContain('Built');
+    rmSync(join(root, 'cli/commands/greet.ts'));
+    expect(build('--if-changed').stderr).toContain('Built');
+    expect(existsSync(join(root, 'dist/cli/commands/greet.js'))).toBe(false);
+    expect(readFileSync(join(root, 'oclif.manifest.json'), 'utf8')).not.toContain('"greet"');
+  });
+
+  test('is refused where a module names a worker that would not be built', () => {
+    write('services/b/main.ts', `console.log(new URL('./missing.worker.ts', import.meta.url));`);
+    expect(build()).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('"./missing.worker.ts" in services/b/main.ts'),
+    });
+  });
+
+  function write(path: string, text: string): void {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+
+  function build(...args: string[]) {
+    return spawnSync(process.execPath, [join(here, 'build.ts'), '--root', root, ...args], { encoding: 'utf8' });
+  }
+});
+
+describe('dist/ of this repository', () => {
+  test('is what the sources make, and so is the manifest of the commands', async () => {
+    const { modules } = await bundle(repository);
+    for (const [path, text] of modules) {
+      expect(
+        readFileSync(join(repository, 'dist', path), 'utf8') === text,
+        `dist/${path} is current (npm run build)`,
+      ).toBe(true);
+    }
+    expect(await commandManifest(repository)).toBe(readFileSync(join(repository, 'oclif.manifest.json'), 'utf8'));
+  });
+
+  test('is published without dependencies, install scripts or anything but its own files, in at most 10 MB', () => {
+    const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
+      cwd: repository,
+      encoding: 'utf8',
+    });
+    const [tarball] = JSON.parse(packed) as [{ size: number; files: { path: string }[] }];
+    expect(tarball.size).toBeLessThanOrEqual(10_000_000);
+    const paths = tarball.files.map((file) => file.path);
+    expect(paths).toEqual(
+      expect.arrayContaining(['package.json', 'oclif.manifest.json', 'dist/svc.cjs', 'dist/licenses.txt']),
+    );
+    expect(
+      paths.filter((path) => !/^(dist|templates)\/|^(package\.json|oclif\.manifest\.json|README\.md)$/.test(path)),
+    ).toEqual([]);
+    const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+    expect(manifest.dependencies ?? {}).toEqual({});
+    expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { bundle } from './bundle/bundle.ts';
+import { fingerprintOf, isCurrent, recordBuild } from './bundle/fingerprint.ts';
+import { licencesOf } from './bundle/licenses.ts';
+import { commandManifest } from './bundle/manifest.ts';
+
+/** `npm run build`: makes dist/, all that the published package runs. With --if-changed, only where a source has changed. */
+const repository = join(dirname(fileURLToPath(import.meta.url)), '..');
+const { values } = parseArgs({
+  options: { 'if-changed': { type: 'boolean', default: false }, root: { type: 'string', default: repository } },
+});
+const root = resolve(values.root);
+const dist = join(root, 'dist');
+
+const fingerprint = fingerprintOf(root);
+if (!values['if-changed'] || !isCurrent(root, fingerprint)) {
+  const started = performance.now();
+  try {
+    const files = await build();
+    recordBuild(root, { fingerprint, files });
+    process.stderr.write(`Built dist/ in ${((performance.now() - started) / 1000).toFixed(1)} s.\n`);
+  } catch (error) {
+    process.stderr.write(`dist/ was not built: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** Shared chunks first, then what loads them, then away with the rest: a platform that runs from dist/ meanwhile goes on. */
+async function build(): Promise<string[]> {
+  const { modules, data, metafile } = await bundle(root);
+  const written: string[] = [];
+  const write = (path: string, content: string | Buffer) => {
+    writeIfDifferent(join(root, path), Buffer.from(content));
+    written.push(path);
+  };
+  for (const path of data) write(`dist/${path}`, readFileSync(join(root, path)));
+  for (const [path, text] of [...modules].sort(chunksFirst)) write(`dist/${path}`, text);
+  write('dist/licenses.txt', licencesOf(metafile, root));
+  if (existsSync(join(root, 'cli/svc.cjs'))) {
+    write('dist/svc.cjs', readFileSync(join(root, 'cli/svc.cjs')));
+    chmodSync(join(dist, 'svc.cjs'), 0o755);
+  }
+  removeAllBut(new Set(written));
+  const manifest = await commandManifest(root);
+  if (manifest !== null) write('oclif.manifest.json', manifest);
+  return written;
+}
+
+function chunksFirst([a]: readonly [string, string], [b]: readonly [string, string]): number {
+  return Number(b.startsWith('chunks/')) - Number(a.startsWith('chunks/'));
+}
+
+function writeIfDifferent(path: string, content: Buffer): void {
+  mkdirSync(dirname(path), { recursive: true });
+  if (!existsSync(path) || !readFileSync(path).equals(content)) writeFileSync(path, content);
+}
+
+function removeAllBut(written: ReadonlySet<string>): void {
+  for (const entry of globSync('dist/**/*', { cwd: root, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name).slice(root.length + 1);
+    if (entry.isFile() && !written.has(path)) rmSync(join(root, path));
+  }
+}

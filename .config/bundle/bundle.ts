@@ -1,0 +1,54 @@
+import { globSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { build, formatMessages, type Metafile } from 'esbuild';
+import { findEntries } from './entries.ts';
+import { banner, commonJsNames, ownLocation, withDepth } from './own-location.ts';
+
+export interface Bundle {
+  /** By path relative to dist/. */
+  readonly modules: ReadonlyMap<string, string>;
+  /** Files to copy to the same path in dist/, relative to the repository. */
+  readonly data: readonly string[];
+  readonly metafile: Metafile;
+}
+
+/** Everything that runs, with every dependency, as readable ES modules that share what they have in common. */
+export async function bundle(root: string): Promise<Bundle> {
+  const entries = findEntries(root);
+  const outdir = join(root, 'dist');
+  const location = ownLocation(root, entries);
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: entries.map(({ source, output }) => ({ in: source, out: output })),
+    outdir,
+    write: false,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    // Not minified: a stack trace from someone else's machine must be readable without a source map.
+    legalComments: 'none',
+    // oclif asks for it only where a command is run from its TypeScript source.
+    external: ['typescript'],
+    chunkNames: 'chunks/[name]-[hash]',
+    define: commonJsNames,
+    banner: { js: banner },
+    plugins: [location.plugin],
+    metafile: true,
+    logLevel: 'silent',
+  });
+  for (const warning of await formatMessages(result.warnings, { kind: 'warning' })) process.stderr.write(warning);
+  const modules = new Map<string, string>();
+  for (const file of result.outputFiles) {
+    const output = relative(outdir, file.path);
+    modules.set(output, withDepth(file.text, output));
+  }
+  return { modules, data: [...location.named].flatMap((path) => filesIn(root, path)), metafile: result.metafile };
+}
+
+function filesIn(root: string, path: string): string[] {
+  if (statSync(join(root, path)).isFile()) return [path];
+  const entries = globSync(`${path}/**/*`, { cwd: root, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}

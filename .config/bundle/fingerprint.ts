@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isTestCode } from './entries.ts';
+
+const sourcePatterns = [
+  '{cli,stack,services,templates}/**/*',
+  '.config/build.ts',
+  '.config/bundle/*',
+  'package.json',
+  'package-lock.json',
+];
+
+// Beside the installed packages: gone with them, and neither in git nor in the tarball.
+const recordFile = 'node_modules/.cache/svc/build.json';
+
+interface BuildRecord {
+  readonly fingerprint: string;
+  readonly files: readonly string[];
+}
+
+/** A hash over everything that a build reads. */
+export function fingerprintOf(root: string): string {
+  const hash = createHash('sha256');
+  const files = globSync(sourcePatterns, { cwd: root, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !isTestCode(path));
+  for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+  return hash.digest('hex');
+}
+
+/** True where the last build read the same sources and everything it wrote is still there. */
+export function isCurrent(root: string, fingerprint: string): boolean {
+  const record = readRecord(root);
+  return record?.fingerprint === fingerprint && record.files.every((file) => existsSync(join(root, file)));
+}
+
+export function recordBuild(root: string, record: BuildRecord): void {
+  mkdirSync(dirname(join(root, recordFile)), { recursive: true });
+  writeFileSync(join(root, recordFile), JSON.stringify(record));
+}
+
+function readRecord(root: string): BuildRecord | null {
+  try {
+    return JSON.parse(readFileSync(join(root, recordFile), 'utf8')) as BuildRecord;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Metafile } from 'esbuild';
+
+const licenceFile = /^(licen[cs]e|copying|notice)/i;
+
+/** The licences of every package that went into the bundle, as text: their authors' names and terms travel along. */
+export function licencesOf(metafile: Metafile, root: string): string {
+  const folders = new Set<string>();
+  for (const output of Object.values(metafile.outputs)) {
+    for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
+      const folder = bytesInOutput > 0 ? packageFolder(input) : null;
+      if (folder !== null) folders.add(folder);
+    }
+  }
+  const sections = new Map([...folders].map((folder) => licenceOf(root, folder)));
+  const sorted = [...sections].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([title, text]) => `${title}\n${'='.repeat(title.length)}\n\n${text.trim()}\n`).join('\n\n');
+}
+
+/** `node_modules/a/node_modules/@b/c/lib/d.js` lies in the package `node_modules/a/node_modules/@b/c`. */
+function packageFolder(input: string): string | null {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0] ?? null;
+}
+
+function licenceOf(root: string, folder: string): [title: string, text: string] {
+  const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  if (typeof name !== 'string' || typeof version !== 'string')
+    throw new Error(`${folder}/package.json has no name or no version.`);
+  const files = readdirSync(join(root, folder)).filter(
+    (file) => licenceFile.test(file) && existsSync(join(root, folder, file)),
+  );
+  const texts = files.sort().map((file) => readFileSync(join(root, folder, file), 'utf8'));
+  if (texts.length === 0 && typeof license !== 'string')
+    throw new Error(`${name} ${version} names no licence, so it cannot be bundled.`);
+  return [
+    `${name} ${version}`,
+    [`Licence: ${typeof license === 'string' ? license : 'see below'}`, ...texts].join('\n\n'),
+  ];
+}

@@ -1,0 +1,25 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Plugin } from '@oclif/core/config';
+import { settings } from '@oclif/core/settings';
+
+/**
+ * What oclif needs to know of every command before it loads one (flags, arguments, help), read from the command
+ * classes in dist/. Null where there is no command line.
+ */
+export async function commandManifest(root: string): Promise<string | null> {
+  if (!existsSync(join(root, 'dist/cli/commands'))) return null;
+  // What is in dist/ counts, also where NODE_ENV is "test".
+  settings.enableAutoTranspile = false;
+  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const plugin = new Plugin({
+    root,
+    pjson,
+    isRoot: true,
+    ignoreManifest: true,
+    errorOnManifestCreate: true,
+    respectNoCacheDefault: true,
+  });
+  await plugin.load();
+  return `${JSON.stringify(plugin.manifest, null, 2)}\n`;
+}

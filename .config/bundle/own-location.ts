@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, posix, relative, sep } from 'node:path';
+import type { Plugin } from 'esbuild';
+import type { Entry } from './entries.ts';
+
+export interface OwnLocation {
+  readonly plugin: Plugin;
+  /** Files and folders that modules name beside them, relative to the repository; they belong at the same place in dist/. */
+  readonly named: ReadonlySet<string>;
+}
+
+/**
+ * Lets our modules ask where they are, bundled or not. A bundle mixes modules from many folders, so `import.meta.url`
+ * and `import.meta.dirname` become the place in dist/ that mirrors the module's place in the repository. In
+ * `new URL('./read.worker.ts', import.meta.url)` a module must be an entry, and becomes that entry's file; anything else
+ * is data and is copied.
+ */
+export function ownLocation(root: string, entries: readonly Entry[]): OwnLocation {
+  const outputs = new Map(entries.map(({ source, output }) => [source, `${output}.js`]));
+  const named = new Set<string>();
+  const errors: { text: string }[] = [];
+
+  /** Where in dist/ that lies which `source` names as `target`. */
+  function locate(source: string, target: string): string {
+    const path = posix.join(posix.dirname(source), target);
+    const output = outputs.get(path);
+    if (output !== undefined) return output;
+    if (path.endsWith('.ts')) errors.push({ text: `"${target}" in ${source} is not an entry of the build.` });
+    else if (path.startsWith('../') || !existsSync(join(root, path)))
+      errors.push({ text: `"${target}" in ${source} does not exist.` });
+    else named.add(path);
+    return path;
+  }
+
+  const plugin: Plugin = {
+    name: 'own-location',
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const source = relative(root, path).split(sep).join('/');
+        if (source.startsWith('node_modules/') || source.startsWith('../')) return undefined;
+        const text = await readFile(path, 'utf8');
+        if (!text.includes('import.meta')) return undefined;
+        const contents = text
+          .replace(/new URL\(\s*(['"])(\.{1,2}\/[^'"]+)\1,\s*import\.meta\.url\s*\)/g, (_all, _quote, target) =>
+            inDist(locate(source, target)),
+          )
+          .replace(/\bimport\.meta\.url\b/g, `${inDist(source.replace(/\.ts$/, '.js'))}.href`)
+          .replace(/\bimport\.meta\.dirname\b/g, `svcFileURLToPath(${inDist(posix.dirname(source))})`);
+        return { contents, loader: 'ts', errors: errors.splice(0) };
+      });
+    },
+  };
+  return { plugin, named };
+}
+
+function inDist(path: string): string {
+  return `new URL(${JSON.stringify(path)}, svcDistUrl)`;
+}
+
+const depth = '[[dist]]';
+
+/**
+ * Stands first in every file of dist/. Packages written as CommonJS expect `require`, `__filename` and `__dirname`;
+ * the latter two go by other names here, since a package written as a module may declare them itself.
+ */
+export const banner = [
+  `import { createRequire as svcCreateRequire } from 'node:module';`,
+  `import { fileURLToPath as svcFileURLToPath } from 'node:url';`,
+  `var require = svcCreateRequire(import.meta.url), svcFilename = import.meta.filename, svcDirname = import.meta.dirname;`,
+  `var svcDistUrl = new URL(${JSON.stringify(depth)}, import.meta.url);`,
+].join('\n');
+
+export const commonJsNames = { __filename: 'svcFilename', __dirname: 'svcDirname' };
+
+/** Puts the way from a file of dist/ up to dist/ into its banner. */
+export function withDepth(text: string, output: string): string {
+  return text.replace(JSON.stringify(depth), JSON.stringify('../'.repeat(output.split('/').length - 1) || './'));
+}
