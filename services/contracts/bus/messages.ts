@@ -114,6 +114,10 @@ export type ServerReport = z.infer<typeof serverReport>;
 export const report = z.object({ complete: z.boolean(), mcpServers: z.array(serverReport).max(10_000) });
 export type Report = z.infer<typeof report>;
 
+/** MCP servers that are not this runtime's to report about (any more); all others are stored. */
+export const reportReply = z.object({ refused: z.array(id('mcpServer')) });
+export type ReportReply = z.infer<typeof reportReply>;
+
 export const heartbeat = z.object({
   at: time,
   inFlight: z.number().int().nonnegative(),
@@ -122,7 +126,10 @@ export const heartbeat = z.object({
 });
 export type Heartbeat = z.infer<typeof heartbeat>;
 
-/** From the backend to one runtime process. `assignments` says that they changed: fetch them. */
+/**
+ * From the backend to one runtime process. `assignments` says that they changed, or that the backend does not know what the process said
+ * before: fetch them (the etag tells whether they are others), then send a complete report with all tools.
+ */
 export const command = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('assignments') }),
   z.object({ kind: z.literal('restart'), mcpServer: id('mcpServer') }),
