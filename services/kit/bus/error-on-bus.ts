@@ -1,0 +1,50 @@
+import { type ErrorCode, isErrorCode, SvcError } from '../../contracts/errors.ts';
+import type { Logger } from '../log.ts';
+import { withBugReported } from '../report-bug.ts';
+
+/** An error as it crosses the bus: text only, whatever the engine. */
+export interface BusError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+const messageMaxLength = 4000;
+const hintMaxLength = 1000;
+
+/** What the asker is told for each code. What a connection knows of itself would be a lie at the other end. */
+const codeAtAsker: Readonly<Record<ErrorCode, ErrorCode>> = {
+  invalid_input: 'invalid_input',
+  unauthenticated: 'unauthenticated',
+  forbidden: 'forbidden',
+  not_found: 'not_found',
+  conflict: 'conflict',
+  too_large: 'too_large',
+  rate_limited: 'rate_limited',
+  timeout: 'timeout',
+  unavailable: 'unavailable',
+  unsupported: 'unsupported',
+  // The asker did not cancel, or it would not be listening any more.
+  cancelled: 'unavailable',
+  internal: 'internal',
+};
+
+/** What a responder threw, ready to be sent. A bug is logged here and crosses as an id. */
+export function errorOnBus(thrown: unknown, logger: Logger): BusError {
+  const error = withBugReported(thrown, logger);
+  return {
+    code: codeAtAsker[error.code],
+    message: error.message.slice(0, messageMaxLength),
+    ...(error.hint === undefined ? {} : { hint: error.hint.slice(0, hintMaxLength) }),
+  };
+}
+
+/** The error at the asker's end. A code of a newer version is `internal` here. */
+export function errorFromBus(error: {
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+}): SvcError {
+  const code = isErrorCode(error.code) ? error.code : 'internal';
+  return new SvcError(code, error.message, error.hint === undefined ? {} : { hint: error.hint });
+}

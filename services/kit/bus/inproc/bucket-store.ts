@@ -1,0 +1,107 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SvcError } from '../../../contracts/errors.ts';
+import { type Bucket, type Entry, frameMaxBytes } from '../bus.ts';
+import type { Writer } from './writer.ts';
+
+/** Expired keys removed at a time: a few milliseconds' work. They are invisible before. */
+const cleanUpMax = 250;
+const pageMax = 1000;
+const keyMaxLength = 255;
+/** What every engine can name. */
+const keyShape = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
+
+export class BucketStore implements Bucket {
+  maxAgeMs: number;
+  readonly #name: string;
+  readonly #writer: Writer;
+  readonly #select: StatementSync;
+  readonly #put: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #page: StatementSync;
+  readonly #expire: StatementSync;
+
+  constructor(name: string, maxAgeMs: number, database: DatabaseSync, writer: Writer) {
+    this.#name = name;
+    this.maxAgeMs = maxAgeMs;
+    this.#writer = writer;
+    this.#select = database.prepare('SELECT revision, value FROM entry WHERE bucket = ? AND key = ? AND put_at > ?');
+    this.#put = database.prepare('INSERT OR REPLACE INTO entry (bucket, key, put_at, value) VALUES (?, ?, ?, ?)');
+    this.#remove = database.prepare('DELETE FROM entry WHERE bucket = ? AND key = ?');
+    this.#page = database.prepare(
+      'SELECT key FROM entry WHERE bucket = ? AND key > ? AND put_at > ? ORDER BY key LIMIT ?',
+    );
+    this.#expire = database.prepare(
+      'DELETE FROM entry WHERE revision IN (SELECT revision FROM entry WHERE bucket = ? AND put_at <= ? LIMIT ?)',
+    );
+  }
+
+  async get(key: string): Promise<Entry | null> {
+    checkKey(key);
+    const row = this.#select.get(this.#name, key, this.#oldest());
+    if (row === undefined) return null;
+    return { key, revision: Number(row.revision), value: bytes(row.value) };
+  }
+
+  async put(key: string, value: Uint8Array): Promise<number> {
+    const own = checked(key, value);
+    return this.#writer.write('log', () => this.#store(key, own));
+  }
+
+  async update(key: string, value: Uint8Array, revision: number): Promise<number> {
+    const own = checked(key, value);
+    return this.#writer.write('log', () => {
+      const row = this.#select.get(this.#name, key, this.#oldest());
+      const present = Number(row?.revision ?? 0);
+      if (present !== revision) {
+        throw new SvcError('conflict', `The key "${key}" is at revision ${present}, not ${revision}.`);
+      }
+      return this.#store(key, own);
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    await this.#writer.write('log', () => this.#remove.run(this.#name, key));
+  }
+
+  async keys({ after = '', limit }: { after?: string; limit: number }): Promise<readonly string[]> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > pageMax) {
+      throw new SvcError('invalid_input', `A page of ${limit} keys is not possible: it must be 1 to ${pageMax}.`);
+    }
+    return this.#page.all(this.#name, after, this.#oldest(), limit).map((row) => String(row.key));
+  }
+
+  async cleanUp(): Promise<void> {
+    await this.#writer.write('log', () => this.#expire.run(this.#name, this.#oldest(), cleanUpMax));
+  }
+
+  #store(key: string, value: Uint8Array): number {
+    return Number(this.#put.run(this.#name, key, Date.now(), value).lastInsertRowid);
+  }
+
+  #oldest(): number {
+    return Date.now() - this.maxAgeMs;
+  }
+}
+
+function checked(key: string, value: Uint8Array): Uint8Array {
+  checkKey(key);
+  if (value.byteLength > frameMaxBytes) {
+    throw new SvcError('too_large', `A value of ${value.byteLength} bytes is above the limit of ${frameMaxBytes}.`);
+  }
+  return Buffer.from(value);
+}
+
+function checkKey(key: string): void {
+  if (key.length > keyMaxLength || !keyShape.test(key)) {
+    throw new SvcError(
+      'invalid_input',
+      `"${key.slice(0, 60)}" is not a key: it must be letters, digits, - / _ = and single dots between them.`,
+    );
+  }
+}
+
+function bytes(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw new Error('A column of bytes holds something else.');
+}

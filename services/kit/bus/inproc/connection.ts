@@ -1,0 +1,281 @@
+import { allows, type Identity, type Permissions, permissionsOf } from '../../../contracts/bus/permissions.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { RuntimeId } from '../../../contracts/ids.ts';
+import type {
+  Authorizer,
+  Bucket,
+  BucketOptions,
+  Bus,
+  Responder as Handle,
+  Headers,
+  Message,
+  Reply,
+  RequestOptions,
+  RespondOptions,
+  Stream,
+  SubscribeOptions,
+  Subscription,
+} from '../bus.ts';
+import { copyHeaders, copyPayload } from './copies.ts';
+import { withinDeadline } from './deadline.ts';
+import { Exchange, type Wires } from './exchange.ts';
+import { leastBusy, Responder } from './responder.ts';
+import { checkPattern, checkSubject, type Route, type Routes } from './routes.ts';
+import type { Storage } from './storage.ts';
+import { Subscriber } from './subscriber.ts';
+
+/** What a connection is plugged into. */
+export interface Socket extends Wires {
+  readonly routes: Routes;
+  readonly storage: Storage;
+  readonly authorizers: Set<Authorizer>;
+  readonly goneListeners: Set<(identity: Identity) => void>;
+  readonly endRuntime: (runtime: RuntimeId) => void;
+  readonly gone: (connection: Connection, wasConnected: boolean) => void;
+}
+
+/** `lost`: ended by the bus, which may let it back in. `closed`: for good. */
+type State = 'open' | 'lost' | 'closing' | 'closed';
+
+/** Subjects whose permission is remembered. */
+const permittedMax = 20_000;
+/** A handler of messages that is still busy when its connection closes is waited for this long. */
+const closeDeadlineMs = 10_000;
+
+export class Connection implements Bus {
+  readonly identity: Identity;
+  readonly #permissions: Permissions;
+  readonly #socket: Socket;
+  readonly #listeners = new Set<Subscriber | Responder>();
+  readonly #consumers = new Set<Subscription>();
+  readonly #watchers = new Set<(state: 'connected' | 'disconnected') => void>();
+  readonly #backendOnly = new Set<() => void>();
+  readonly #maySay = new Set<string>();
+  #state: State = 'open';
+  #connected = true;
+
+  constructor(identity: Identity, socket: Socket) {
+    this.identity = identity;
+    this.#permissions = permissionsOf(identity);
+    this.#socket = socket;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  publish(subject: string, payload: Uint8Array, headers?: Headers): void {
+    this.#checkUsable();
+    const route = this.#routeTo(subject);
+    // Refused or not must not depend on who listens, so the first copy is made even for nobody.
+    let message: Message | null = { subject, payload: copyPayload(payload), headers: copyHeaders(headers) };
+    const own = () => {
+      const next = message ?? { subject, payload: copyPayload(payload), headers: copyHeaders(headers) };
+      message = null;
+      return next;
+    };
+    if (!this.#connected) return;
+    for (const subscriber of route.subscribers) subscriber.hear(own());
+    for (const group of route.groups) group[Math.floor(Math.random() * group.length)]?.hear(own());
+  }
+
+  subscribe(
+    pattern: string,
+    handle: (message: Message) => void | Promise<void>,
+    options: SubscribeOptions = {},
+  ): Subscription {
+    this.#checkMayHear(pattern);
+    const subscriber: Subscriber = new Subscriber(pattern, handle, options, {
+      turns: this.#socket.turns,
+      logger: this.#socket.logger,
+      leave: () => this.#leave(subscriber),
+    });
+    return this.#join(subscriber);
+  }
+
+  request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#checkUsable();
+      if (!this.#connected) throw new SvcError('unavailable', 'The connection to the bus is lost.');
+      if (options.signal?.aborted) throw new SvcError('cancelled', 'The request was cancelled.');
+      const { responders } = this.#routeTo(subject);
+      const answerer = leastBusy(responders);
+      if (answerer === null) throw noAnswerer(subject, responders.length);
+      new Exchange({ asker: this, answerer, subject, payload, options, resolve, reject }, this.#socket);
+      answerer.begin();
+    });
+  }
+
+  respond(pattern: string, handle: Handle, options: RespondOptions = {}): Subscription {
+    this.#checkMayHear(pattern);
+    const { inFlight } = this.#socket;
+    const responder: Responder = new Responder(pattern, handle, options, {
+      party: this,
+      leave: () => {
+        this.#leave(responder);
+        return inFlight.none((exchange) => exchange.isAnsweredBy(responder));
+      },
+    });
+    return this.#join(responder);
+  }
+
+  stream(name: string): Stream {
+    if (!this.#permissions.streams.includes(name)) throw this.#forbidden(`use the stream "${name}"`);
+    const stream = this.#socket.storage.stream(name);
+    return {
+      append: async (payload) => {
+        this.#checkUsable();
+        await stream.append(payload);
+      },
+      consume: (consumer, handle) => {
+        this.#checkUsable();
+        const consuming = stream.consume(consumer, handle);
+        this.#consumers.add(consuming);
+        return {
+          stop: () => {
+            this.#consumers.delete(consuming);
+            return consuming.stop();
+          },
+        };
+      },
+    };
+  }
+
+  bucket(name: string, options: BucketOptions): Bucket {
+    if (!this.#permissions.buckets.includes(name)) throw this.#forbidden(`use the bucket "${name}"`);
+    const bucket = this.#socket.storage.bucket(name, options);
+    const usable = <Result>(work: () => Promise<Result>): Promise<Result> => {
+      this.#checkUsable();
+      return work();
+    };
+    return {
+      get: async (key) => usable(() => bucket.get(key)),
+      put: async (key, value) => usable(() => bucket.put(key, value)),
+      update: async (key, value, revision) => usable(() => bucket.update(key, value, revision)),
+      delete: async (key) => usable(() => bucket.delete(key)),
+      keys: async (page) => usable(() => bucket.keys(page)),
+    };
+  }
+
+  onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription {
+    this.#watchers.add(listener);
+    return { stop: async () => void this.#watchers.delete(listener) };
+  }
+
+  authorize(authorizer: Authorizer): Subscription {
+    return this.#asBackend('decide who connects', this.#socket.authorizers, authorizer);
+  }
+
+  async disconnect(runtime: RuntimeId): Promise<void> {
+    this.#checkBackend('disconnect a runtime');
+    this.#socket.endRuntime(runtime);
+  }
+
+  onGone(listener: (identity: Identity) => void): Subscription {
+    return this.#asBackend('hear who is gone', this.#socket.goneListeners, listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    this.#state = 'closing';
+    const { inFlight } = this.#socket;
+    const busy = [...this.#listeners, ...this.#consumers].map((listener) => listener.stop());
+    await withinDeadline(Promise.all(busy), closeDeadlineMs, stillBusy).catch((late: SvcError) =>
+      this.#socket.logger.warn({ err: late, identity: this.identity }, 'closed a connection whose handlers were busy'),
+    );
+    await inFlight.none((exchange) => exchange.concerns(this));
+    this.#let('closed');
+  }
+
+  /** The bus ends the connection: what is in flight fails at once. */
+  end(state: 'lost' | 'closed'): void {
+    if (this.#state === 'closed') return;
+    this.#let(state);
+    for (const watcher of this.#watchers) watcher('disconnected');
+  }
+
+  /** The bus lets a lost connection back in, with all it listened to. */
+  resume(): void {
+    this.#state = 'open';
+    this.#connected = true;
+    for (const listener of this.#listeners) this.#socket.routes.add(listener);
+    for (const watcher of this.#watchers) watcher('connected');
+  }
+
+  #let(state: 'lost' | 'closed'): void {
+    const wasConnected = this.#connected;
+    this.#connected = false;
+    this.#state = state;
+    const { routes, inFlight } = this.#socket;
+    for (const listener of this.#listeners) routes.remove(listener);
+    for (const consumer of this.#consumers) void consumer.stop();
+    for (const undo of this.#backendOnly) undo();
+    for (const exchange of inFlight.which((candidate) => candidate.concerns(this))) exchange.abandon(this);
+    this.#socket.gone(this, wasConnected);
+  }
+
+  #join<Listener extends Subscriber | Responder>(listener: Listener): Listener {
+    this.#listeners.add(listener);
+    if (this.#connected) this.#socket.routes.add(listener);
+    return listener;
+  }
+
+  #leave(listener: Subscriber | Responder): void {
+    this.#listeners.delete(listener);
+    this.#socket.routes.remove(listener);
+  }
+
+  #routeTo(subject: string): Route {
+    if (!this.#maySay.has(subject)) this.#checkMaySay(subject);
+    return this.#socket.routes.find(subject);
+  }
+
+  #checkMaySay(subject: string): void {
+    checkSubject(subject);
+    if (!allows(this.#permissions.publish, subject)) throw this.#forbidden(`send to "${subject}"`);
+    if (this.#maySay.size >= permittedMax) this.#maySay.clear();
+    this.#maySay.add(subject);
+  }
+
+  #checkMayHear(pattern: string): void {
+    this.#checkUsable();
+    checkPattern(pattern);
+    if (!allows(this.#permissions.subscribe, pattern)) throw this.#forbidden(`listen to "${pattern}"`);
+  }
+
+  #checkUsable(): void {
+    if (this.#state === 'closed') throw new SvcError('unavailable', 'The connection to the bus is closed.');
+  }
+
+  #checkBackend(what: string): void {
+    this.#checkUsable();
+    if (this.identity.kind !== 'backend') throw this.#forbidden(what);
+  }
+
+  #asBackend<Item>(what: string, items: Set<Item>, item: Item): Subscription {
+    this.#checkBackend(what);
+    items.add(item);
+    const undo = () => {
+      items.delete(item);
+      this.#backendOnly.delete(undo);
+    };
+    this.#backendOnly.add(undo);
+    return { stop: async () => undo() };
+  }
+
+  #forbidden(what: string): SvcError {
+    return new SvcError('forbidden', `A ${this.identity.kind} may not ${what} on the bus.`);
+  }
+}
+
+function stillBusy(): SvcError {
+  return new SvcError('timeout', `A handler did not finish within ${closeDeadlineMs} ms.`);
+}
+
+function noAnswerer(subject: string, full: number): SvcError {
+  return full === 0
+    ? new SvcError('unavailable', `Nobody answers "${subject}".`)
+    : new SvcError('rate_limited', `Whoever answers "${subject}" has as many requests under way as it accepts.`, {
+        hint: 'Try again shortly.',
+      });
+}

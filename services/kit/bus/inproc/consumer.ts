@@ -1,0 +1,120 @@
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Logger } from '../../log.ts';
+import type { Subscription } from '../bus.ts';
+import { withinDeadline } from './deadline.ts';
+
+export interface Batch {
+  readonly records: readonly Uint8Array[];
+  /** Position of a consumer that has handled it. */
+  readonly end: number;
+}
+
+/** Where batches come from, and where it is noted that one has been handled. */
+interface Source {
+  readonly next: () => Batch | null;
+  readonly done: (batch: Batch) => Promise<unknown>;
+}
+
+interface Handler {
+  readonly handle: (batch: readonly Uint8Array[]) => Promise<void>;
+  working: Promise<boolean> | null;
+}
+
+/** A batch that failed comes again after this long, then after twice as long, up to the maximum. */
+const retryFirstMs = 100;
+const retryMaxMs = 10_000;
+/** A handler that takes longer has failed. */
+const handleDeadlineMs = 60_000;
+
+/** One named consumer of a stream: one batch at a time, its handlers in turn. */
+export class Consumer {
+  readonly #name: string;
+  readonly #logger: Logger;
+  readonly #source: Source;
+  #handlers: Handler[] = [];
+  #running = false;
+  #endPause: (() => void) | null = null;
+
+  constructor(name: string, logger: Logger, source: Source) {
+    this.#name = name;
+    this.#logger = logger;
+    this.#source = source;
+  }
+
+  add(handle: Handler['handle']): Subscription {
+    const handler: Handler = { handle, working: null };
+    this.#handlers.push(handler);
+    this.wake();
+    return { stop: () => this.#remove(handler) };
+  }
+
+  /** There may be something to hand out. */
+  wake(): void {
+    if (this.#running || this.#handlers.length === 0) return;
+    this.#running = true;
+    void this.#run();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#handlers.map((handler) => this.#remove(handler)));
+  }
+
+  async #remove(handler: Handler): Promise<void> {
+    this.#handlers = this.#handlers.filter((other) => other !== handler);
+    if (this.#handlers.length === 0) this.#endPause?.();
+    await handler.working;
+  }
+
+  async #run(): Promise<void> {
+    // Whoever appended or subscribed goes on first.
+    await Promise.resolve();
+    let retryMs = retryFirstMs;
+    for (let handler = this.#inTurn(); handler !== undefined; handler = this.#inTurn()) {
+      const batch = this.#source.next();
+      if (batch === null) break;
+      handler.working = this.#handled(handler, batch);
+      const done = await handler.working;
+      handler.working = null;
+      if (done) {
+        retryMs = retryFirstMs;
+      } else {
+        await this.#pause(retryMs);
+        retryMs = Math.min(retryMs * 2, retryMaxMs);
+      }
+    }
+    this.#running = false;
+  }
+
+  async #handled(handler: Handler, batch: Batch): Promise<boolean> {
+    try {
+      await withinDeadline(
+        handler.handle(batch.records),
+        handleDeadlineMs,
+        () => new SvcError('timeout', `A batch of "${this.#name}" was not handled in ${handleDeadlineMs} ms.`),
+      );
+      await this.#source.done(batch);
+      return true;
+    } catch (thrown) {
+      this.#logger.warn({ consumer: this.#name, err: thrown }, 'failed to handle a batch, which will come again');
+      return false;
+    }
+  }
+
+  #inTurn(): Handler | undefined {
+    const handler = this.#handlers.shift();
+    if (handler !== undefined) this.#handlers.push(handler);
+    return handler;
+  }
+
+  async #pause(waitMs: number): Promise<void> {
+    if (this.#handlers.length === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endPause = null;
+  }
+}

@@ -1,0 +1,35 @@
+import { SvcError } from '../../../contracts/errors.ts';
+import { type Headers, payloadMaxBytes } from '../bus.ts';
+
+/** All names and values of a message's headers together: a few ids and a trace, never data. */
+const headersMaxLength = 16 * 1024;
+const noHeaders: Headers = Object.freeze({});
+
+/** The receiver's own bytes: what the sender does to its array afterwards changes nothing. */
+export function copyPayload(payload: Uint8Array): Uint8Array {
+  if (payload.byteLength > payloadMaxBytes) {
+    throw new SvcError(
+      'too_large',
+      `A message of ${payload.byteLength} bytes is above the limit of ${payloadMaxBytes}.`,
+    );
+  }
+  return Buffer.from(payload);
+}
+
+/** The receiver's own headers. Values are one line each, as they are in every engine. */
+export function copyHeaders(headers: Headers | undefined): Headers {
+  if (headers === undefined) return noHeaders;
+  const copy = { ...headers };
+  let length = 0;
+  for (const name in copy) {
+    const value = copy[name];
+    if (typeof value !== 'string' || value.includes('\n') || value.includes('\r')) {
+      throw new SvcError('invalid_input', `The header "${name.slice(0, 60)}" must be a text of one line.`);
+    }
+    length += name.length + value.length;
+  }
+  if (length > headersMaxLength) {
+    throw new SvcError('too_large', `Headers of ${length} characters are above the limit of ${headersMaxLength}.`);
+  }
+  return copy;
+}

@@ -1,0 +1,218 @@
+import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Logger } from '../../log.ts';
+import type { Responder as Handle, Headers, Reply, Request, RequestOptions } from '../bus.ts';
+import { errorFromBus, errorOnBus } from '../error-on-bus.ts';
+import { copyHeaders, copyPayload } from './copies.ts';
+import type { Deadlined, InFlight } from './in-flight.ts';
+import type { Turn, Turns } from './turns.ts';
+
+/** One end of an exchange: a connection. */
+export interface Party {
+  readonly identity: Identity;
+}
+
+/** Who answers, as far as an exchange is concerned. */
+export interface Answerer {
+  readonly party: Party;
+  readonly handle: Handle;
+  /** Its handler has returned. */
+  settled(): void;
+}
+
+export interface Wires {
+  readonly turns: Turns;
+  readonly inFlight: InFlight<Exchange>;
+  readonly logger: Logger;
+}
+
+interface Asked {
+  readonly asker: Party;
+  readonly answerer: Answerer;
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly options: RequestOptions;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: SvcError) => void;
+}
+
+/** Interim replies on their way before the responder is asked to wait. */
+const interimWindow = 64;
+/** Interim replies on their way before a responder that does not wait is refused. */
+const interimWaitingMax = 10_000;
+const sent = Promise.resolve();
+
+/** One request on its way: from the question to the final reply, the error, the deadline or the cancel, whichever is first. */
+export class Exchange implements Turn, Deadlined {
+  readonly #asked: Asked;
+  readonly #wires: Wires;
+  readonly #question: Question;
+  readonly #deadlineLast: number;
+  deadline: number;
+  #over = false;
+  #interimsWaiting = 0;
+  #windowOpened: (() => void)[] = [];
+  #final: (() => void) | null = null;
+
+  constructor(asked: Asked, wires: Wires) {
+    const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = asked.options;
+    this.#asked = asked;
+    this.#wires = wires;
+    this.#question = new Question(this, asked.subject, copyPayload(asked.payload), copyHeaders(headers));
+    const now = performance.now();
+    this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
+    this.#deadlineLast = now + timeoutMaxMs;
+    signal?.addEventListener('abort', this);
+    wires.inFlight.begin(this);
+    wires.turns.later(this);
+  }
+
+  concerns(party: Party): boolean {
+    return this.#asked.asker === party || this.#asked.answerer.party === party;
+  }
+
+  isAnsweredBy(answerer: Answerer): boolean {
+    return this.#asked.answerer === answerer;
+  }
+
+  /** Hands the question to the responder. */
+  run(): void {
+    if (this.#over) {
+      this.#asked.answerer.settled();
+      return;
+    }
+    const { handle } = this.#asked.answerer;
+    try {
+      handle(this.#question).then(
+        (reply) => this.#answered(reply),
+        (thrown: unknown) => this.#refused(thrown),
+      );
+    } catch (thrown) {
+      this.#refused(thrown);
+    }
+  }
+
+  interim(payload: Uint8Array, headers: Headers | undefined): Promise<void> {
+    if (this.#over || this.#final !== null) return sent;
+    if (this.#interimsWaiting >= interimWaitingMax) {
+      return Promise.reject(new SvcError('rate_limited', 'Too many interim replies wait to be delivered.'));
+    }
+    try {
+      const reply = { payload: copyPayload(payload), headers: copyHeaders(headers) };
+      this.#wires.turns.later({ run: () => this.#deliverInterim(reply) });
+    } catch (thrown) {
+      return Promise.reject(thrown);
+    }
+    this.deadline = Math.min(performance.now() + this.#asked.options.timeoutMs, this.#deadlineLast);
+    if (++this.#interimsWaiting < interimWindow) return sent;
+    return new Promise((resolve) => this.#windowOpened.push(resolve));
+  }
+
+  /** The asker's signal has aborted. */
+  handleEvent(): void {
+    this.#fail(new SvcError('cancelled', 'The request was cancelled.'));
+    this.#question.abort();
+  }
+
+  timeOut(): void {
+    const message = `"${this.#asked.subject}" gave no final reply within its deadline.`;
+    this.#fail(new SvcError('timeout', message));
+    this.#question.abort(new SvcError('timeout', message));
+  }
+
+  /** The connection of one end is no more. */
+  abandon(gone: Party): void {
+    const side = gone === this.#asked.asker ? 'that asked' : 'that was answering';
+    this.#fail(new SvcError('unavailable', `The connection ${side} "${this.#asked.subject}" has ended.`));
+    this.#question.abort();
+  }
+
+  #answered(reply: Reply): void {
+    this.#asked.answerer.settled();
+    if (this.#over) return;
+    try {
+      const own = { payload: copyPayload(reply.payload), headers: copyHeaders(reply.headers) };
+      this.#finish(() => this.#asked.resolve(own));
+    } catch (thrown) {
+      this.#sendError(thrown);
+    }
+  }
+
+  #refused(thrown: unknown): void {
+    this.#asked.answerer.settled();
+    if (!this.#over) this.#sendError(thrown);
+  }
+
+  #sendError(thrown: unknown): void {
+    const error = errorFromBus(errorOnBus(thrown, this.#wires.logger));
+    this.#finish(() => this.#asked.reject(error));
+  }
+
+  /** The final reply comes after every interim one. */
+  #finish(final: () => void): void {
+    if (this.#interimsWaiting > 0) {
+      this.#final = final;
+      return;
+    }
+    this.#end();
+    final();
+  }
+
+  #fail(error: SvcError): void {
+    this.#end();
+    this.#asked.reject(error);
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#asked.options.signal?.removeEventListener('abort', this);
+    this.#wires.inFlight.done(this);
+  }
+
+  #deliverInterim(reply: Reply): void {
+    this.#interimsWaiting--;
+    try {
+      if (!this.#over) this.#asked.options.onInterim?.(reply);
+    } catch (thrown) {
+      this.#wires.logger.error({ err: thrown }, 'failed to take an interim reply');
+    }
+    if (this.#interimsWaiting > 0) return;
+    for (const opened of this.#windowOpened.splice(0)) opened();
+    if (this.#final !== null && !this.#over) this.#finish(this.#final);
+  }
+}
+
+/** What the responder sees of an exchange. */
+class Question implements Request {
+  readonly #exchange: Exchange;
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly headers: Headers;
+  /** Made when somebody looks: most handlers of short requests never do. */
+  #controller: AbortController | null = null;
+  #aborted: { readonly reason: SvcError | undefined } | null = null;
+
+  constructor(exchange: Exchange, subject: string, payload: Uint8Array, headers: Headers) {
+    this.#exchange = exchange;
+    this.subject = subject;
+    this.payload = payload;
+    this.headers = headers;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== null) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  interim(payload: Uint8Array, headers?: Headers): Promise<void> {
+    return this.#exchange.interim(payload, headers);
+  }
+
+  abort(reason?: SvcError): void {
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+}

@@ -1,0 +1,141 @@
+import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
+import type { Logger } from '../../log.ts';
+import { withBugReported } from '../../report-bug.ts';
+import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
+import { Connection, type Socket } from './connection.ts';
+import { withinDeadline } from './deadline.ts';
+import type { Exchange } from './exchange.ts';
+import { InFlight } from './in-flight.ts';
+import { Routes } from './routes.ts';
+import type { Storage } from './storage.ts';
+import { Turns } from './turns.ts';
+
+/** Checking a credential is one look-up in the graph. */
+const authorizeDeadlineMs = 10_000;
+/** A connection that was ended asks to be let in again after this long, then after twice as long, up to the maximum. */
+const returnFirstMs = 100;
+const returnMaxMs = 10_000;
+
+/** The bus of one process: routes, storage, and who is connected. */
+export class InprocHub implements Hub {
+  readonly #connections = new Map<Connection, Credentials>();
+  readonly #authorizers = new Set<Authorizer>();
+  readonly #goneListeners = new Set<(identity: Identity) => void>();
+  readonly #returning = new Set<NodeJS.Timeout>();
+  readonly #storage: Storage;
+  readonly #logger: Logger;
+  readonly #socket: Socket;
+  #stopped = false;
+
+  constructor(storage: Storage, logger: Logger) {
+    this.#storage = storage;
+    this.#logger = logger;
+    this.#socket = {
+      turns: new Turns(),
+      inFlight: new InFlight<Exchange>(),
+      routes: new Routes(),
+      logger,
+      storage,
+      authorizers: this.#authorizers,
+      goneListeners: this.#goneListeners,
+      endRuntime: (runtime) => this.#endRuntime(runtime),
+      gone: (connection, wasConnected) => this.#gone(connection, wasConnected),
+    };
+  }
+
+  async connect(credentials: Credentials, process: ProcessId): Promise<Bus> {
+    const identity = await this.#identify(credentials, process);
+    if (this.#stopped) throw stopped();
+    const connection = new Connection(Object.freeze({ ...identity }), this.#socket);
+    this.#connections.set(connection, credentials);
+    return connection;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    for (const timer of this.#returning) clearTimeout(timer);
+    for (const connection of [...this.#connections.keys()]) connection.end('closed');
+    await this.#storage.close();
+  }
+
+  async #identify(credentials: Credentials, process: ProcessId): Promise<Identity> {
+    if (this.#stopped) throw stopped();
+    if (credentials.kind === 'backend') return { kind: 'backend', process };
+    const [authorizer] = this.#authorizers;
+    if (authorizer === undefined) {
+      throw new SvcError('unavailable', 'No backend is connected to the bus that could check the credential.', {
+        hint: 'Start the backend, then try again.',
+      });
+    }
+    // Several backends answer in turn: whoever was asked goes to the end of the queue.
+    this.#authorizers.delete(authorizer);
+    this.#authorizers.add(authorizer);
+    try {
+      return await withinDeadline(authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
+    } catch (thrown) {
+      throw withBugReported(thrown, this.#logger);
+    }
+  }
+
+  #endRuntime(runtime: RuntimeId): void {
+    for (const connection of [...this.#connections.keys()]) {
+      const { identity } = connection;
+      if (identity.kind !== 'runtime' || identity.runtime !== runtime || connection.state === 'lost') continue;
+      connection.end('lost');
+      this.#letReturn(connection, returnFirstMs);
+    }
+  }
+
+  /** As a client of a bus elsewhere would, an ended connection asks to be let in again, with the credential it has. */
+  #letReturn(connection: Connection, waitMs: number): void {
+    const timer = setTimeout(async () => {
+      this.#returning.delete(timer);
+      const credentials = this.#connections.get(connection);
+      if (credentials === undefined) return;
+      try {
+        const identity = await this.#identify(credentials, connection.identity.process);
+        if (connection.state !== 'lost') return;
+        if (!sameIdentity(identity, connection.identity))
+          throw new SvcError('forbidden', 'The credential now names another.');
+        connection.resume();
+      } catch (thrown) {
+        this.#logger.warn({ err: thrown, identity: connection.identity }, 'refused a connection that wanted to return');
+        if (connection.state === 'lost' && !this.#stopped)
+          this.#letReturn(connection, Math.min(waitMs * 2, returnMaxMs));
+      }
+    }, waitMs);
+    this.#returning.add(timer);
+    timer.unref();
+  }
+
+  #gone(connection: Connection, wasConnected: boolean): void {
+    if (connection.state === 'closed') this.#connections.delete(connection);
+    if (!wasConnected) return;
+    for (const listener of this.#goneListeners) {
+      this.#socket.turns.later({ run: () => this.#tell(listener, connection.identity) });
+    }
+  }
+
+  #tell(listener: (identity: Identity) => void, identity: Identity): void {
+    try {
+      listener(identity);
+    } catch (thrown) {
+      withBugReported(thrown, this.#logger);
+    }
+  }
+}
+
+function stopped(): SvcError {
+  return new SvcError('unavailable', 'The bus has stopped.');
+}
+
+function lateAnswer(): SvcError {
+  return new SvcError('unavailable', 'The backend did not check the credential in time.');
+}
+
+function sameIdentity(one: Identity, other: Identity): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

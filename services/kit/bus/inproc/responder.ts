@@ -1,0 +1,61 @@
+import type { Responder as Handle, RespondOptions, Subscription } from '../bus.ts';
+import type { Answerer, Party } from './exchange.ts';
+
+const concurrencyMaxDefault = 1024;
+
+/** One who answers requests, several at a time. */
+export class Responder implements Answerer, Subscription {
+  readonly kind = 'responder';
+  readonly pattern: string;
+  readonly party: Party;
+  readonly handle: Handle;
+  readonly #concurrencyMax: number;
+  readonly #leave: () => Promise<void>;
+  /** Handlers that have not returned, whether or not their asker still waits. */
+  #running = 0;
+
+  constructor(
+    pattern: string,
+    handle: Handle,
+    options: RespondOptions,
+    place: { party: Party; leave: () => Promise<void> },
+  ) {
+    this.pattern = pattern;
+    this.handle = handle;
+    this.party = place.party;
+    this.#concurrencyMax = options.concurrencyMax ?? concurrencyMaxDefault;
+    this.#leave = place.leave;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get full(): boolean {
+    return this.#running >= this.#concurrencyMax;
+  }
+
+  begin(): void {
+    this.#running++;
+  }
+
+  settled(): void {
+    this.#running--;
+  }
+
+  stop(): Promise<void> {
+    return this.#leave();
+  }
+}
+
+/** Of several who answer a subject, the one with fewest requests under way, and of equals any; null where all are full. */
+export function leastBusy(responders: readonly Responder[]): Responder | null {
+  const start = responders.length > 1 ? Math.floor(Math.random() * responders.length) : 0;
+  let best: Responder | null = null;
+  for (let i = 0; i < responders.length; i++) {
+    const candidate = responders[(start + i) % responders.length];
+    if (candidate === undefined || candidate.full) continue;
+    if (best === null || candidate.running < best.running) best = candidate;
+  }
+  return best;
+}

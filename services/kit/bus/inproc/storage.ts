@@ -1,0 +1,111 @@
+import { type FileHandle, open as openFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Logger } from '../../log.ts';
+import type { Bucket, BucketOptions } from '../bus.ts';
+import { BucketStore } from './bucket-store.ts';
+import { StreamStore } from './stream-store.ts';
+import { Writer } from './writer.ts';
+
+/** How often what is too old or too much is removed, a bounded piece each time. */
+const cleanUpEveryMs = 1000;
+
+/**
+ * Streams and buckets, in one SQLite file that belongs to this process alone.
+ *
+ * Durability: every acknowledged write survives the end of the process, whatever ends it, because it is in the write-ahead log
+ * (WAL, synchronous=NORMAL). Stream records are acknowledged only after the log is on the disk as well, so they survive a loss of
+ * power. Keys of a bucket may lose their last moments to one, never their consistency: what is in buckets can be made anew.
+ */
+export class Storage {
+  readonly #database: DatabaseSync;
+  readonly #writer: Writer;
+  readonly #logger: Logger;
+  readonly #log: FileHandle | null;
+  readonly #streams = new Map<string, StreamStore>();
+  readonly #buckets = new Map<string, BucketStore>();
+  readonly #cleaning: NodeJS.Timeout;
+
+  private constructor(database: DatabaseSync, log: FileHandle | null, logger: Logger) {
+    this.#database = database;
+    this.#log = log;
+    this.#logger = logger;
+    this.#writer = new Writer(database, log);
+    this.#cleaning = setInterval(() => this.#cleanUp(), cleanUpEveryMs);
+    this.#cleaning.unref();
+  }
+
+  /** Opens the file, or memory where there is none. Throws `unavailable` where another process has the file. */
+  static async open(file: string | null, logger: Logger): Promise<Storage> {
+    try {
+      const database = new DatabaseSync(file ?? ':memory:', { timeout: 1000 });
+      database.exec(settings);
+      database.exec(schema);
+      return new Storage(database, file === null ? null : await openFile(`${file}-wal`, 'r+'), logger);
+    } catch (error) {
+      throw new SvcError('unavailable', `The bus cannot open "${file ?? 'memory'}".`, {
+        hint: 'Is another svc running on this installation? svc status tells; svc down ends it.',
+        cause: error,
+      });
+    }
+  }
+
+  stream(name: string): StreamStore {
+    const known = this.#streams.get(name);
+    if (known !== undefined) return known;
+    const stream = new StreamStore(name, this.#database, this.#writer, this.#logger);
+    this.#streams.set(name, stream);
+    return stream;
+  }
+
+  bucket(name: string, options: BucketOptions): Bucket {
+    const known = this.#buckets.get(name);
+    if (known !== undefined) {
+      known.maxAgeMs = options.maxAgeMs;
+      return known;
+    }
+    const bucket = new BucketStore(name, options.maxAgeMs, this.#database, this.#writer);
+    this.#buckets.set(name, bucket);
+    return bucket;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#cleaning);
+    await Promise.all([...this.#streams.values()].map((stream) => stream.close()));
+    await this.#writer.close();
+    this.#database.close();
+    await this.#log?.close();
+  }
+
+  #cleanUp(): void {
+    for (const store of [...this.#streams.values(), ...this.#buckets.values()]) {
+      store.cleanUp().catch((error: unknown) => this.#logger.error({ err: error }, 'failed to clean up'));
+    }
+  }
+}
+
+const settings = `
+  PRAGMA locking_mode = EXCLUSIVE;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA journal_size_limit = 16777216;
+`;
+
+/** The revision of a key is its row number: it only ever grows, also over deletions. */
+const schema = `
+  CREATE TABLE IF NOT EXISTS stream (
+    name TEXT PRIMARY KEY, bytes INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS record (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, stream TEXT NOT NULL, at INTEGER NOT NULL, payload BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS record_by_stream ON record (stream, sequence);
+  CREATE TABLE IF NOT EXISTS consumer (
+    stream TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (stream, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS entry (
+    revision INTEGER PRIMARY KEY AUTOINCREMENT, bucket TEXT NOT NULL, key TEXT NOT NULL, put_at INTEGER NOT NULL, value BLOB NOT NULL,
+    UNIQUE (bucket, key)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS entry_by_age ON entry (bucket, put_at);
+`;

@@ -1,0 +1,118 @@
+import type { Logger } from '../../log.ts';
+import { withBugReported } from '../../report-bug.ts';
+import type { Message, SubscribeOptions, Subscription } from '../bus.ts';
+import type { Turn, Turns } from './turns.ts';
+
+const pendingMaxDefault = 10_000;
+/** A consumer that stays slow is mentioned again after this many further messages lost. */
+const droppedPerLine = 10_000;
+
+type Handle = (message: Message) => void | Promise<void>;
+
+export interface Wiring {
+  readonly turns: Turns;
+  readonly logger: Logger;
+  /** Takes the listener out of the routes. */
+  readonly leave: () => void;
+}
+
+/** One subscription: what waits to be handled, and the one message that is being handled. */
+export class Subscriber implements Turn, Subscription {
+  readonly kind = 'subscriber';
+  readonly pattern: string;
+  readonly queue: string | undefined;
+  readonly #handle: Handle;
+  readonly #wiring: Wiring;
+  readonly #pendingMax: number;
+  #pending: Message[] = [];
+  #next = 0;
+  #scheduled = false;
+  #handling: Promise<void> | null = null;
+  #stopped = false;
+  #dropped = 0;
+
+  constructor(pattern: string, handle: Handle, options: SubscribeOptions, wiring: Wiring) {
+    this.pattern = pattern;
+    this.queue = options.queue;
+    this.#handle = handle;
+    this.#pendingMax = options.pendingMax ?? pendingMaxDefault;
+    this.#wiring = wiring;
+  }
+
+  /** Takes a message that is this subscriber's own. */
+  hear(message: Message): void {
+    if (this.#pending.length - this.#next >= this.#pendingMax) this.#dropOldest();
+    this.#pending.push(message);
+    this.#proceed();
+  }
+
+  run(): void {
+    this.#scheduled = false;
+    const message = this.#stopped ? undefined : this.#take();
+    if (message === undefined) return;
+    try {
+      const handled = this.#handle(message);
+      if (handled instanceof Promise) this.#handling = this.#finish(handled);
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+    if (this.#handling === null) this.#proceed();
+  }
+
+  async stop(): Promise<void> {
+    this.end();
+    await this.#handling;
+  }
+
+  /** Hears nothing more; what is being handled goes on. */
+  end(): void {
+    this.#stopped = true;
+    this.#pending = [];
+    this.#next = 0;
+    this.#wiring.leave();
+  }
+
+  #proceed(): void {
+    if (this.#scheduled || this.#handling !== null || this.#next === this.#pending.length) return;
+    this.#scheduled = true;
+    this.#wiring.turns.later(this);
+  }
+
+  #take(): Message | undefined {
+    const message = this.#pending[this.#next++];
+    if (this.#next === this.#pending.length) {
+      this.#pending = [];
+      this.#next = 0;
+    } else if (this.#next >= this.#pendingMax) {
+      this.#pending.splice(0, this.#next);
+      this.#next = 0;
+    }
+    return message;
+  }
+
+  async #finish(handled: Promise<void>): Promise<void> {
+    try {
+      await handled;
+    } catch (thrown) {
+      this.#failed(thrown);
+    }
+    this.#handling = null;
+    this.#proceed();
+  }
+
+  #dropOldest(): void {
+    this.#take();
+    if (this.#dropped++ % droppedPerLine === 0) {
+      this.#wiring.logger.warn(
+        { pattern: this.pattern, queue: this.queue, dropped: this.#dropped, pendingMax: this.#pendingMax },
+        'dropped messages that a slow consumer left waiting',
+      );
+    }
+  }
+
+  #failed(thrown: unknown): void {
+    const error = withBugReported(thrown, this.#wiring.logger);
+    if (error.code !== 'internal')
+      this.#wiring.logger.warn({ pattern: this.pattern, err: error }, 'failed to handle a message');
+  }
+}

@@ -1,0 +1,119 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SvcError } from '../../../contracts/errors.ts';
+
+/** `log`: acknowledged when in the write-ahead log. `disk`: when the log is on the disk. */
+export type Durability = 'log' | 'disk';
+
+interface Write {
+  /** Must leave the database as it was where it throws. */
+  readonly work: () => unknown;
+  readonly durability: Durability;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Waiting {
+  readonly acknowledge: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A transaction ends after this long and lets the event loop turn, whatever still waits. */
+const sliceMs = 4;
+const waitingMax = 100_000;
+
+/** Gathers writes into transactions: one commit serves all that came in one turn, one sync of the disk all that came meanwhile. */
+export class Writer {
+  readonly #database: DatabaseSync;
+  readonly #log: FileHandle | null;
+  #waiting: Write[] = [];
+  #unsynced: Waiting[] = [];
+  #flushing: Promise<void> | null = null;
+  #syncing: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(database: DatabaseSync, log: FileHandle | null) {
+    this.#database = database;
+    this.#log = log;
+  }
+
+  write<Result>(durability: Durability, work: () => Result): Promise<Result> {
+    if (this.#closed) return Promise.reject(new SvcError('unavailable', 'The bus has stopped.'));
+    if (this.#waiting.length >= waitingMax) {
+      return Promise.reject(new SvcError('rate_limited', 'Too many writes wait for the disk.'));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ work, durability, resolve, reject });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#flushing;
+    await this.#syncing;
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await nextTurn();
+      this.#commitSlice();
+    }
+    this.#flushing = null;
+  }
+
+  #commitSlice(): void {
+    const ends = performance.now() + sliceMs;
+    const done: (Waiting & Pick<Write, 'durability'>)[] = [];
+    let taken = 0;
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      do {
+        const write = this.#waiting[taken++];
+        if (write === undefined) break;
+        const { durability, resolve, reject } = write;
+        try {
+          const result = write.work();
+          done.push({ durability, reject, acknowledge: () => resolve(result as never) });
+        } catch (error) {
+          if (!(error instanceof SvcError)) throw error;
+          reject(error);
+        }
+      } while (performance.now() < ends);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      const failure = cannotWrite(error);
+      for (const write of this.#waiting.splice(0, taken)) write.reject(failure);
+      return;
+    }
+    this.#waiting.splice(0, taken);
+    for (const write of done) {
+      if (write.durability === 'log' || this.#log === null) write.acknowledge();
+      else this.#unsynced.push(write);
+    }
+    if (this.#log !== null && this.#unsynced.length > 0) this.#syncing ??= this.#sync(this.#log);
+  }
+
+  /** As synchronous=FULL would after every commit, but in a thread of its own and once for all that wait. */
+  async #sync(log: FileHandle): Promise<void> {
+    while (this.#unsynced.length > 0) {
+      const synced = this.#unsynced.splice(0);
+      try {
+        await log.datasync();
+        for (const write of synced) write.acknowledge();
+      } catch (error) {
+        for (const write of synced) write.reject(cannotWrite(error));
+      }
+    }
+    this.#syncing = null;
+  }
+}
+
+function cannotWrite(error: unknown): SvcError {
+  return new SvcError('unavailable', 'The bus cannot write to its file.', {
+    hint: 'Is the disk full? df -h tells.',
+    cause: error,
+  });
+}
