@@ -1,0 +1,78 @@
+import { type KeyReply, keyRequest, type Principal } from '../../contracts/bus/messages.ts';
+import { patterns } from '../../contracts/bus/subjects.ts';
+import { parseKey } from '../../contracts/keys.ts';
+import type { Secret } from '../../contracts/secret.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import type { Node } from '../graph/graph.ts';
+import { parseBody, toBody } from '../wire.ts';
+import { rolesPerKeyMax } from './create-key.ts';
+import { stateOfKey } from './key-state.ts';
+import type { LastUsed } from './last-used.ts';
+
+type KeyContext = Pick<Backend, 'graph' | 'secrets'>;
+
+/** Answers remote-mcp's question whose a key is. Backends answer in turn. */
+export function answerKeyChecks(backend: KeyContext & Pick<Backend, 'bus'>, lastUsed: LastUsed): Subscription {
+  return backend.bus.respond(
+    patterns.key,
+    async ({ payload }) => {
+      const { key } = parseBody(keyRequest, payload);
+      const now = Date.now();
+      const reply = await checkKey(backend, key, now);
+      if (reply.ok) lastUsed.note({ key: reply.principal.key, workspace: reply.principal.workspace, at: now });
+      return { payload: toBody(reply), headers: {} };
+    },
+    { queue: 'backend' },
+  );
+}
+
+/** Whose a key is, or why it is nobody's (specification part 5, "Agent API keys"). Keys that are no user's are as unknown as wrong ones. */
+export async function checkKey(backend: KeyContext, text: string, now: number): Promise<KeyReply> {
+  const parsed = parseKey(text);
+  if (!parsed.ok || (parsed.kind !== 'user' && parsed.kind !== 'legacy')) return refuse('unknown');
+  const key = await findKey(backend, parsed.key);
+  if (key === null) return refuse('unknown');
+  const state = stateOfKey(key, now);
+  if (state === 'revoked') return refuse('revoked', key.revokedAt);
+  if (state === 'expired') return refuse('expired', key.expiresAt);
+  const principal = await principalOf(backend, key);
+  return principal === null ? refuse('revoked') : { ok: true, principal };
+}
+
+function refuse(refusal: Extract<KeyReply, { ok: false }>['refusal'], at: number | null = null): KeyReply {
+  return { ok: false, refusal, at };
+}
+
+async function findKey({ graph, secrets }: KeyContext, key: Secret): Promise<Node<'key'> | null> {
+  for (const digest of secrets.digests(key)) {
+    // The one look-up without a workspace: it is the key that says which.
+    const found = await graph.findBy('key', { digest }, 'everywhere');
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Null where its user is no member any more: the key has lost whom it spoke for. */
+async function principalOf({ graph }: KeyContext, key: Node<'key'>): Promise<Principal | null> {
+  const anchor = key.workspace;
+  const [workspace, users, roles] = await Promise.all([
+    graph.find('workspace', anchor, null),
+    graph.follow({ from: 'key', edge: 'user' }, [key.id], { anchor, limitEach: 1 }),
+    key.allRoles ? null : graph.follow({ from: 'key', edge: 'roles' }, [key.id], { anchor, limitEach: rolesPerKeyMax }),
+  ]);
+  const user = users.get(key.id)?.[0];
+  if (workspace === null || user === undefined) return null;
+  const member = await graph.findBy('member', { user: user.id }, anchor);
+  if (member === null) return null;
+  return {
+    key: key.id,
+    keyName: key.name,
+    user: user.id,
+    workspace: workspace.id,
+    workspaceName: workspace.name,
+    suspended: workspace.suspended || member.suspended,
+    roles: roles === null ? null : (roles.get(key.id) ?? []).map(({ id }) => id),
+    expiresAt: key.expiresAt,
+  };
+}

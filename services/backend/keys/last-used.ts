@@ -1,0 +1,78 @@
+import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
+import type { Backend } from '../context.ts';
+import type { Transaction } from '../graph/graph.ts';
+
+/** One use of a key. */
+export interface KeyUse {
+  readonly key: KeyId;
+  readonly workspace: WorkspaceId;
+  readonly at: number;
+}
+
+/** Writes when keys were last used, soon after and outside of whatever used them (specification part 2, "Identity key usage record"). */
+export interface LastUsed {
+  note(use: KeyUse): void;
+  /** Resolves when all that was noted is written. */
+  stop(): Promise<void>;
+}
+
+/** Keys written in one transaction. */
+const sliceMax = 50;
+/** Keys remembered, so that a busy one does not even reach the graph; the oldest is forgotten, which costs one read. */
+const rememberedMax = 20_000;
+/** Keys that may wait to be written. Beyond, uses are dropped: the next one says the same. */
+const waitingMax = 20_000;
+
+export function openLastUsed(backend: Pick<Backend, 'graph' | 'log'>, throttleMs: number): LastUsed {
+  const written = new Map<KeyId, number>();
+  const waiting = new Map<KeyId, KeyUse>();
+  let writing: Promise<void> | null = null;
+
+  async function writeAll(): Promise<void> {
+    while (waiting.size > 0) {
+      const slice = [...waiting.values()].slice(0, sliceMax);
+      for (const { key } of slice) waiting.delete(key);
+      try {
+        await backend.graph.write((transaction) => writeSlice(transaction, slice, throttleMs));
+        for (const use of slice) remember(use);
+      } catch (error) {
+        backend.log('keys').warn({ err: error, keys: slice.length }, 'last use not written');
+      }
+    }
+  }
+
+  function remember({ key, at }: KeyUse): void {
+    written.delete(key);
+    written.set(key, at);
+    if (written.size > rememberedMax) written.delete(written.keys().next().value ?? key);
+  }
+
+  return {
+    note(use) {
+      const before = waiting.get(use.key)?.at ?? written.get(use.key);
+      if (before !== undefined && isFresh(before, use.at, throttleMs)) return;
+      if (waiting.size >= waitingMax && !waiting.has(use.key)) return;
+      waiting.set(use.key, use);
+      writing ??= writeAll().finally(() => {
+        writing = null;
+      });
+    },
+    async stop() {
+      await writing;
+    },
+  };
+}
+
+/** Several backends may have noted the same key: what the graph says decides. */
+async function writeSlice(transaction: Transaction, uses: readonly KeyUse[], throttleMs: number): Promise<void> {
+  for (const { key, workspace, at } of uses) {
+    const known = await transaction.find('key', key, workspace);
+    if (known === null || (known.lastUsedAt !== null && isFresh(known.lastUsedAt, at, throttleMs))) continue;
+    await transaction.update('key', key, { lastUsedAt: at }, { anchor: workspace });
+  }
+}
+
+/** A timestamp is rewritten at most once in a period, and never set back. */
+function isFresh(before: number, at: number, throttleMs: number): boolean {
+  return at <= before || at - before < throttleMs;
+}

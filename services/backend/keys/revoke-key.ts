@@ -1,0 +1,42 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { findId, type WorkspaceId } from '../../contracts/ids.ts';
+import { type ChangeContext, change } from '../change.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+/**
+ * Ends a key, by its id or, while it is not revoked, by its name, which is free again then. remote-mcp hears of it by event; one that
+ * missed the event asks again within the lifetime of what it remembers. Revoking a key twice changes nothing.
+ */
+export async function revokeKey(
+  backend: ChangeContext,
+  request: { readonly principal: TokenPrincipal; readonly workspace: WorkspaceId },
+  named: string,
+): Promise<Node<'key'>> {
+  return await change(backend, { ...request, right: 'administer' }, async (change) => {
+    const { transaction, workspace } = change;
+    const key = await getKey(transaction, workspace, named);
+    if (key.revokedAt !== null) return key;
+    change.record({
+      action: 'revoke',
+      subject: key.id,
+      subjectKind: 'key',
+      subjectName: key.name,
+      changes: {},
+    });
+    change.announce({ kind: 'key', key: key.id });
+    return await transaction.update('key', key.id, { revokedAt: Date.now(), activeName: null }, { anchor: workspace });
+  });
+}
+
+async function getKey(transaction: Transaction, workspace: WorkspaceId, named: string): Promise<Node<'key'>> {
+  const id = findId('key', named);
+  const key =
+    id === null
+      ? await transaction.findBy('key', { activeName: named.trim() }, workspace)
+      : await transaction.find('key', id, workspace);
+  if (key !== null) return key;
+  throw new SvcError('not_found', `There is no key "${named.slice(0, 80)}" in this workspace.`, {
+    hint: 'List them: svc keys list',
+  });
+}
