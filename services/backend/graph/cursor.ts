@@ -1,0 +1,43 @@
+import type { Cursor } from './graph.ts';
+import { invalid, type Value } from './node-rules.ts';
+
+/** Where a page ended: the value it is ordered by and the id of its last node. */
+export interface Position {
+  readonly value: Value;
+  readonly id: string;
+}
+
+/** What a cursor belongs to: it is refused by a selection of another type, order or direction. */
+export interface CursorOrder {
+  readonly type: string;
+  readonly orderBy: string;
+  readonly descending: boolean;
+}
+
+export function formatCursor(order: CursorOrder, position: Position): Cursor {
+  const parts = [order.type, order.orderBy, order.descending, position.value, position.id];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url') as Cursor;
+}
+
+export function parseCursor(order: CursorOrder, cursor: string): Position {
+  const refusal = invalid(
+    `"${cursor.slice(0, 60)}" is not where a page of these ended: use the cursor of the page before, with the same order.`,
+  );
+  const [type, orderBy, descending, value, id, ...rest] = partsOf(cursor);
+  if (type !== order.type || orderBy !== order.orderBy || descending !== order.descending) throw refusal;
+  if (typeof id !== 'string' || !isValue(value) || rest.length > 0) throw refusal;
+  return { value, id };
+}
+
+function partsOf(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}
+
+function isValue(value: unknown): value is Value {
+  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}

@@ -1,0 +1,80 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { toGraphError } from './sqlite-errors.ts';
+
+export type SqlValue = string | number | null;
+export type Row = readonly SqlValue[];
+
+export interface ConnectionOptions {
+  readonly file: string;
+  readonly readOnly: boolean;
+}
+
+/** Statements come from the schema and from call sites, so there are few; this only keeps a mistake from growing without end. */
+const statementsMax = 1000;
+
+/** One connection: statements are prepared once, rows come as arrays, what fails is named. */
+export class Connection {
+  readonly file: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor({ file, readOnly }: ConnectionOptions) {
+    this.file = file;
+    // A wait for a lock would hold up the whole thread: whoever begins a transaction tries again, asynchronously.
+    this.#database = this.#named(() => new DatabaseSync(file, { readOnly, timeout: 0 }));
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#named(() => this.#database.exec(sql));
+  }
+
+  rows(sql: string, values: readonly SqlValue[]): Row[] {
+    return this.#named(() => this.#statement(sql).all(...values)) as unknown as Row[];
+  }
+
+  row(sql: string, values: readonly SqlValue[]): Row | null {
+    return (this.#named(() => this.#statement(sql).get(...values)) as unknown as Row | undefined) ?? null;
+  }
+
+  run(sql: string, values: readonly SqlValue[]): void {
+    this.#named(() => this.#statement(sql).run(...values));
+  }
+
+  /** Several reads of one moment. */
+  snapshot<Result>(read: () => Result): Result {
+    if (this.inTransaction) return read();
+    this.run('begin', []);
+    try {
+      return read();
+    } finally {
+      this.run('commit', []);
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    if (this.#statements.size === statementsMax) this.#statements.clear();
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  #named<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (thrown) {
+      throw toGraphError(thrown, this.file);
+    }
+  }
+}

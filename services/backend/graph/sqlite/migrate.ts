@@ -1,0 +1,88 @@
+import { SvcError } from '../../../contracts/errors.ts';
+import { wordsOf } from '../search-words.ts';
+import type { Connection } from './connection.ts';
+import { isTaken } from './sqlite-errors.ts';
+import { quoted, type Reindex, type StorageItem, wordTable } from './storage.ts';
+
+export interface Migration {
+  /** Counts from 1; the file keeps them all. */
+  readonly number: number;
+  readonly added: readonly string[];
+}
+
+/**
+ * Adds what the schema has and the file has not, in one transaction, and records it as the next migration. Nothing is taken
+ * away or changed: what the schema no longer names stays, for an older version of the platform that may come back.
+ */
+export function migrate(connection: Connection, items: readonly StorageItem[]): Migration | null {
+  connection.exec('begin immediate');
+  try {
+    const migration = addMissing(connection, items);
+    connection.exec('commit');
+    return migration;
+  } catch (thrown) {
+    if (connection.inTransaction) connection.exec('rollback');
+    throw thrown;
+  }
+}
+
+function addMissing(connection: Connection, items: readonly StorageItem[]): Migration | null {
+  connection.exec(
+    `create table if not exists migration (number integer primary key, at integer not null, added text not null) strict`,
+  );
+  connection.exec('create table if not exists storage (name text primary key, definition text not null) strict');
+  const present = new Map(connection.rows('select name, definition from storage', []).map(([name, is]) => [name, is]));
+  const missing = items.filter(({ name, definition }) => present.get(name) !== definition);
+  if (missing.length === 0) return null;
+  for (const item of missing) {
+    const is = present.get(item.name);
+    if (is !== undefined && item.reindex === undefined) {
+      throw new SvcError(
+        'unsupported',
+        `"${item.name}" is "${is}" in "${connection.file}" and "${item.definition}" in this version: storage is added to, never changed.`,
+        { hint: 'Use the version of the platform that wrote this file, or a newer one.' },
+      );
+    }
+    add(connection, item);
+  }
+  const [last] = connection.row('select coalesce(max(number), 0) from migration', []) ?? [];
+  const migration = { number: Number(last) + 1, added: missing.map(({ name }) => name) };
+  connection.run('insert into migration (number, at, added) values (?, ?, ?)', [
+    migration.number,
+    Date.now(),
+    JSON.stringify(migration.added),
+  ]);
+  return migration;
+}
+
+function add(connection: Connection, { name, definition, sql, reindex }: StorageItem): void {
+  try {
+    if (sql !== '') connection.exec(sql);
+  } catch (thrown) {
+    if (!isTaken(thrown)) throw thrown;
+    throw new SvcError('conflict', `"${name}" cannot be added: nodes are there with the same ${definition}.`, {
+      cause: thrown,
+    });
+  }
+  if (reindex !== undefined) makeWords(connection, reindex);
+  connection.run('insert or replace into storage (name, definition) values (?, ?)', [name, definition]);
+}
+
+function makeWords(connection: Connection, { type, owned, fields }: Reindex): void {
+  const table = quoted(wordTable(type));
+  connection.exec(`delete from ${table}`);
+  const columns = ['id', owned ? 'workspace' : "''", ...fields.map(quoted)].join(', ');
+  const insert = `insert into ${table} (workspace, word, id) values (?, ?, ?)`;
+  // By pages of ids, so that a big table is not held in memory.
+  const page = `select ${columns} from ${quoted(type)} where id > ? order by id limit 1000`;
+  for (let after = ''; ; ) {
+    const rows = connection.rows(page, [after]);
+    for (const [id = null, workspace = null, ...texts] of rows) {
+      for (const word of wordsOf(texts.map((text) => (text === null ? null : String(text))))) {
+        connection.run(insert, [workspace, word, id]);
+      }
+    }
+    if (rows.length === 0) return;
+    after = String(rows.at(-1)?.[0]);
+  }
+}

@@ -1,0 +1,95 @@
+import { formatCursor } from '../cursor.ts';
+import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page, Selection } from '../graph.ts';
+import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique, checkValue, fieldKind } from '../node-rules.ts';
+import type { TypeName } from '../schema.ts';
+import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
+import type { Row } from './connection.ts';
+import {
+  countPlan,
+  type FollowPlan,
+  findByPlan,
+  findPlan,
+  followPlan,
+  type RowsPlan,
+  selectPlan,
+} from './read-plan.ts';
+import { endsOf, nodeOf, nodesOf } from './rows.ts';
+import type { Followed } from './run-plan.ts';
+
+export type Reads = Pick<Graph, 'find' | 'findBy' | 'select' | 'count' | 'follow' | 'followBack'>;
+
+/** Where plans are run: in a transaction, beside it, or in another thread. */
+export interface Runner {
+  /** At most one node, by a unique index. */
+  point(plan: RowsPlan): Promise<readonly Row[]>;
+  rows(plan: RowsPlan): Promise<readonly Row[]>;
+  follow(plan: FollowPlan): Promise<Followed>;
+}
+
+/** Each read: refuse what is wrong, say it as a plan, run it, make nodes of the rows. */
+export function readsOn(runner: Runner): Reads {
+  return {
+    async find(type, id, anchor) {
+      const [row] = await runner.point(findPlan(type, id, checkAnchor(type, anchor)));
+      return nodeOf(type, row);
+    },
+
+    async findBy(type, values, anchor) {
+      const [row] = await runner.point(findByPlan(type, checkUnique(type, values, anchor)));
+      return nodeOf(type, row);
+    },
+
+    async select(selection) {
+      const checked = checkSelection(selection);
+      return pageOf(selection, checked, await runner.rows(selectPlan(checked)));
+    },
+
+    async count(selection) {
+      const [row] = await runner.rows(countPlan(checkSelection(selection)));
+      return Number(row?.[0]);
+    },
+
+    async follow<Type extends TypeName, Name extends EdgeName<Type>>(
+      edge: Edge<Type, Name>,
+      from: readonly string[],
+      options: FollowOptions<Type>,
+    ) {
+      const following = followingOf(edge, from, options);
+      const plan = followPlan({ ...following, back: false });
+      return endsOf<EdgeTarget<Type, Name>>(following.target, plan, await runner.follow(plan));
+    },
+
+    async followBack(edge, to, options) {
+      const plan = followPlan({ ...followingOf(edge, to, options), back: true });
+      return endsOf(edge.from, plan, await runner.follow(plan));
+    },
+  };
+}
+
+function pageOf<Type extends TypeName>(
+  selection: Selection<Type>,
+  { type, orderBy, descending, limit }: CheckedSelection,
+  rows: readonly Row[],
+): Page<Type> {
+  const nodes = nodesOf<Type>(selection.type, rows.slice(0, limit));
+  const last: Readonly<Record<string, unknown>> | undefined = nodes.at(-1);
+  if (rows.length <= limit || last === undefined) return { nodes, next: null };
+  const value = orderBy === 'id' ? null : checkValue(type, orderBy, fieldKind(type, orderBy), last[orderBy]);
+  return { nodes, next: formatCursor({ type, orderBy, descending }, { value, id: String(last.id) }) };
+}
+
+function followingOf<Type extends TypeName, Name extends EdgeName<Type>>(
+  { from, edge }: Edge<Type, Name>,
+  ids: readonly string[],
+  { anchor, limitEach }: FollowOptions<Type>,
+) {
+  checkIds(ids);
+  return {
+    from,
+    edge,
+    target: checkEdge(from, edge),
+    workspace: checkAnchor(from, anchor),
+    ids,
+    limitEach: checkLimit(limitEach),
+  };
+}

@@ -1,0 +1,63 @@
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Connection, Row } from './connection.ts';
+import type { FollowPlan, RowsPlan, Step } from './read-plan.ts';
+
+export interface Followed {
+  /** Each node once, however many edges lead to it. */
+  readonly rows: readonly Row[];
+  /** For each id that was asked for, in order: places in `rows`. */
+  readonly ends: readonly (readonly number[])[];
+}
+
+/** Of one read: what is more would be a page that nobody can hold. */
+const endsMax = 50_000;
+
+export function runRows(connection: Connection, plan: RowsPlan): Row[] {
+  if (plan.steps.length === 1 && plan.shortcuts.length === 0) return runSteps(connection, plan.steps, plan.limit);
+  return connection.snapshot(() => runSteps(connection, chosenSteps(connection, plan), plan.limit));
+}
+
+export function runFollow(connection: Connection, plan: FollowPlan): Followed {
+  return connection.snapshot(() => follow(connection, plan));
+}
+
+function follow(connection: Connection, { ends, node, ids, limitEach }: FollowPlan): Followed {
+  const rows: Row[] = [];
+  const places = new Map<string, number | null>();
+  let total = 0;
+  const place = (id: string) => {
+    const known = places.get(id);
+    if (known !== undefined) return known;
+    const row = connection.row(node, [id]);
+    const found = row === null ? null : rows.push(row) - 1;
+    places.set(id, found);
+    return found;
+  };
+  const found = ids.map((id) => {
+    const others = connection.rows(ends.sql, [...ends.values, id, limitEach]).map(([other]) => place(String(other)));
+    total += others.length;
+    if (total > endsMax) {
+      throw new SvcError('too_large', `More than ${endsMax} edges were to be followed at once: follow fewer nodes.`);
+    }
+    return others.filter((other) => other !== null);
+  });
+  return { rows, ends: found };
+}
+
+function chosenSteps(connection: Connection, plan: RowsPlan): readonly Step[] {
+  for (const { probe, candidatesMax, steps } of plan.shortcuts) {
+    const [row] = runSteps(connection, [probe], 1);
+    if (Number(row?.[0]) <= candidatesMax) return steps;
+  }
+  return plan.steps;
+}
+
+function runSteps(connection: Connection, steps: readonly Step[], limit: number): Row[] {
+  let rows: Row[] = [];
+  for (const { sql, values } of steps) {
+    const more = connection.rows(sql, [...values, limit - rows.length]);
+    rows = rows.length === 0 ? more : [...rows, ...more];
+    if (rows.length === limit) break;
+  }
+  return rows;
+}

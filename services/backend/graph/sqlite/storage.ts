@@ -1,0 +1,120 @@
+import { type FieldKind, type NodeType, schema } from '../schema.ts';
+import { searchWordsVersion } from '../search-words.ts';
+
+/**
+ * What the schema needs in the file, in the order in which it can be added: tables, columns, indexes, words.
+ * Everything has a default and nothing is ever taken away, so an older version of the platform can still write.
+ */
+export interface StorageItem {
+  readonly name: string;
+  /** Differs where the item differs. What is there under this name with another definition cannot be changed. */
+  readonly definition: string;
+  readonly sql: string;
+  /** Whose words are made anew when this item is new or other than before. */
+  readonly reindex?: Reindex;
+}
+
+export interface Reindex {
+  readonly type: string;
+  readonly owned: boolean;
+  readonly fields: readonly string[];
+}
+
+export const edgeTable = 'edge';
+
+export function wordTable(type: string): string {
+  return `${type}_word`;
+}
+
+export function quoted(name: string): string {
+  return `"${name}"`;
+}
+
+export function storageItems(types: Readonly<Record<string, NodeType>> = schema): readonly StorageItem[] {
+  return [...edgeItems(), ...Object.entries(types).flatMap(([name, type]) => typeItems(name, type))];
+}
+
+function edgeItems(): StorageItem[] {
+  return [
+    {
+      name: `table ${edgeTable}`,
+      definition: 'name, source, target',
+      sql: `create table edge (name text not null, source text not null, target text not null,
+        primary key (name, source, target)) strict, without rowid`,
+    },
+    indexItem('edge_back', edgeTable, ['name', 'target', 'source']),
+  ];
+}
+
+function typeItems(name: string, type: NodeType): StorageItem[] {
+  const workspace = type.owned ? ['workspace'] : [];
+  return [
+    {
+      name: `table ${name}`,
+      definition: type.owned ? 'owned' : 'not owned',
+      sql: `create table ${quoted(name)} (id text primary key not null, version integer not null default 1${
+        type.owned ? ', workspace text not null' : ''
+      }) strict`,
+    },
+    ...Object.entries(type.fields).map(([field, kind]) => columnItem(name, field, kind)),
+    ...type.unique.map((fields) => uniqueItem(name, [...workspace, ...fields])),
+    ...(type.uniqueEverywhere ?? []).map((fields) => uniqueItem(name, fields)),
+    ...(type.owned ? [indexItem(`${name}_by_workspace`, name, ['workspace', 'id'])] : []),
+    ...type.index.flatMap((field) => [
+      ...(type.owned ? [indexItem(`${name}_by_workspace_${field}`, name, ['workspace', field, 'id'])] : []),
+      indexItem(`${name}_by_${field}`, name, [field, 'id']),
+    ]),
+    ...(type.search.length > 0 ? wordItems({ type: name, owned: type.owned, fields: type.search }) : []),
+  ];
+}
+
+function columnItem(table: string, field: string, kind: FieldKind): StorageItem {
+  return {
+    name: `column ${table}.${field}`,
+    definition: columnTypes[kind],
+    sql: `alter table ${quoted(table)} add column ${quoted(field)} ${columnTypes[kind]}`,
+  };
+}
+
+const columnTypes: Readonly<Record<FieldKind, string>> = {
+  text: "text not null default ''",
+  integer: 'integer not null default 0',
+  time: 'integer not null default 0',
+  boolean: 'integer not null default 0',
+  'text?': 'text',
+  'integer?': 'integer',
+  'time?': 'integer',
+};
+
+function uniqueItem(table: string, columns: readonly string[]): StorageItem {
+  const name = `${table}_unique_${columns.join('_')}`;
+  return {
+    name: `index ${name}`,
+    definition: `unique ${columns.join(', ')}`,
+    sql: `create unique index ${quoted(name)} on ${quoted(table)} (${columns.map(quoted).join(', ')})`,
+  };
+}
+
+function indexItem(name: string, table: string, columns: readonly string[]): StorageItem {
+  return {
+    name: `index ${name}`,
+    definition: columns.join(', '),
+    sql: `create index ${quoted(name)} on ${quoted(table)} (${columns.map(quoted).join(', ')})`,
+  };
+}
+
+/** Keyed both ways: from a beginning of a word to nodes, and from a node to its words. Nodes of no workspace have ''. */
+function wordItems(reindex: Reindex): StorageItem[] {
+  const { type, fields } = reindex;
+  const table = wordTable(type);
+  return [
+    {
+      name: `table ${table}`,
+      definition: 'workspace, word, id',
+      sql: `create table ${quoted(table)} (workspace text not null, word text not null, id text not null,
+        primary key (workspace, word, id)) strict, without rowid`,
+    },
+    indexItem(`${table}_of`, table, ['id', 'word']),
+    { name: `words ${type}`, definition: `${searchWordsVersion}: ${fields.join(', ')}`, sql: '', reindex },
+  ];
+}
