@@ -1,0 +1,131 @@
+/** A member of a JSON object: its name, and where the text of its value lies. */
+export interface Member {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Why the members could not be told: the text is no object, or it is nested deeper than anyone needs. */
+export type Unreadable = 'malformed' | 'too_deep';
+
+/** No message needs more, and every reader further on may recurse. */
+export const depthMax = 128;
+
+/**
+ * Where the members of a JSON object lie, so that their text can be passed on as it is: numbers stay exact and large values are never
+ * written anew. It only locates: a text that it takes may still be wrong, so `JSON.parse` has the last word. Equal names are all
+ * reported, in order; like `JSON.parse`, the reader of a message must let the last one count.
+ */
+export function locateMembers(text: string, from = 0): readonly Member[] | Unreadable {
+  let at = skipSpace(text, from);
+  if (text.charCodeAt(at) !== openBrace) return 'malformed';
+  const members: Member[] = [];
+  at = skipSpace(text, at + 1);
+  if (text.charCodeAt(at) === closeBrace) return members;
+  for (;;) {
+    if (text.charCodeAt(at) !== quote) return 'malformed';
+    const nameEnd = endOfString(text, at);
+    const colon = nameEnd < 0 ? nameEnd : skipSpace(text, nameEnd);
+    if (colon < 0 || text.charCodeAt(colon) !== colonSign) return 'malformed';
+    const name = readName(text.slice(at + 1, nameEnd - 1));
+    const start = skipSpace(text, colon + 1);
+    const end = endOfValue(text, start);
+    if (name === null || end === 0) return 'malformed';
+    if (end < 0) return 'too_deep';
+    members.push({ name, start, end });
+    at = skipSpace(text, end);
+    const separator = text.charCodeAt(at);
+    if (separator === closeBrace) return members;
+    if (separator !== comma) return 'malformed';
+    at = skipSpace(text, at + 1);
+  }
+}
+
+/** The text of each member's value, the last of equal names only; null where the text is no object. */
+export function memberTexts(text: string): Map<string, string> | null {
+  const members = locateMembers(text);
+  if (typeof members === 'string') return null;
+  const texts = new Map<string, string>();
+  for (const { name, start, end } of members) texts.set(name, text.slice(start, end));
+  return texts;
+}
+
+export function writeMembers(texts: Iterable<readonly [string, string]>): string {
+  let written = '';
+  for (const [name, text] of texts) written += `${written === '' ? '{' : ','}${JSON.stringify(name)}:${text}`;
+  return written === '' ? '{}' : `${written}}`;
+}
+
+const quote = 34;
+const comma = 44;
+const colonSign = 58;
+const openBracket = 91;
+const backslash = 92;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/** Where the value that begins at `start` ends; 0 where it doesn't, negative where it is too deep. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const end = endOfString(text, at);
+        if (end < 0) return 0;
+        if (depth === 0) return end;
+        at = end - 1;
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        if (++depth >= depthMax) return -1;
+        break;
+      case closeBrace:
+      case closeBracket:
+        if (depth === 0) return at === start ? 0 : at;
+        if (--depth === 0) return at + 1;
+        break;
+      case comma:
+        if (depth === 0) return at === start ? 0 : at;
+        break;
+      case 32:
+      case 9:
+      case 10:
+      case 13:
+        if (depth === 0) return at;
+        break;
+    }
+  }
+  return 0;
+}
+
+/** Just behind the closing quote of the string that begins at `start`; -1 where there is none. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  return -1;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
+    at++;
+  }
+}
+
+/** A name may be written with escapes, and is the same name then. */
+function readName(raw: string): string | null {
+  if (!raw.includes('\\')) return raw;
+  try {
+    const name: unknown = JSON.parse(`"${raw}"`);
+    return typeof name === 'string' ? name : null;
+  } catch {
+    return null;
+  }
+}

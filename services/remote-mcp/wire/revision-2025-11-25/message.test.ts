@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { readMessage } from './message.ts';
+
+const read = (text: string) => readMessage(Buffer.from(text));
+
+test('a request keeps its id and its parameters as they were written', () => {
+  const text = '{"jsonrpc":"2.0","id": 9007199254740993 ,"method":"tools/call","params": {"n": 1.0} }';
+  expect(read(text)).toEqual({
+    kind: 'request',
+    id: 9007199254740992,
+    idText: '9007199254740993',
+    method: 'tools/call',
+    params: { n: 1 },
+    paramsText: '{"n": 1.0}',
+  });
+  expect(read('{"jsonrpc":"2.0","id":"1","method":"ping"}')).toMatchObject({ id: '1', idText: '"1"', paramsText: '' });
+});
+
+test('of members of equal name the last one counts', () => {
+  const text = '{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b","params":{"x":1},"params":{"y":2}}';
+  expect(read(text)).toMatchObject({ id: 2, idText: '2', method: 'b', params: { y: 2 }, paramsText: '{"y":2}' });
+});
+
+test('notifications and responses are told from requests', () => {
+  expect(read('{"jsonrpc":"2.0","method":"notifications/initialized"}')).toEqual({
+    kind: 'notification',
+    method: 'notifications/initialized',
+    params: {},
+  });
+  expect(read('{"jsonrpc":"2.0","id":1,"result":{}}')).toEqual({ kind: 'response' });
+  expect(read('{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}')).toEqual({ kind: 'response' });
+});
+
+describe('refused', () => {
+  const rows: readonly (readonly [text: string, code: number, idText: string, message: RegExp])[] = [
+    ['', -32700, 'null', /not valid JSON/],
+    ['{', -32700, 'null', /not valid JSON/],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping",}', -32700, 'null', /not valid JSON/],
+    ['\ufeff{"jsonrpc":"2.0","id":1,"method":"ping"}', -32700, 'null', /not valid JSON/],
+    ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, 'null', /batch/],
+    ['[]', -32600, 'null', /batch/],
+    ['"ping"', -32600, 'null', /must be an object/],
+    ['null', -32600, 'null', /must be an object/],
+    [`{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`, -32600, 'null', /deep/],
+    ['{"id":1,"method":"ping"}', -32600, '1', /"jsonrpc"/],
+    ['{"jsonrpc":2.0,"id":1,"method":"ping"}', -32600, '1', /"jsonrpc"/],
+    ['{"jsonrpc":"2.0","id":1}', -32600, '1', /"method"/],
+    ['{"jsonrpc":"2.0","id":"a","method":7}', -32600, '"a"', /"method"/],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32600, '1', /"params"/],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":null}', -32600, '1', /"params"/],
+    ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, 'null', /"id"/],
+    ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, 'null', /"id"/],
+    ['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, 'null', /"id"/],
+    [`{"jsonrpc":"2.0","id":"${'x'.repeat(600)}","method":"ping"}`, -32600, 'null', /"id"/],
+  ];
+  test.each(rows)('%s', (text, code, idText, message) => {
+    expect(read(text)).toMatchObject({ kind: 'invalid', code, idText, message: expect.stringMatching(message) });
+  });
+
+  test('bytes that are not UTF-8', () => {
+    expect(readMessage(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))).toMatchObject({ code: -32700, message: expect.stringMatching(/UTF-8/) });
+  });
+});

@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { depthMax, locateMembers, type Member } from '../json-members.ts';
+import { jsonRpcCodes } from './error-to-json-rpc.ts';
+
+/** An id as it was given: a number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
+export type RequestId = string | number;
+export type Params = Readonly<Record<string, unknown>>;
+
+export interface RpcRequest {
+  readonly kind: 'request';
+  readonly id: RequestId;
+  /** The id's own JSON text: it is sent back as it came. */
+  readonly idText: string;
+  readonly method: string;
+  readonly params: Params;
+  /** JSON text of `params`; empty where there are none. */
+  readonly paramsText: string;
+}
+
+export type RpcMessage =
+  | RpcRequest
+  | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
+  /** To a request of ours, which this revision's part of remote-mcp never makes. */
+  | { readonly kind: 'response' };
+
+/** A body that is no message. Answered with HTTP 400 (2025-11-25, "Sending Messages to the Server"). */
+export interface Invalid {
+  readonly kind: 'invalid';
+  readonly code: number;
+  readonly message: string;
+  readonly hint?: string;
+  readonly idText: string;
+}
+
+/** Reads the body of a POST: one JSON-RPC message. */
+export function readMessage(body: Buffer): RpcMessage | Invalid {
+  if (!isUtf8(body)) return invalid(jsonRpcCodes.parse, 'The body is not UTF-8.');
+  const text = body.utf8Slice(0, body.length);
+  const members = locateMembers(text);
+  if (members === 'too_deep') {
+    return invalid(jsonRpcCodes.request, `The body is nested more than ${depthMax} levels deep.`);
+  }
+  const parsed = parse(text);
+  if (parsed === undefined) return invalid(jsonRpcCodes.parse, 'The body is not valid JSON.');
+  if (Array.isArray(parsed)) {
+    return invalid(jsonRpcCodes.request, 'The body is a JSON-RPC batch, which is not supported.', {
+      hint: 'Send each message as a request of its own.',
+    });
+  }
+  if (!isObject(parsed) || members === 'malformed') {
+    return invalid(jsonRpcCodes.request, 'The body is not a JSON-RPC message: it must be an object.');
+  }
+  return classify(parsed, text, members);
+}
+
+function classify(message: Params, text: string, members: readonly Member[]): RpcMessage | Invalid {
+  const { jsonrpc, id, method, params } = message;
+  const given = valueText(text, members, 'id');
+  const idText = isRequestId(id) && given.length <= idTextMax ? given : 'null';
+  if (jsonrpc !== '2.0') return invalid(jsonRpcCodes.request, '"jsonrpc" must be "2.0".', { idText });
+  if (method === undefined && ('result' in message || 'error' in message)) return { kind: 'response' };
+  if (typeof method !== 'string') return invalid(jsonRpcCodes.request, '"method" must be a text.', { idText });
+  if (params !== undefined && !isObject(params)) {
+    return invalid(jsonRpcCodes.request, '"params" must be an object.', { idText });
+  }
+  if (id === undefined) return { kind: 'notification', method, params: params ?? {} };
+  if (!isRequestId(id) || idText === 'null') {
+    return invalid(jsonRpcCodes.request, `"id" must be a whole number or a text of at most ${idTextMax} characters.`);
+  }
+  const paramsText = params === undefined ? '' : valueText(text, members, 'params');
+  return { kind: 'request', id, idText, method, params: params ?? {}, paramsText };
+}
+
+/** An id is kept while its request is under way, and sent back. */
+const idTextMax = 512;
+
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id));
+}
+
+/** Of equal names the last one counts, as in `JSON.parse`. */
+function valueText(text: string, members: readonly Member[], name: string): string {
+  for (let i = members.length - 1; i >= 0; i--) {
+    const member = members[i];
+    if (member !== undefined && member.name === name) return text.slice(member.start, member.end);
+  }
+  return '';
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(code: number, message: string, more: { hint?: string; idText?: string } = {}): Invalid {
+  return { kind: 'invalid', code, message, idText: 'null', ...more };
+}
