@@ -34,16 +34,21 @@ interface Range {
   readonly max: number;
 }
 
-function variable<Value>(rule: string, parse: (text: string) => Value | null, options: Options): Variable<Value> {
+/** What is given stays in the type, so that a variable with a default, or a required one, is known to have a value. */
+function variable<Value, Given extends Options>(
+  rule: string,
+  parse: (text: string) => Value | null,
+  options: Given,
+): Variable<Value> & Given {
   return { rule, parse, ...options, source: options.source ?? 'specification' };
 }
 
-export function text(options: Options & { lengthMax?: number }): Variable<string> {
+export function text<Given extends Options & { lengthMax?: number }>(options: Given): Variable<string> & Given {
   const lengthMax = options.lengthMax ?? 1024;
   return variable(`a text of 1 to ${lengthMax} characters`, (raw) => (raw.length <= lengthMax ? raw : null), options);
 }
 
-export function integer(options: Options & Range): Variable<number> {
+export function integer<Given extends Options & Range>(options: Given): Variable<number> & Given {
   const { min, max } = options;
   return variable(
     `a whole number from ${min} to ${max}`,
@@ -56,22 +61,22 @@ export function integer(options: Options & Range): Variable<number> {
 }
 
 /** Port 0 means any free port: two installations, and tests, live side by side. */
-export function port(options: Options): Variable<number> {
+export function port<Given extends Options>(options: Given): Variable<number> & Given {
   return integer({ ...options, min: 0, max: 65535 });
 }
 
-export function boolean(options: Options): Variable<boolean> {
+export function boolean<Given extends Options>(options: Given): Variable<boolean> & Given {
   return variable('true or false', (raw) => (raw === 'true' ? true : raw === 'false' ? false : null), options);
 }
 
-export function choice<const Choice extends string>(
-  options: Options & { choices: readonly Choice[] },
-): Variable<Choice> {
+export function choice<const Choice extends string, Given extends Options>(
+  options: Given & { choices: readonly Choice[] },
+): Variable<Choice> & Given {
   const rule = `one of ${options.choices.join(', ')}`;
   return variable(rule, (raw) => options.choices.find((candidate) => candidate === raw) ?? null, options);
 }
 
-export function url(options: Options): Variable<string> {
+export function url<Given extends Options>(options: Given): Variable<string> & Given {
   return variable(
     'a full http or https URL, with scheme and without user, query or fragment',
     (raw) => (isPlainUrl(raw) ? raw.replace(/\/+$/, '') : null),
@@ -80,7 +85,7 @@ export function url(options: Options): Variable<string> {
 }
 
 /** Browser origins: scheme, host and port, nothing else. */
-export function origins(options: Options): Variable<readonly string[]> {
+export function origins<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
   return variable(
     'a comma-separated list of origins such as https://app.example.com, without a path',
     (raw) => listOf(raw, ',', (item) => (URL.canParse(item) && new URL(item).origin === item ? item : null)),
@@ -88,7 +93,7 @@ export function origins(options: Options): Variable<readonly string[]> {
   );
 }
 
-export function paths(options: Options): Variable<readonly string[]> {
+export function paths<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
   return variable(
     'a colon-separated list of absolute paths',
     (raw) => listOf(raw, ':', (item) => (item.startsWith('/') ? item : null)),
@@ -97,7 +102,7 @@ export function paths(options: Options): Variable<readonly string[]> {
 }
 
 /** Where the bus is: `inproc:` for the one inside the process, else host:port, several separated by commas. */
-export function busServers(options: Options): Variable<readonly string[]> {
+export function busServers<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
   return variable(
     'inproc: or a comma-separated list of host:port',
     (raw) =>
@@ -109,7 +114,7 @@ export function busServers(options: Options): Variable<readonly string[]> {
 }
 
 /** Where the graph is: `file:` and a path for the embedded engine, else Dgraph's host:port or URL. */
-export function graphAddress(options: Options): Variable<string> {
+export function graphAddress<Given extends Options>(options: Given): Variable<string> & Given {
   return variable(
     'file:/absolute/path for the embedded engine, or host:port of Dgraph',
     (raw) => (/^file:\/.+/.test(raw) || /^(https?:\/\/)?[^\s/:]+(:\d{1,5})?$/.test(raw) ? raw : null),
@@ -117,7 +122,7 @@ export function graphAddress(options: Options): Variable<string> {
   );
 }
 
-export function levels(options: Options): Variable<readonly LogRule[]> {
+export function levels<Given extends Options>(options: Given): Variable<readonly LogRule[]> & Given {
   return variable(
     'a comma-separated list of <pattern>=<level>, with a level of trace, debug, info, warn or error',
     (raw) =>
@@ -130,9 +135,9 @@ export function levels(options: Options): Variable<readonly LogRule[]> {
   );
 }
 
-export function secret(
-  options: Options & { pattern: RegExp; rule: string },
-): Variable<Secret> & { readonly secret: true } {
+export function secret<Given extends Options & { pattern: RegExp; rule: string }>(
+  options: Given,
+): Variable<Secret> & Given & { readonly secret: true } {
   return {
     ...variable(options.rule, (raw) => (options.pattern.test(raw) ? new Secret(raw) : null), options),
     secret: true,
