@@ -27,7 +27,7 @@ export const schema = {
     owned: true,
     fields: { user: 'text', role: 'text', suspended: 'boolean', createdAt: 'time' },
     unique: [['user']],
-    index: ['user', 'createdAt'],
+    index: ['user', 'role', 'createdAt'],
     search: [],
     edges: { person: 'user' },
   },
