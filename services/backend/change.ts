@@ -1,4 +1,4 @@
-import type { PlatformEvent } from '../contracts/bus/messages.ts';
+import type { Command, PlatformEvent } from '../contracts/bus/messages.ts';
 import { type EventKind, subjects } from '../contracts/bus/subjects.ts';
 import type { KeyId, RuntimeId, WorkspaceId } from '../contracts/ids.ts';
 import { type ActivityEntry, recordActivity } from './activity/record-activity.ts';
@@ -21,8 +21,8 @@ export interface Change {
 export type Announcement =
   /** Whoever remembers this key's principal forgets it; without a key, those of the whole workspace. */
   | { readonly kind: 'key'; readonly key?: KeyId }
-  /** These runtimes fetch anew what they shall run. */
-  | { readonly kind: 'assignments'; readonly runtimes: readonly RuntimeId[] };
+  /** These runtimes are told, for example to fetch anew what they shall run. */
+  | { readonly kind: 'command'; readonly runtimes: readonly RuntimeId[]; readonly command: Command };
 
 export type ChangeContext = Pick<Backend, 'graph' | 'bus' | 'commandRuntimes'>;
 
@@ -69,8 +69,8 @@ function publish(backend: ChangeContext, workspace: Node<'workspace'>, announcem
       case 'key':
         publishEvent(backend.bus, workspace, 'key', announcement.key);
         break;
-      case 'assignments':
-        backend.commandRuntimes(announcement.runtimes, { kind: 'assignments' });
+      case 'command':
+        backend.commandRuntimes(announcement.runtimes, announcement.command);
         break;
     }
   }

@@ -1,6 +1,7 @@
 import { type Launch, launch as launchParser } from '../../contracts/bus/messages.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
+import type { Changes } from '../activity/record-activity.ts';
 import type { Node } from '../graph/graph.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 
@@ -13,6 +14,32 @@ export interface LaunchView {
   readonly envNames: readonly string[];
   readonly headerNames: readonly string[];
   readonly fingerprint: string;
+}
+
+/** What an activity record may tell of a launch: that it changed, and the names of its settings, never a value, an argument or an address. */
+export function launchChanges(before: Launch | null, after: Launch): Changes {
+  const was = partsOf(before);
+  const is = partsOf(after);
+  const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((part) => was[part] !== is[part]);
+  const names = { from: settingNames(before), to: settingNames(after) };
+  const renamed = JSON.stringify(names.from) !== JSON.stringify(names.to);
+  return Object.fromEntries(
+    changed.map((part) => [part, part === 'settings' && renamed ? names : ('changed' as const)]),
+  );
+}
+
+/** Texts to compare, never to show. */
+function partsOf(launch: Launch | null): Readonly<Record<string, string>> {
+  if (launch === null) return {};
+  if (launch.kind === 'http') return { url: launch.url, settings: JSON.stringify(entriesOf(launch.headers)) };
+  const { command, args, cwd, env } = launch;
+  return { command, args: JSON.stringify(args), cwd: cwd ?? '', settings: JSON.stringify(entriesOf(env)) };
+}
+
+/** Names of environment variables or headers. */
+function settingNames(launch: Launch | null): readonly string[] {
+  if (launch === null) return [];
+  return namesOf(launch.kind === 'child' ? launch.env : launch.headers);
 }
 
 /** The text kept in the field `launch` of an MCP server. */

@@ -1,0 +1,42 @@
+import { SvcError } from '../contracts/errors.ts';
+import { parseId } from '../contracts/ids.ts';
+import type { Anchor, Graph, Node } from './graph/graph.ts';
+import { idKindOf } from './graph/schema.ts';
+
+const words = { workspace: 'workspace', role: 'role', skill: 'skill', mcpServer: 'MCP server' } as const;
+type Named = keyof typeof words;
+
+/** The node that a caller's text is the id of. What lies in another workspace does not exist. */
+export async function getNode<Type extends Named>(
+  graph: Pick<Graph, 'find'>,
+  type: Type,
+  id: string,
+  anchor: Anchor<Type>,
+): Promise<Node<Type>> {
+  const node = await graph.find(type, parseId(idKindOf[type], id), anchor);
+  if (node === null) throw new SvcError('not_found', `There is no ${words[type]} "${id}".`);
+  return node;
+}
+
+/** Whoever changes what they read before says which version that was; somebody else may have been faster. */
+export function checkVersion(
+  node: { readonly name: string; readonly version: number },
+  ifVersion?: number | null,
+): void {
+  if (ifVersion == null || ifVersion === node.version) return;
+  throw new SvcError(
+    'conflict',
+    `"${node.name}" was changed meanwhile: it is at version ${node.version}, you have version ${ifVersion}.`,
+    { hint: 'Read it again and repeat the change.' },
+  );
+}
+
+export function nameTaken(type: Named, name: string): SvcError {
+  return new SvcError('conflict', `There is already a ${words[type]} named "${name}".`, {
+    hint: 'Choose another name, or change the existing one.',
+  });
+}
+
+export function tooMany(of: string, max: number): SvcError {
+  return new SvcError('too_large', `There may be at most ${max} ${of}.`);
+}

@@ -1,0 +1,60 @@
+import { SvcError } from '../contracts/errors.ts';
+import { findId, type IdKind, idPrefixes } from '../contracts/ids.ts';
+
+/** What people call things. One rule a kind, so that a name fits wherever it turns up: in URLs, tool names, tables and prompts. */
+const rules = {
+  workspace: shown('workspace'),
+  role: shown('role'),
+  key: shown('key'),
+  runtime: shown('runtime'),
+  /** Agent Skills, "name": lower-case letters, digits and single hyphens inside. */
+  skill: {
+    of: 'skill',
+    pattern: /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/,
+    rule: '1 to 64 of a-z, 0-9 and single hyphens between them',
+  },
+  /** Part of the tool names agents see (SERVER_TOOL), which are at most 64 long. */
+  mcpServer: { of: 'MCP server', pattern: /^[a-zA-Z0-9_-]{1,32}$/, rule: '1 to 32 of a-z, A-Z, 0-9, _ and -' },
+} as const satisfies Record<string, NameRule>;
+
+interface NameRule {
+  readonly of: string;
+  readonly pattern: RegExp;
+  readonly rule: string;
+}
+
+/** A name as it is kept: without spaces around it. */
+export function parseName(kind: keyof typeof rules, text: string): string {
+  const { of, pattern, rule } = rules[kind];
+  const name = text.trim();
+  if (!pattern.test(name)) {
+    throw new SvcError('invalid_input', `"${name.slice(0, 80)}" is no name for a ${of}: it must be ${rule}.`);
+  }
+  if (looksLikeId(name)) {
+    throw new SvcError('invalid_input', `"${name}" is no name for a ${of}: it looks like an id.`);
+  }
+  return name;
+}
+
+export const descriptionLengthMax = 1024;
+
+export function parseDescription(text: string): string {
+  const description = text.trim();
+  if (description.length <= descriptionLengthMax) return description;
+  throw new SvcError('invalid_input', `The description is too long: at most ${descriptionLengthMax} characters.`);
+}
+
+function shown(of: string): NameRule {
+  return {
+    of,
+    pattern: /^[A-Za-z0-9 _.-]{1,64}$/,
+    rule: '1 to 64 letters, digits, spaces, hyphens, underscores and dots',
+  };
+}
+
+/** Where a name or an id may be given, no name may be taken for an id. */
+function looksLikeId(name: string): boolean {
+  return kinds.some((kind) => findId(kind, name) !== null);
+}
+
+const kinds = Object.keys(idPrefixes).filter((kind): kind is IdKind => kind in idPrefixes);

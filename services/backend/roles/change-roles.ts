@@ -1,0 +1,121 @@
+import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import { differences } from '../activity/record-activity.ts';
+import { type Change, type ChangeContext, change } from '../change.ts';
+import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
+import type { Node } from '../graph/graph.ts';
+import { parseDescription, parseName } from '../names.ts';
+import { replaceEdges } from '../replace-edges.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+/** What a role is made of; what is absent or null stays as it is, or gets its default. */
+export interface RoleInput {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly skills?: readonly string[] | null | undefined;
+}
+
+export interface RolePatch extends RoleInput {
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** A workspace needs dozens; this keeps a list of roles, and the choice among them, one that a person can read. */
+export const rolesMax = 1000;
+/** As many as one read of edges gives. */
+export const skillsOfRoleMax = 1000;
+
+export function createRole(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  input: RoleInput & { readonly name: string },
+): Promise<Node<'role'>> {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const { transaction } = change;
+    const name = parseName('role', input.name);
+    await requireFree(change, name);
+    if ((await transaction.count({ type: 'role', anchor: workspace, limit: 1 })) >= rolesMax) {
+      throw tooMany('roles in a workspace', rolesMax);
+    }
+    const role = await transaction.create('role', {
+      id: newId('role'),
+      workspace,
+      name,
+      description: parseDescription(input.description ?? ''),
+      enabled: input.enabled ?? true,
+      createdAt: Date.now(),
+    });
+    const skills = await replaceSkills(change, role, input.skills ?? []);
+    const { description, enabled } = role;
+    const changes = differences({}, { description, enabled, skills: skills.after });
+    change.record({ action: 'create', subject: role.id, subjectKind: 'role', subjectName: name, changes });
+    return role;
+  });
+}
+
+export function updateRole(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  id: string,
+  patch: RolePatch,
+): Promise<Node<'role'>> {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const { transaction } = change;
+    const before = await getNode(transaction, 'role', id, workspace);
+    checkVersion(before, patch.ifVersion);
+    const name = patch.name == null ? before.name : parseName('role', patch.name);
+    if (name !== before.name) await requireFree(change, name);
+    const description = patch.description == null ? before.description : parseDescription(patch.description);
+    const enabled = patch.enabled ?? before.enabled;
+    const skills = patch.skills == null ? null : await replaceSkills(change, before, patch.skills);
+    const changes = {
+      ...differences(before, { name, description, enabled }),
+      ...(skills === null ? {} : differences({ skills: skills.before }, { skills: skills.after })),
+    };
+    if (Object.keys(changes).length === 0) return before;
+    change.record({ action: 'update', subject: before.id, subjectKind: 'role', subjectName: name, changes });
+    return await transaction.update('role', before.id, { name, description, enabled }, { anchor: workspace });
+  });
+}
+
+/** Keys that were given this role alone see nothing from then on: taking a role away never widens what a key may do. */
+export function removeRole(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  id: string,
+): Promise<void> {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const role = await getNode(change.transaction, 'role', id, workspace);
+    await change.transaction.remove('role', role.id, workspace);
+    change.record({
+      action: 'remove',
+      subject: role.id,
+      subjectKind: 'role',
+      subjectName: role.name,
+      changes: {},
+    });
+  });
+}
+
+async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {
+  if ((await transaction.findBy('role', { name }, workspace)) !== null) throw nameTaken('role', name);
+}
+
+/** Gives the names of the skills before and after. */
+async function replaceSkills({ transaction, workspace }: Change, role: Node<'role'>, ids: readonly string[]) {
+  const to = new Set(ids.map((id) => parseId('skill', id)));
+  if (to.size > skillsOfRoleMax) throw tooMany('skills in a role', skillsOfRoleMax);
+  for (const id of to) await getNode(transaction, 'skill', id, workspace);
+  const ends = await replaceEdges(
+    transaction,
+    { from: 'role', edge: 'skills' },
+    { from: role.id, anchor: workspace, to: [...to] },
+  );
+  return { before: namesOf(ends.before), after: namesOf(ends.after) };
+}
+
+function namesOf(skills: readonly Node<'skill'>[]): readonly string[] {
+  return skills.map(({ name }) => name).sort();
+}

@@ -1,0 +1,180 @@
+import type { Launch } from '../../contracts/bus/messages.ts';
+import { newId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
+import { differences } from '../activity/record-activity.ts';
+import { type Change, type ChangeContext, change } from '../change.ts';
+import type { Backend } from '../context.ts';
+import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
+import type { Node } from '../graph/graph.ts';
+import { parseName } from '../names.ts';
+import { replaceEdges } from '../replace-edges.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { chooseRuntime } from './choose-runtime.ts';
+import { checkCommand, parseCommandRule } from './command-rule.ts';
+import { decryptLaunch, encryptLaunch, fingerprintOf, launchChanges } from './launch.ts';
+import { type LaunchInput, parseLaunch } from './parse-launch.ts';
+
+export type ServerContext = ChangeContext & Pick<Backend, 'config' | 'secrets'>;
+
+export interface McpServerInput {
+  readonly name: string;
+  readonly launch: LaunchInput;
+  /** Name of the runtime that runs it. */
+  readonly runtime?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+}
+
+/** What is absent or null stays as it is. */
+export interface McpServerPatch {
+  readonly name?: string | null | undefined;
+  readonly launch?: LaunchInput | null | undefined;
+  readonly runtime?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** Each is a process or a connection somewhere, and a line in everybody's catalogue. */
+export const mcpServersMax = 1000;
+
+export function createMcpServer(
+  backend: ServerContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  input: McpServerInput,
+): Promise<Node<'mcpServer'>> {
+  return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
+    const { transaction } = change;
+    const name = parseName('mcpServer', input.name);
+    const launch = allowedLaunch(backend, input.launch);
+    await requireFree(change, name);
+    if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
+      throw tooMany('MCP servers in a workspace', mcpServersMax);
+    }
+    const runtime = await chooseRuntime(transaction, workspace, input.runtime);
+    const id = newId('mcpServer');
+    const server = await transaction.create('mcpServer', {
+      id,
+      workspace,
+      name,
+      kind: launch.kind,
+      launch: encryptLaunch(backend.secrets, id, launch),
+      configVersion: 1,
+      enabled: input.enabled ?? true,
+      createdAt: Date.now(),
+    });
+    await transaction.link({ from: 'mcpServer', edge: 'runtimes' }, id, [runtime.id]);
+    const changes = {
+      ...differences({}, { kind: server.kind, enabled: server.enabled, runtime: [runtime.name] }),
+      ...launchChanges(null, launch),
+    };
+    change.record({ action: 'create', subject: id, subjectKind: 'mcpServer', subjectName: name, changes });
+    change.announce({ kind: 'command', runtimes: [runtime.id], command: { kind: 'assignments' } });
+    return server;
+  });
+}
+
+export function updateMcpServer(
+  backend: ServerContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  id: string,
+  patch: McpServerPatch,
+): Promise<Node<'mcpServer'>> {
+  return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
+    const { transaction } = change;
+    const before = await getNode(transaction, 'mcpServer', id, workspace);
+    checkVersion(before, patch.ifVersion);
+    const name = patch.name == null ? before.name : parseName('mcpServer', patch.name);
+    if (name !== before.name) await requireFree(change, name);
+    const enabled = patch.enabled ?? before.enabled;
+    const relaunch = patch.launch == null ? null : replaceLaunch(backend, before, patch.launch);
+    const runtimes = await replaceRuntime(change, before, patch.runtime);
+    const changes = {
+      ...differences(before, { name, enabled }),
+      ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
+      ...relaunch?.changes,
+    };
+    if (Object.keys(changes).length === 0) return before;
+    change.record({ action: 'update', subject: before.id, subjectKind: 'mcpServer', subjectName: name, changes });
+    change.announce({ kind: 'command', runtimes: runtimes.affected, command: { kind: 'assignments' } });
+    return await transaction.update(
+      'mcpServer',
+      before.id,
+      { name, enabled, ...relaunch?.fields },
+      { anchor: workspace },
+    );
+  });
+}
+
+/** Starts it anew wherever it runs. */
+export function restartMcpServer(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  id: string,
+): Promise<void> {
+  return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
+    const server = await getNode(change.transaction, 'mcpServer', id, workspace);
+    const runtimes = await runtimesOf(change, server);
+    change.record({
+      action: 'restart',
+      subject: server.id,
+      subjectKind: 'mcpServer',
+      subjectName: server.name,
+      changes: {},
+    });
+    change.announce({ kind: 'command', runtimes, command: { kind: 'restart', mcpServer: server.id } });
+  });
+}
+
+/** A launch that this installation allows; the same for whoever asks. */
+function allowedLaunch(backend: Pick<Backend, 'config'>, input: LaunchInput): Launch {
+  const launch = parseLaunch(input);
+  checkCommand(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), launch);
+  return launch;
+}
+
+/** The fields of another launch, or null where it is the one it has: then nothing restarts. */
+function replaceLaunch(backend: ServerContext, server: Node<'mcpServer'>, input: LaunchInput) {
+  const { secrets } = backend;
+  const launch = allowedLaunch(backend, input);
+  const before = decryptLaunch(secrets, server);
+  if (fingerprintOf(secrets, launch) === fingerprintOf(secrets, before)) return null;
+  return {
+    changes: launchChanges(before, launch),
+    fields: {
+      kind: launch.kind,
+      launch: encryptLaunch(secrets, server.id, launch),
+      configVersion: server.configVersion + 1,
+    },
+  };
+}
+
+/** Names of its runtimes before and after, and all that are affected by a change of it. */
+async function replaceRuntime(change: Change, server: Node<'mcpServer'>, name: string | null | undefined) {
+  const { transaction, workspace } = change;
+  if (name == null) return { before: [], after: [], affected: await runtimesOf(change, server) };
+  const runtime = await chooseRuntime(transaction, workspace, name);
+  const ends = await replaceEdges(
+    transaction,
+    { from: 'mcpServer', edge: 'runtimes' },
+    { from: server.id, anchor: workspace, to: [runtime.id] },
+  );
+  return {
+    before: ends.before.map((end) => end.name),
+    after: ends.after.map((end) => end.name),
+    affected: [...new Set([...ends.before, ...ends.after].map((end) => end.id))],
+  };
+}
+
+export async function runtimesOf(
+  { transaction, workspace }: Change,
+  server: Node<'mcpServer'>,
+): Promise<readonly RuntimeId[]> {
+  const edge = { from: 'mcpServer', edge: 'runtimes' } as const;
+  const ends = await transaction.follow(edge, [server.id], { anchor: workspace, limitEach: 1000 });
+  return (ends.get(server.id) ?? []).map((runtime) => runtime.id);
+}
+
+async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {
+  if ((await transaction.findBy('mcpServer', { name }, workspace)) !== null) throw nameTaken('mcpServer', name);
+}

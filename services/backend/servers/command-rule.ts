@@ -1,0 +1,32 @@
+import type { Launch } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+
+/** Which commands MCP servers may run (MCP_SERVER_COMMANDS): for everyone alike, operators included. */
+export type CommandRule =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'list'; readonly commands: readonly string[] };
+
+export function parseCommandRule(text: string): CommandRule {
+  if (text === 'any' || text === 'none') return { kind: text };
+  return { kind: 'list', commands: text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()])) };
+}
+
+/**
+ * Throws `forbidden` where a launch runs what the installation does not allow. A command is compared as written: with `npx` allowed,
+ * `/tmp/npx` is not; and the search path that `npx` is found by may not be set.
+ */
+export function checkCommand(rule: CommandRule, launch: Launch): void {
+  if (launch.kind === 'http' || rule.kind === 'any') return;
+  if (rule.kind === 'none') throw refused('no MCP server may run a command here');
+  if (!rule.commands.includes(launch.command)) {
+    throw refused(`the command "${launch.command.slice(0, 200)}" is not one of ${rule.commands.join(', ')}`);
+  }
+  if ('PATH' in launch.env) throw refused('where commands are listed, an MCP server may not set PATH');
+}
+
+function refused(why: string): SvcError {
+  return new SvcError('forbidden', `Refused by the setting runtime.commands: ${why}.`, {
+    hint: 'Whoever runs the installation can change runtime.commands in svc.yaml (MCP_SERVER_COMMANDS).',
+  });
+}

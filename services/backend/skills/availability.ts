@@ -1,0 +1,34 @@
+import type { Reason } from '../../contracts/bus/messages.ts';
+import type { Node } from '../graph/graph.ts';
+import type { ServerState } from '../servers/status.ts';
+
+/** An MCP server that a skill takes tools from, and how it is. */
+export interface Needed {
+  readonly server: Node<'mcpServer'>;
+  readonly state: ServerState;
+}
+
+/**
+ * Why a skill's tools cannot be used, or null where they can: only while every MCP server it refers to is Connected
+ * (specification, part 3, rule 1) and offers what the skill asks for.
+ */
+export function whyUnavailable(needed: readonly Needed[], tools: readonly Node<'tool'>[]): Reason | null {
+  const missing = needed.find(({ state }) => state.status !== 'Connected');
+  if (missing !== undefined) return notConnected(missing);
+  const unlisted = tools.find((tool) => !tool.listed);
+  if (unlisted === undefined) return null;
+  const server = needed.find(({ server: { id } }) => id === unlisted.mcpServer)?.server.name ?? unlisted.mcpServer;
+  return {
+    code: 'missing_tool',
+    message: `The MCP server "${server}" does not offer the tool "${unlisted.originalName}" now.`,
+    repair: `See what it offers (svc server show ${server}), and take the tool out of the skill or correct its name.`,
+  };
+}
+
+function notConnected({ server, state }: Needed): Reason {
+  return {
+    code: 'mcp_server_not_connected',
+    message: `The MCP server "${server.name}" is ${state.status}. ${state.reason?.message ?? ''}`.trim(),
+    repair: state.reason?.repair ?? `See why: svc server show ${server.name}`,
+  };
+}

@@ -1,0 +1,112 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { differences } from '../activity/record-activity.ts';
+import { type Change, type ChangeContext, change } from '../change.ts';
+import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
+import type { Node } from '../graph/graph.ts';
+import { parseDescription, parseName } from '../names.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { ToolRef } from '../tools/ensure-tools.ts';
+import { replaceTools } from './replace-tools.ts';
+
+/** What a skill is made of; what is absent or null stays as it is, or gets its default. */
+export interface SkillInput {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly tools?: readonly ToolRef[] | null | undefined;
+}
+
+export interface SkillPatch extends SkillInput {
+  readonly ifVersion?: number | null | undefined;
+}
+
+/** An agent reads them whole, into a context that is not endless. */
+export const instructionsMaxBytes = 256 * 1024;
+/** Large enough for an organisation's whole library, small enough for a catalogue that is held in memory. */
+export const skillsMax = 10_000;
+
+export function createSkill(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  input: SkillInput & { readonly name: string },
+): Promise<Node<'skill'>> {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const { transaction } = change;
+    const name = parseName('skill', input.name);
+    await requireFree(change, name);
+    if ((await transaction.count({ type: 'skill', anchor: workspace, limit: 1 })) >= skillsMax) {
+      throw tooMany('skills in a workspace', skillsMax);
+    }
+    const skill = await transaction.create('skill', {
+      id: newId('skill'),
+      workspace,
+      name,
+      description: parseDescription(input.description ?? ''),
+      instructions: parseInstructions(input.instructions ?? ''),
+      createdAt: Date.now(),
+    });
+    const tools = await replaceTools(change, skill, input.tools ?? []);
+    const { description, instructions } = skill;
+    const changes = differences({}, { description, instructions, tools: tools.after });
+    change.record({ action: 'create', subject: skill.id, subjectKind: 'skill', subjectName: name, changes });
+    return skill;
+  });
+}
+
+export function updateSkill(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  id: string,
+  patch: SkillPatch,
+): Promise<Node<'skill'>> {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const { transaction } = change;
+    const before = await getNode(transaction, 'skill', id, workspace);
+    checkVersion(before, patch.ifVersion);
+    const name = patch.name == null ? before.name : parseName('skill', patch.name);
+    if (name !== before.name) await requireFree(change, name);
+    const description = patch.description == null ? before.description : parseDescription(patch.description);
+    const instructions = patch.instructions == null ? before.instructions : parseInstructions(patch.instructions);
+    const tools = patch.tools == null ? null : await replaceTools(change, before, patch.tools);
+    const changes = {
+      ...differences(before, { name, description, instructions }),
+      ...(tools === null ? {} : differences({ tools: tools.before }, { tools: tools.after })),
+    };
+    if (Object.keys(changes).length === 0) return before;
+    change.record({ action: 'update', subject: before.id, subjectKind: 'skill', subjectName: name, changes });
+    return await transaction.update('skill', before.id, { name, description, instructions }, { anchor: workspace });
+  });
+}
+
+export function removeSkill(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  workspace: WorkspaceId,
+  id: string,
+): Promise<void> {
+  return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const skill = await getNode(change.transaction, 'skill', id, workspace);
+    await change.transaction.remove('skill', skill.id, workspace);
+    change.record({
+      action: 'remove',
+      subject: skill.id,
+      subjectKind: 'skill',
+      subjectName: skill.name,
+      changes: {},
+    });
+  });
+}
+
+async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {
+  if ((await transaction.findBy('skill', { name }, workspace)) !== null) throw nameTaken('skill', name);
+}
+
+function parseInstructions(text: string): string {
+  if (Buffer.byteLength(text) <= instructionsMaxBytes) return text;
+  throw new SvcError('too_large', `The instructions are longer than ${instructionsMaxBytes / 1024} KB.`, {
+    hint: 'Keep what an agent always needs, and split the rest into skills of its own.',
+  });
+}

@@ -1,0 +1,65 @@
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Backend } from '../context.ts';
+import type { Node, Page, Selection } from '../graph/graph.ts';
+import { wordsOf, wordsOfSearch } from '../graph/search-words.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+export type PageRequest = Pick<Selection<'workspace'>, 'limit' | 'after' | 'search'>;
+
+/** Operators see all workspaces; users those they are members of. */
+export async function selectWorkspaces(
+  backend: Pick<Backend, 'graph'>,
+  principal: TokenPrincipal,
+  page: PageRequest,
+): Promise<Page<'workspace'>> {
+  if (principal.kind === 'operator') {
+    return await backend.graph.select({ type: 'workspace', anchor: null, orderBy: 'name', ...page });
+  }
+  const { search = '', ...rest } = page;
+  const { memberships, next } = await selectMemberships(backend, principal, rest);
+  const sought = wordsOfSearch(search);
+  return { nodes: memberships.map(({ workspace }) => workspace).filter(({ name }) => matches(name, sought)), next };
+}
+
+export interface Membership {
+  readonly workspace: Node<'workspace'>;
+  readonly role: string;
+}
+
+/** As the graph searches. */
+function matches(name: string, sought: readonly string[]): boolean {
+  const words = [...wordsOf([name])];
+  return sought.every((start) => words.some((word) => word.startsWith(start)));
+}
+
+/** A suspended membership is none until it is taken up again. Operators are members of nothing. */
+export async function selectMemberships(
+  backend: Pick<Backend, 'graph'>,
+  principal: TokenPrincipal,
+  page: Omit<PageRequest, 'search'>,
+): Promise<{ memberships: readonly Membership[]; next: Page<'member'>['next'] }> {
+  if (principal.kind === 'operator') return { memberships: [], next: null };
+  const { nodes, next } = await backend.graph.select({
+    type: 'member',
+    // The one query over all workspaces: anchored at the user instead.
+    anchor: 'everywhere',
+    where: [{ field: 'user', equals: principal.user }],
+    ...page,
+  });
+  const memberships = await Promise.all(
+    nodes
+      .filter((member) => !member.suspended)
+      .map(async ({ workspace, role }) => ({ workspace: await find(backend, workspace), role })),
+  );
+  return { memberships: memberships.flatMap(({ workspace, role }) => (workspace ? [{ workspace, role }] : [])), next };
+}
+
+/** The id of a workspace that is called so, or null. */
+export async function findWorkspaceId(backend: Pick<Backend, 'graph'>, name: string): Promise<WorkspaceId | null> {
+  const workspace = await backend.graph.findBy('workspace', { name: name.trim() }, null);
+  return workspace?.id ?? null;
+}
+
+function find(backend: Pick<Backend, 'graph'>, id: WorkspaceId): Promise<Node<'workspace'> | null> {
+  return backend.graph.find('workspace', id, null);
+}

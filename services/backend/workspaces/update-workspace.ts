@@ -1,0 +1,44 @@
+import { SvcError } from '../../contracts/errors.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import { differences } from '../activity/record-activity.ts';
+import { type ChangeContext, change } from '../change.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+import { noSuchWorkspace, requireRight } from '../members/access.ts';
+import { parseName } from '../names.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+export interface UpdateWorkspaceInput {
+  readonly name?: string | null | undefined;
+  readonly suspended?: boolean | null | undefined;
+}
+
+/** Owners rename. Suspending is for operators: an owner could not undo it, because in a suspended workspace nobody may do anything. */
+export async function updateWorkspace(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  id: WorkspaceId,
+  input: UpdateWorkspaceInput,
+): Promise<Node<'workspace'>> {
+  await change(backend, { principal, workspace: id, right: 'own' }, async (change) => {
+    const { transaction, access } = change;
+    if (input.suspended != null) requireRight(access, 'operate');
+    const before = access.workspace;
+    const name = input.name == null ? before.name : parseName('workspace', input.name);
+    const suspended = input.suspended ?? before.suspended;
+    const changes = differences(before, { name, suspended });
+    if (Object.keys(changes).length === 0) return;
+    if (name !== before.name) await requireFreeName(transaction, name);
+    await transaction.update('workspace', id, { name, suspended }, { anchor: null });
+    change.record({ action: 'update', subject: id, subjectKind: 'workspace', subjectName: name, changes });
+    // Principals hold both: whoever remembers one must ask again.
+    change.announce({ kind: 'key' });
+  });
+  const workspace = await backend.graph.find('workspace', id, null);
+  if (workspace === null) throw noSuchWorkspace(id);
+  return workspace;
+}
+
+export async function requireFreeName(transaction: Transaction, name: string): Promise<void> {
+  const taken = await transaction.findBy('workspace', { name }, null);
+  if (taken !== null) throw new SvcError('conflict', `There is a workspace named "${name}" already.`);
+}
