@@ -28,6 +28,15 @@ const tasks = {
 // within this time is an echo, later it is a person who presses a second time.
 const echoMs = 200;
 
+// Nothing here waits for ever: a registry that does not answer, a build that is stuck.
+const installLimitMs = 15 * 60_000;
+const buildLimitMs = 3 * 60_000;
+
+// No scripts: nothing here needs a postinstall. Whatever the person's own npm settings leave out is needed here.
+const installFlags = '--ignore-scripts --include=dev --include=optional --engine-strict=false --loglevel=error'.split(
+  ' ',
+);
+
 main(process.argv.slice(2));
 
 function main([name, ...args]) {
@@ -70,25 +79,16 @@ function packagesIn(file) {
 function install() {
   say('Installing dependencies…');
   const started = Date.now();
-  // No scripts: nothing here needs a postinstall. npm must not run under the Node that it is about to replace.
-  const result = spawnSync(
-    'npm',
-    [
-      'ci',
-      '--ignore-scripts',
-      '--include=dev',
-      '--include=optional',
-      '--engine-strict=false',
-      '--no-audit',
-      '--no-fund',
-      '--loglevel=error',
-    ],
-    { cwd: root, env: { ...process.env, PATH: pathWithoutBin() }, stdio: ['ignore', 'ignore', 'inherit'] },
-  );
-  if (result.error) fail(`npm could not be started: ${result.error.message}.`);
+  const result = spawnSync('npm', ['ci', ...installFlags], {
+    cwd: root,
+    // npm must not run under the Node that it is about to replace.
+    env: { ...process.env, PATH: pathWithoutBin() },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: installLimitMs,
+  });
+  if (result.error) fail(`The dependencies could not be installed: ${result.error.message}.`);
   if (result.signal) endBy(result.signal);
-  if (result.status !== 0)
-    fail('The dependencies could not be installed (npm says why above). Try "npm ci" by hand.', result.status);
+  if (result.status !== 0) fail('The dependencies could not be installed; npm says why above.', result.status);
   say(`Installed in ${seconds(started)}.`);
 }
 
@@ -113,9 +113,11 @@ function build(node) {
     cwd: root,
     env: environment(),
     stdio: ['ignore', 2, 2],
+    timeout: buildLimitMs,
   });
+  if (result.error) fail(`dist/ was not built: ${result.error.message}.`);
   if (result.signal) endBy(result.signal);
-  if (result.status !== 0) process.exit(result.status ?? 1);
+  if (result.status !== 0) process.exit(result.status);
 }
 
 function run(node, entry, args) {

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs .ci/run in a checkout whose `npm test` and `npm run check` are these scripts. */
+function runWith(scripts: { readonly test: string; readonly check: string }) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-ci-'));
+  folders.push(folder);
+  mkdirSync(join(folder, '.ci'));
+  cpSync(join(here, 'run'), join(folder, '.ci/run'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', version: '1.0.0', scripts }));
+  const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: tmpdir(), encoding: 'utf8', input: 'typed' });
+  return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) };
+}
+
+test('all is well: the check counts as one more test', () => {
+  const run = runWith({ test: 'echo suites; echo "12 passed, 0 failed, 3 skipped"', check: 'true' });
+  expect(run).toMatchObject({ status: 0, last: '13 passed, 0 failed, 3 skipped' });
+});
+
+test('a test that failed', () => {
+  const run = runWith({ test: 'echo "12 passed, 2 failed, 3 skipped"; exit 1', check: 'true' });
+  expect(run).toMatchObject({ status: 1, last: '13 passed, 2 failed, 3 skipped' });
+});
+
+test('a check that failed', () => {
+  const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"', check: 'exit 1' });
+  expect(run).toMatchObject({ status: 1, last: '12 passed, 1 failed, 0 skipped' });
+});
+
+test('tests that died before their last line', () => {
+  const run = runWith({ test: 'echo "7 passed, 0 failed, 0 skipped, so far"; kill -9 $$', check: 'true' });
+  expect(run).toMatchObject({ status: 1, last: '1 passed, 1 failed, 0 skipped' });
+});
+
+test('tests that say nothing and succeed', () => {
+  expect(runWith({ test: 'true', check: 'true' })).toMatchObject({ status: 1, last: '1 passed, 1 failed, 0 skipped' });
+});
+
+test('tests that count no failure but end with one', () => {
+  const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"; exit 3', check: 'true' });
+  expect(run).toMatchObject({ status: 1, last: '13 passed, 1 failed, 0 skipped' });
+});
+
+test('nobody is asked: stdin is closed and CI is set', () => {
+  const run = runWith({ test: 'cat; echo "CI=$CI"; echo "1 passed, 0 failed, 0 skipped"', check: 'true' });
+  expect(run.stdout).toContain('\nCI=true\n');
+  expect(run.stdout).not.toContain('typed');
+});
+
+test('what it runs is what the README tells people to run', () => {
+  const documented = /^\s*npm test\b/m;
+  expect(readFileSync(join(here, '../README.md'), 'utf8')).toMatch(documented);
+  expect(readFileSync(join(here, 'run'), 'utf8')).toMatch(documented);
+});

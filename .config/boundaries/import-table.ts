@@ -1,0 +1,55 @@
+import { isBuiltin } from 'node:module';
+import { posix } from 'node:path';
+import type { SourceFile } from './source-file.ts';
+import { isTestCode, type Violation } from './violation.ts';
+
+/** The table of the architecture, section 9: which part may import what. A part may always import itself. */
+const table: Readonly<Record<string, readonly RegExp[]>> = {
+  'services/contracts': [],
+  'services/kit': [/^services\/contracts\//],
+  'services/backend': [/^services\/(contracts|kit)\//],
+  'services/remote-mcp': [/^services\/(contracts|kit)\//],
+  'services/runtime': [/^services\/(contracts|kit)\//],
+  // Decision 0001: env besides graphql, ids and errors.
+  'services/frontend': [/^services\/contracts\/(graphql|ids|errors|env)(\.ts$|\/)/],
+  stack: [/^services\/contracts\//, /^services\/[^/]+\/start\.ts$/],
+  cli: [/^services\/contracts\//, /^stack\//],
+  templates: [],
+};
+
+/** The part a file belongs to, or null outside of all. */
+function partOf(path: string): string | null {
+  return Object.keys(table).find((part) => path.startsWith(`${part}/`)) ?? null;
+}
+
+/** Tests may import across parts; nothing that runs may import a test. Every package must be one of package.json. */
+export function importViolations(file: SourceFile, packages: ReadonlySet<string>): Violation[] {
+  const part = partOf(file.path);
+  if (part === null) return [{ path: file.path, line: 1, message: 'lies in no part of the architecture' }];
+  const allowed = table[part] ?? [];
+  const isTest = isTestCode(file.path);
+  return file.imports.flatMap(({ specifier, line }) => {
+    const refuse = (message: string) => [{ path: file.path, line, message }];
+    if (specifier === null) return isTest ? [] : refuse('imports what is only known when it runs');
+    if (!specifier.startsWith('.')) return packageViolation(specifier, part, packages, isTest).flatMap(refuse);
+    const target = resolveImport(file.path, specifier);
+    if (isTest || target === 'package.json') return [];
+    if (isTestCode(target)) return refuse(`imports the test code ${target}`);
+    if (target.startsWith(`${part}/`) || allowed.some((pattern) => pattern.test(target))) return [];
+    return refuse(`${part} may not import ${target}`);
+  });
+}
+
+export function resolveImport(from: string, specifier: string): string {
+  return posix.join(posix.dirname(from), specifier);
+}
+
+function packageViolation(specifier: string, part: string, packages: ReadonlySet<string>, isTest: boolean): string[] {
+  if (isBuiltin(specifier)) {
+    return part === 'services/contracts' && !isTest
+      ? [`imports ${specifier}; contracts must also run in a browser`]
+      : [];
+  }
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  return packages.has(name) ? [] : [`imports "${name}", which package.json does not name`];
+}

@@ -1,0 +1,21 @@
+import { posix } from 'node:path';
+import type { SourceFile } from './source-file.ts';
+import { isTestCode, type Violation } from './violation.ts';
+
+// Entries of a process that are not called main.ts: the command, and what `npm start` runs.
+const otherEntries = ['cli/svc.cjs', 'stack/demo/start.ts'];
+
+// oclif makes the commands, so the environment cannot be handed to them: their base class fetches it, nobody else.
+const environmentReaders = [...otherEntries, 'cli/command.ts'];
+
+/** Only a process's entry reads its environment or ends it; everything else gets what it needs as an argument. */
+export function processViolations(file: SourceFile): Violation[] {
+  if (isTestCode(file.path) || file.path.startsWith('templates/') || posix.basename(file.path) === 'main.ts') return [];
+  return file.processUses
+    .filter(({ name }) => !(name === 'process.env' ? environmentReaders : otherEntries).includes(file.path))
+    .map(({ name, line }) => ({
+      path: file.path,
+      line,
+      message: `uses ${name}, which only the entry of a process may`,
+    }));
+}
