@@ -1,11 +1,18 @@
-import { SvcError } from '../services/contracts/errors.ts';
+import { mkdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { randomText } from '../services/contracts/ids.ts';
+import { checkDefinition, readDefinition } from './definition/check.ts';
 import type { ListenerName } from './definition/definition.ts';
-import type { Installation } from './installation.ts';
+import { fillTemplate } from './definition/template.ts';
+import { type Installation, installationIn } from './installation.ts';
+import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
+import { writeIfAbsent } from './state/durable-file.ts';
+import { type ManifestEntry, recordCreated } from './state/manifest.ts';
 
 /** What may be chosen when an installation is made; everything else is in its svc.yaml. */
 export interface NewInstallation {
   readonly dir: string;
-  /** Default: the name of the folder's parent, as far as it is a good name. */
+  /** Default: the name of the folder or, where that is `svc`, of the one around it. */
   readonly name?: string;
   readonly ownerEmail?: string;
   readonly ports?: Readonly<Partial<Record<ListenerName, number>>>;
@@ -18,12 +25,61 @@ export interface CreatedInstallation {
 }
 
 export interface CreationStep {
-  /** Relative to the installation. */
+  /** Relative to the installation; a folder's ends in a slash. */
   readonly path: string;
   readonly outcome: 'created' | 'kept' | 'repaired';
   readonly detail?: string;
 }
 
-export async function createInstallation(_wanted: NewInstallation): Promise<CreatedInstallation> {
-  throw new SvcError('unsupported', 'Installations cannot be created yet.');
+/** Everything in an installation but its definition stays on this machine. */
+const gitignore = 'secrets/\ndata/\nstate/\nlogs/\n';
+
+export async function createInstallation(wanted: NewInstallation): Promise<CreatedInstallation> {
+  const installation = installationIn(resolve(wanted.dir));
+  const text = fillTemplate({
+    id: randomText(16).toLowerCase(),
+    name: wanted.name ?? nameFor(installation.dir),
+    ownerEmail: wanted.ownerEmail,
+    ports: wanted.ports,
+  });
+  // A wrong choice is refused before anything is written.
+  checkDefinition(text, installation.definitionFile);
+  mkdirSync(installation.dir, { recursive: true });
+  const steps = [
+    ensureFile(installation.definitionFile, text),
+    ensureFile(join(installation.dir, '.gitignore'), gitignore),
+    ...ensureFolders(installation),
+  ];
+  readDefinition(installation.definitionFile);
+  return { installation, steps };
+}
+
+/** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
+export function ensureFolders(installation: Installation): readonly CreationStep[] {
+  const steps = [
+    ...[installation.dataDir, installation.stateDir, installation.logsDir].map(ensurePrivateFolder),
+    ...ensureSecrets(installation),
+  ];
+  recordCreated(installation, [file('svc.yaml'), file('.gitignore'), ...steps.map(({ path }) => entryFor(path))]);
+  return steps;
+}
+
+function ensureFile(path: string, text: string): CreationStep {
+  return { path: basename(path), outcome: writeIfAbsent(path, text, 0o644) ? 'created' : 'kept' };
+}
+
+function entryFor(path: string): ManifestEntry {
+  return path.endsWith('/') ? { kind: 'folder', path: path.slice(0, -1) } : file(path);
+}
+
+function file(path: string): ManifestEntry {
+  return { kind: 'file', path };
+}
+
+function nameFor(dir: string): string {
+  const own = basename(dir);
+  const name = (own === 'svc' ? basename(dirname(dir)) : own)
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '');
+  return name.slice(0, 63) || 'svc';
 }

@@ -1,52 +1,79 @@
-import type { LogLevel } from '../../services/contracts/env/variable.ts';
-import type { ServiceName } from '../../services/contracts/env/variables.ts';
-
-/** What svc.yaml says, checked: every choice of an installation, and no secret. */
-export interface Definition {
-  /** Random, made by `svc init`: tells installations apart that share a host name (cookies ignore ports). */
-  readonly id: string;
-  readonly name: string;
-  readonly topology: 'embedded' | 'distributed';
-  readonly engine: 'process' | 'docker';
-  readonly owner: { readonly email: string };
-  /** The address that services listen on. */
-  readonly bind: string;
-  /** `auto` is the usual port or, where that is taken, the next free one. */
-  readonly ports: Readonly<Record<ListenerName, Auto<number>>>;
-  /** `auto` follows the port. */
-  readonly publicUrls: { readonly backend: Auto<string>; readonly mcp: Auto<string>; readonly frontend: Auto<string> };
-  readonly origins: {
-    /** Of browsers that may call the backend. */
-    readonly browsers: Auto<readonly string[]>;
-    /** Of browsers that may speak to /mcp. */
-    readonly agents: readonly string[];
-    readonly preventDnsRebinding: boolean;
-  };
-  readonly runtime: {
-    readonly name: string;
-    readonly commands: 'any' | 'none' | readonly string[];
-    readonly allowedPaths: readonly string[];
-  };
-  readonly limits: { readonly sessionIdleTimeoutMs: number; readonly fileSizeMaxMb: number };
-  readonly mail: {
-    readonly provider: 'log' | 'provider_a' | 'provider_b';
-    readonly from: string | null;
-    readonly fromName: string;
-    readonly url: string | null;
-    readonly timeoutSeconds: number;
-  };
-  readonly logs: {
-    readonly level: LogLevel;
-    readonly levels: string | null;
-    readonly fileSizeMaxMb: number;
-    readonly files: number;
-  };
-  /** Any other variable of the specification, by service. */
-  readonly environment: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
-}
+import { variables } from '../../services/contracts/env/variables.ts';
+import { extraVariables } from './extra-variables.ts';
+import {
+  field,
+  like,
+  likeText,
+  listOf,
+  matching,
+  oneOf,
+  optional,
+  orAuto,
+  trueOrFalse,
+  type ValueOf,
+  wholeNumber,
+} from './field.ts';
 
 /** What listens on a port: the four services, under the names of `services[].name`. */
 export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
 export type ListenerName = (typeof listeners)[number];
 
 export type Auto<Value> = Value | 'auto';
+
+const { backend, 'remote-mcp': remoteMcp, runtime } = variables;
+
+/** A service cannot be announced before its port is known, so "any" (0) is not a port here. */
+const port = orAuto(wholeNumber(1, 65_535));
+const publicUrl = orAuto(like(backend.PUBLIC_BACKEND_URL));
+const origin = field('an origin such as https://app.example.com', (raw) =>
+  typeof raw === 'string' && URL.canParse(raw) && new URL(raw).origin === raw ? raw : null,
+);
+const origins = listOf(origin, 'a list of origins such as [https://app.example.com], without a path');
+const commandName = matching(/^[^\s,]{1,255}$/, 'the name of a command');
+const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
+
+/** Every field of svc.yaml and the rule it keeps. Meaning and default of each are in templates/svc.yaml, field by field. */
+export const shape = {
+  id: matching(/^[a-z0-9]{8,32}$/, '8 to 32 small letters and digits'),
+  name: matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, '1 to 63 letters, digits, dots, dashes or underscores'),
+  topology: oneOf('embedded', 'distributed'),
+  engine: oneOf('process', 'docker'),
+  owner: { email: matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address') },
+  bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
+  ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
+  publicUrls: { backend: publicUrl, mcp: publicUrl, frontend: publicUrl },
+  origins: { browsers: orAuto(origins), agents: origins, preventDnsRebinding: trueOrFalse() },
+  runtime: {
+    name: matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 letters, digits, dots, dashes or underscores'),
+    commands: field('any, none, or a list of commands such as [npx, uvx]', (raw) =>
+      raw === 'any' || raw === 'none' ? raw : listOf(commandName, '').parse(raw),
+    ),
+    allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
+  },
+  limits: {
+    sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),
+    fileSizeMaxMb: like(runtime.SVC_MAX_FILE_SIZE_MB),
+  },
+  mail: {
+    provider: oneOf('log', 'provider_a', 'provider_b'),
+    from: optional(like(backend.EMAIL_FROM)),
+    fromName: like(backend.EMAIL_FROM_NAME),
+    url: optional(like(backend.PROVIDER_A_URL)),
+    timeoutSeconds: like(backend.PROVIDER_A_TIMEOUT_SECONDS),
+  },
+  logs: {
+    level: like(backend.LOG_LEVEL),
+    levels: optional(likeText(runtime.LOG_LEVELS)),
+    fileSizeMaxMb: wholeNumber(1, 1000),
+    filesKept: wholeNumber(1, 100),
+  },
+  environment: {
+    backend: extraVariables('backend'),
+    'remote-mcp': extraVariables('remote-mcp'),
+    runtime: extraVariables('runtime'),
+    frontend: extraVariables('frontend'),
+  },
+} as const;
+
+/** What svc.yaml says, checked: every choice of an installation, and no secret. */
+export type Definition = ValueOf<typeof shape>;

@@ -1,0 +1,33 @@
+import type { Definition } from './definition/definition.ts';
+import type { Ports } from './ports/claim-ports.ts';
+
+/** Where everything is reached: from this machine, and by people, browsers and agents. */
+export interface Addresses {
+  readonly local: Readonly<Record<keyof Ports, string>>;
+  readonly public: { readonly backend: string; readonly mcp: string; readonly frontend: string };
+}
+
+export function addressesOf({ bind, publicUrls }: Definition, ports: Ports): Addresses {
+  const local = (port: number) => `http://${reachable(bind)}:${port}`;
+  const open = (url: string, port: number, path = '') => (url === 'auto' ? `http://localhost:${port}${path}` : url);
+  return {
+    local: {
+      backend: local(ports.backend),
+      'remote-mcp': local(ports['remote-mcp']),
+      runtime: local(ports.runtime),
+      frontend: local(ports.frontend),
+    },
+    public: {
+      backend: open(publicUrls.backend, ports.backend),
+      mcp: open(publicUrls.mcp, ports['remote-mcp'], '/mcp'),
+      frontend: open(publicUrls.frontend, ports.frontend),
+    },
+  };
+}
+
+/** A wildcard is no destination. */
+function reachable(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1';
+  if (bind === '::') return '[::1]';
+  return bind.includes(':') ? `[${bind}]` : bind;
+}

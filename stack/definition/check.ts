@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { suggestion } from '../did-you-mean.ts';
+import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { type Definition, shape } from './definition.ts';
+import { type Field, isField, type Shape } from './field.ts';
+import { templateText } from './template.ts';
+
+/** People write a few hundred lines; anything longer was named by mistake. */
+const definitionMaxBytes = 1024 * 1024;
+
+export function readDefinition(file: string): Definition {
+  return checkDefinition(readFileSync(file, 'utf8'), file);
+}
+
+/** What the text says, with the template's value wherever it says nothing. One error names every mistake with its place. */
+export function checkDefinition(text: string, file: string): Definition {
+  if (text.length > definitionMaxBytes) {
+    throw new SvcError('too_large', `${file} is longer than ${definitionMaxBytes} bytes.`);
+  }
+  const read = readYaml(text);
+  if (isMistakes(read)) throw mistaken(file, read);
+  const mistakes: Mistake[] = [];
+  const value = readShape({ text: read, mistakes }, [], shape, read.value, defaults());
+  // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
+  const definition = value as Definition;
+  if (mistakes.length === 0) mistakes.push(...mailIncomplete(definition, read));
+  if (mistakes.length > 0) throw mistaken(file, mistakes);
+  refuseUnbuilt(definition);
+  return definition;
+}
+
+interface Reading {
+  readonly text: YamlText;
+  readonly mistakes: Mistake[];
+}
+
+function readShape(reading: Reading, path: Path, part: Shape, given: unknown, fallback: unknown): unknown {
+  // A name with nothing under it says nothing.
+  const fields = given ?? {};
+  if (!isRecord(fields)) {
+    complain(reading, path, `${nameOf(path)} must hold fields: ${Object.keys(part).join(', ')}.`);
+    return undefined;
+  }
+  for (const name of Object.keys(fields)) {
+    if (Object.hasOwn(part, name)) continue;
+    const message = `"${[...path, name].join('.')}" is not a field. ${suggestion(name, Object.keys(part))}`;
+    reading.mistakes.push({ ...reading.text.locateName([...path, name]), message });
+  }
+  const entries = Object.entries(part).map(([name, below]) => {
+    const own = fields[name];
+    const usual = isRecord(fallback) ? fallback[name] : undefined;
+    const inner = [...path, name];
+    return [
+      name,
+      isField(below) ? readField(reading, inner, below, own ?? usual) : readShape(reading, inner, below, own, usual),
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+function readField(reading: Reading, path: Path, field: Field<unknown>, raw: unknown): unknown {
+  const parsed = raw === undefined ? null : field.parse(raw);
+  if (parsed !== null) return parsed;
+  const complaints = field.complaints?.(raw) ?? [];
+  for (const { path: below, message, aboutName } of complaints) {
+    const place = [...path, ...below];
+    const position = aboutName ? reading.text.locateName(place) : reading.text.locate(place);
+    reading.mistakes.push({ ...position, message });
+  }
+  if (complaints.length === 0) {
+    complain(
+      reading,
+      path,
+      `${nameOf(path)} must be ${field.rule}, not ${JSON.stringify(raw)?.slice(0, 80) ?? 'left out'}.`,
+    );
+  }
+  return undefined;
+}
+
+function mailIncomplete({ mail }: Definition, text: YamlText): readonly Mistake[] {
+  if (mail.provider === 'log') return [];
+  return (['from', 'url'] as const)
+    .filter((name) => mail[name] === undefined)
+    .map((name) => ({
+      ...text.locate(['mail', 'provider']),
+      message: `mail.${name} is required with mail.provider: ${mail.provider}.`,
+    }));
+}
+
+function refuseUnbuilt({ topology, engine }: Definition): void {
+  const wanted = topology === 'distributed' ? 'topology: distributed' : engine === 'docker' ? 'engine: docker' : null;
+  if (wanted === null) return;
+  throw new SvcError('unsupported', `"${wanted}" is not part of this version.`, {
+    hint: 'Set topology: embedded and engine: process in svc.yaml.',
+  });
+}
+
+function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
+  return new SvcError('invalid_input', describeMistakes(file, mistakes), {
+    hint: 'The annotated reference of every field: svc config docs.',
+  });
+}
+
+function complain(reading: Reading, path: Path, message: string): void {
+  reading.mistakes.push({ ...reading.text.locate(path), message });
+}
+
+function nameOf(path: Path): string {
+  return path.length === 0 ? 'The file' : path.join('.');
+}
+
+function defaults(): unknown {
+  const template = readYaml(templateText());
+  if (isMistakes(template)) throw new Error('the template of svc.yaml is no YAML');
+  return isRecord(template.value) ? { ...template.value, id: undefined } : undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,37 @@
+/** The candidate that a mistyped word was probably meant to be, or null where none is near. */
+export function nearest(word: string, candidates: readonly string[]): string | null {
+  const limit = Math.max(1, Math.floor(word.length / 3));
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ distance: edits }) => edits <= limit)
+    .sort((a, b) => a.distance - b.distance);
+  return ranked[0]?.candidate ?? null;
+}
+
+/** A sentence to append to the complaint about an unknown word: the likely one, else all of them. */
+export function suggestion(word: string, candidates: readonly string[]): string {
+  const likely = nearest(word, candidates);
+  return likely === null ? `Known here: ${candidates.join(', ')}.` : `Did you mean "${likely}"?`;
+}
+
+/** Edits between two words: letters added, removed, replaced, or two neighbours swapped. */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(previous, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swapped =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(before, j - 2) + 1 : replaced;
+      current.push(Math.min(replaced, swapped, at(previous, j) + 1, at(current, j - 1) + 1));
+    }
+    before = previous;
+    previous = current;
+  }
+  return at(previous, b.length);
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Number.POSITIVE_INFINITY;
+}

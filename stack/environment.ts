@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { checkEnv, type EnvRecord } from '../services/contracts/env/check.ts';
+import type { Variable } from '../services/contracts/env/variable.ts';
+import { type ServiceName, variables } from '../services/contracts/env/variables.ts';
+import { SvcError } from '../services/contracts/errors.ts';
+import type { Addresses } from './addresses.ts';
+import type { Definition } from './definition/definition.ts';
+import { ownPlaces } from './definition/extra-variables.ts';
+import type { Installation } from './installation.ts';
+import type { Ports } from './ports/claim-ports.ts';
+import type { SecretFiles } from './secrets.ts';
+
+/** The variables of each service. Secrets are named by file and never stand here. */
+export type Environment = { readonly [Service in ServiceName]: Readonly<Record<string, string>> };
+
+export interface EnvironmentOf {
+  readonly installation: Installation;
+  readonly definition: Definition;
+  readonly ports: Ports;
+  readonly addresses: Addresses;
+  readonly secrets: SecretFiles;
+}
+
+export function environmentOf(of: EnvironmentOf): Environment {
+  const { installation, definition, ports, addresses, secrets } = of;
+  const shared = { NODE_ENV: 'production', BIND_HOST: definition.bind, LOG_LEVEL: definition.logs.level };
+  const onBus = { ...shared, BUS_SERVERS: 'inproc:' };
+  const levels = definition.logs.levels === undefined ? {} : { LOG_LEVELS: definition.logs.levels };
+  return {
+    backend: {
+      ...onBus,
+      PORT: String(ports.backend),
+      PRIVATE_GRAPHDB_URL: `file:${join(installation.dataDir, 'graph.sqlite')}`,
+      FILES_DIR: join(installation.dataDir, 'files'),
+      ENCRYPTION_KEY_FILE: secrets.encryptionKey,
+      JWT_PRIVATE_KEY_PATH: secrets.jwtPrivateKey,
+      JWT_PUBLIC_KEY_PATH: secrets.jwtPublicKey,
+      PUBLIC_BACKEND_URL: addresses.public.backend,
+      PUBLIC_FRONTEND_URL: addresses.public.frontend,
+      PUBLIC_MCP_URL: addresses.public.mcp,
+      PRIVATE_MCP_URL: `${addresses.local['remote-mcp']}/mcp`,
+      CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
+      MCP_SERVER_COMMANDS: listText(definition.runtime.commands),
+      ...mail(definition, secrets),
+      ...definition.environment.backend,
+    },
+    'remote-mcp': {
+      ...onBus,
+      ...levels,
+      REMOTE_PORT: String(ports['remote-mcp']),
+      SYSTEM_KEY_FILE: secrets.remoteMcpKey,
+      PRIVATE_BACKEND_URL: addresses.local.backend,
+      PUBLIC_BACKEND_URL: addresses.public.backend,
+      PUBLIC_MCP_URL: addresses.public.mcp,
+      ...given('SVC_ALLOWED_ORIGINS', definition.origins.agents.join(',')),
+      SVC_PREVENT_DNS_REBINDING: String(definition.origins.preventDnsRebinding),
+      SVC_SESSION_IDLE_TIMEOUT_MS: String(definition.limits.sessionIdleTimeoutMs),
+      ...definition.environment['remote-mcp'],
+    },
+    runtime: {
+      ...onBus,
+      ...levels,
+      REMOTE_PORT: String(ports.runtime),
+      SYSTEM_KEY_FILE: secrets.runtimeKey,
+      RUNTIME_NAME: definition.runtime.name,
+      PRIVATE_MCP_URL: `${addresses.local['remote-mcp']}/mcp`,
+      SVC_WORKING_DIR: join(installation.dataDir, 'runtime'),
+      ...given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':')),
+      SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
+      ...definition.environment.runtime,
+    },
+    frontend: {
+      ...shared,
+      PORT: String(ports.frontend),
+      PUBLIC_BACKEND_URL: addresses.public.backend,
+      PUBLIC_MCP_URL: addresses.public.mcp,
+      ...definition.environment.frontend,
+    },
+  };
+}
+
+/** Throws one error that names every variable a service would refuse, and the place in svc.yaml that decides it. */
+export function checkEnvironment(environment: Environment, readSecret: (file: string) => string): void {
+  const lines = servicesOf(environment).flatMap((service) =>
+    checkEnv(service, withSecrets(service, environment[service], readSecret)).problems.map(
+      ({ variable, rule, repair }) =>
+        `${ownPlaces[service][variable] ?? `environment.${service}`}: ${variable} of ${service} ${rule}. ${repair}`,
+    ),
+  );
+  if (lines.length > 0)
+    throw new SvcError('invalid_input', lines.join('\n'), { hint: 'Mend svc.yaml: svc config check' });
+}
+
+export function servicesOf(environment: Environment): readonly ServiceName[] {
+  return Object.keys(environment) as ServiceName[];
+}
+
+function browserOrigins({ origins }: Definition, addresses: Addresses): readonly string[] {
+  if (origins.browsers !== 'auto') return origins.browsers;
+  const own = [addresses.public.frontend, addresses.public.backend, addresses.local.frontend];
+  return [...new Set(own.map((url) => new URL(url).origin))];
+}
+
+function mail({ mail: { provider, from, fromName, url, timeoutSeconds } }: Definition, { mailKey }: SecretFiles) {
+  const shared = {
+    EMAIL_PROVIDER: provider,
+    EMAIL_FROM_NAME: fromName,
+    PROVIDER_A_TIMEOUT_SECONDS: String(timeoutSeconds),
+    ...given('EMAIL_FROM', from ?? ''),
+  };
+  switch (provider) {
+    case 'log':
+      return shared;
+    case 'provider_a':
+      return { ...shared, PROVIDER_A_API_KEY_FILE: mailKey, ...given('PROVIDER_A_URL', url ?? '') };
+    case 'provider_b':
+      return { ...shared, PROVIDER_B_API_KEY_FILE: mailKey, ...given('PROVIDER_B_URL', url ?? '') };
+  }
+}
+
+function listText(commands: Definition['runtime']['commands']): string {
+  if (typeof commands === 'string') return commands;
+  return commands.length === 0 ? 'none' : commands.join(',');
+}
+
+/** An empty variable is an unset one. */
+function given(name: string, value: string): Record<string, string> {
+  return value === '' ? {} : { [name]: value };
+}
+
+function withSecrets(service: ServiceName, record: EnvRecord, readSecret: (file: string) => string): EnvRecord {
+  const resolved: Record<string, string | undefined> = { ...record };
+  for (const [name, entry] of Object.entries<Variable<unknown>>(variables[service])) {
+    const file = record[`${name}_FILE`];
+    if (entry.secret && file !== undefined) resolved[name] = readSecret(file);
+  }
+  return resolved;
+}

@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Who listens on a port, as far as this user may know. */
+export interface PortHolder {
+  readonly pid: number;
+  readonly command: string;
+}
+
+export function findPortHolder(port: number): PortHolder | null {
+  return process.platform === 'linux' ? holderByProc(port) : holderByLsof(port);
+}
+
+/** "node (pid 4711)", or "another program" where it belongs to another user. */
+export function describeHolder(port: number): string {
+  const holder = findPortHolder(port);
+  return holder === null ? 'another program' : `"${holder.command}" (pid ${holder.pid})`;
+}
+
+/** proc(5): the port's socket is named by inode in /proc/net/tcp, and by the same number among the files of its process. */
+function holderByProc(port: number): PortHolder | null {
+  const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningSockets(table, port)));
+  if (sockets.size === 0) return null;
+  for (const name of readdirSync('/proc')) {
+    if (/^\d+$/.test(name) && holdsSocket(name, sockets)) return { pid: Number(name), command: commandOf(name) };
+  }
+  return null;
+}
+
+const stateListening = '0A';
+
+function listeningSockets(table: string, port: number): string[] {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  return (read(table) ?? '').split('\n').flatMap((line) => {
+    const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+    return state === stateListening && inode !== undefined && local?.endsWith(`:${hex}`) ? [`socket:[${inode}]`] : [];
+  });
+}
+
+function holdsSocket(pid: string, sockets: ReadonlySet<string>): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => sockets.has(readlinkSync(`/proc/${pid}/fd/${fd}`)));
+  } catch {
+    // Another user's process, or one that has ended meanwhile.
+    return false;
+  }
+}
+
+/** The first words of the command line: arguments further back may be long, and secret. */
+function commandOf(pid: string): string {
+  const words = (read(`/proc/${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
+  return words.slice(0, 2).join(' ').slice(0, 120) || (read(`/proc/${pid}/comm`) ?? '').trim();
+}
+
+function holderByLsof(port: number): PortHolder | null {
+  const { stdout } = spawnSync('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'], { encoding: 'utf8' });
+  const pid = /^p(\d+)$/m.exec(stdout ?? '')?.[1];
+  const command = /^c(.+)$/m.exec(stdout ?? '')?.[1];
+  return pid === undefined ? null : { pid: Number(pid), command: command ?? 'a program' };
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,178 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { SvcError } from '../services/contracts/errors.ts';
+import { newKey, parseKey } from '../services/contracts/keys.ts';
+import type { CreationStep } from './create-installation.ts';
+import type { Installation } from './installation.ts';
+import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
+
+/** The files in `secrets/` that every installation has. */
+export interface SecretFiles {
+  readonly encryptionKey: string;
+  readonly jwtPrivateKey: string;
+  readonly jwtPublicKey: string;
+  readonly remoteMcpKey: string;
+  readonly runtimeKey: string;
+  /** The mail provider's, put there by the operator; nothing is generated. */
+  readonly mailKey: string;
+}
+
+export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
+  return {
+    encryptionKey: join(secretsDir, 'encryption.key'),
+    jwtPrivateKey: join(secretsDir, 'jwt-private.pem'),
+    jwtPublicKey: join(secretsDir, 'jwt-public.pem'),
+    remoteMcpKey: join(secretsDir, 'system-remote-mcp.key'),
+    runtimeKey: join(secretsDir, 'system-runtime.key'),
+    mailKey: join(secretsDir, 'mail.key'),
+  };
+}
+
+/**
+ * Generates what is missing, overwrites nothing, closes what others could read, and refuses keys that are damaged or do not
+ * match the data, before anything starts.
+ */
+export function ensureSecrets(installation: Installation): readonly CreationStep[] {
+  const files = secretFilesOf(installation);
+  refuseToReplace(installation, files);
+  const steps = [
+    ensurePrivateFolder(installation.secretsDir),
+    ensureFile(files.encryptionKey, () => randomBytes(32).toString('hex')),
+    ensureFile(files.jwtPrivateKey, newSigningKey),
+    ensureFile(files.jwtPublicKey, () => publicHalf(files.jwtPrivateKey)),
+    ensureFile(files.remoteMcpKey, () => newKey('system').reveal()),
+    ensureFile(files.runtimeKey, () => newKey('system').reveal()),
+    ...otherFiles(installation, files).map(closeFile),
+  ];
+  checkSecrets(installation, files);
+  return steps;
+}
+
+export function ensurePrivateFolder(dir: string): CreationStep {
+  const created = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
+  const repaired = closeMode(dir, 0o700);
+  return { path: `${basename(dir)}/`, outcome: created ? 'created' : 'kept', ...(created ? {} : repaired) };
+}
+
+/** Names a secret without telling it: equal for equal secrets, and useless to find one of 256 random bits. */
+export function fingerprintOf(file: string): string {
+  return createHash('sha256')
+    .update(`svc:${readSecret(file)}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+export function readSecret(file: string): string {
+  return readFileSync(file, 'utf8').trim();
+}
+
+function ensureFile(path: string, generate: () => string): CreationStep {
+  const name = `secrets/${basename(path)}`;
+  const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!exists && writeIfAbsent(path, `${generate().trim()}\n`)) return { path: name, outcome: 'created' };
+  return closeFile(path);
+}
+
+function closeFile(path: string): CreationStep {
+  return { path: `secrets/${basename(path)}`, outcome: 'kept', ...closeMode(path, 0o600) };
+}
+
+function closeMode(path: string, wanted: number): Pick<CreationStep, 'outcome' | 'detail'> | undefined {
+  const mode = statSync(path).mode & 0o777;
+  if (mode === wanted) return undefined;
+  chmodSync(path, wanted);
+  return { outcome: 'repaired', detail: `its mode was ${octal(mode)}, now it is ${octal(wanted)}` };
+}
+
+function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0');
+}
+
+function otherFiles({ secretsDir }: Installation, files: SecretFiles): readonly string[] {
+  const generated = new Set(Object.values(files).filter((file) => file !== files.mailKey));
+  return readdirSync(secretsDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft'))
+    .map((entry) => join(secretsDir, entry.name))
+    .filter((path) => !generated.has(path));
+}
+
+function newSigningKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function publicHalf(privateKeyFile: string): string {
+  return createPublicKey(readSecret(privateKeyFile)).export({ type: 'spki', format: 'pem' }).toString();
+}
+
+const fingerprints = z.object({ encryptionKey: z.string() });
+
+/** A new key beside data that the lost one encrypted would look like a healthy installation, and never be able to read it. */
+function refuseToReplace({ dataDir }: Installation, files: SecretFiles): void {
+  const known = fingerprints.safeParse(readJson(fingerprintFile(dataDir))).data;
+  if (known !== undefined && !exists(files.encryptionKey)) {
+    throw new SvcError(
+      'forbidden',
+      `secrets/encryption.key is missing, and data/ is encrypted with it (fingerprint ${known.encryptionKey}).`,
+      { hint: 'Put the key back from a backup. Without it what is stored cannot be read.' },
+    );
+  }
+  if (exists(files.jwtPublicKey) && !exists(files.jwtPrivateKey)) {
+    throw new SvcError('forbidden', 'secrets/jwt-private.pem is missing, and jwt-public.pem belongs to it.', {
+      hint: 'Put it back from a backup, or remove secrets/jwt-public.pem too: a new pair ends every session.',
+    });
+  }
+}
+
+function checkSecrets({ dataDir }: Installation, files: SecretFiles): void {
+  if (!/^[0-9a-fA-F]{64}$/.test(readSecret(files.encryptionKey))) {
+    throw damaged(files.encryptionKey, 'a 64-character hex string (32 random bytes)');
+  }
+  for (const file of [files.remoteMcpKey, files.runtimeKey]) {
+    const parsed = parseKey(readSecret(file));
+    if (!parsed.ok || parsed.kind !== 'system') throw damaged(file, 'a key that starts with SYK_');
+  }
+  if (!isPair(files)) throw damaged(files.jwtPublicKey, 'the public half of secrets/jwt-private.pem');
+  const known = fingerprints.safeParse(readJson(fingerprintFile(dataDir))).data;
+  const present = fingerprintOf(files.encryptionKey);
+  if (known === undefined || known.encryptionKey === present) return;
+  throw new SvcError(
+    'forbidden',
+    `secrets/encryption.key (fingerprint ${present}) is not the key that data/ is encrypted with (fingerprint ${known.encryptionKey}).`,
+    { hint: 'Put the right key back, or the data that belongs to this one.' },
+  );
+}
+
+function isPair(files: SecretFiles): boolean {
+  try {
+    const own = createPrivateKey(readSecret(files.jwtPrivateKey));
+    return (
+      own.asymmetricKeyType === 'ed25519' &&
+      createPublicKey(own).equals(createPublicKey(readSecret(files.jwtPublicKey)))
+    );
+  } catch {
+    return false;
+  }
+}
+
+function damaged(file: string, rule: string): SvcError {
+  return new SvcError('invalid_input', `secrets/${basename(file)} must hold ${rule}.`, {
+    hint: 'Put the right file back from a backup.',
+  });
+}
+
+/** Writes down which key the data is encrypted with, once there is data. */
+export function recordFingerprint(installation: Installation): void {
+  const file = fingerprintFile(installation.dataDir);
+  if (exists(file)) return;
+  writeDurably(file, JSON.stringify({ encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey) }));
+}
+
+function fingerprintFile(dataDir: string): string {
+  return join(dataDir, 'fingerprints.json');
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}

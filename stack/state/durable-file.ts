@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Replaces the file in one step: whoever reads it, and whatever kills this process, there is the old text or the new. */
+export function writeDurably(path: string, text: string, mode = 0o600): void {
+  const draft = writeDraft(path, text, mode);
+  try {
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  syncFolder(dirname(path));
+}
+
+/** Writes the file, whole or not at all, unless it exists; returns whether it did. Nothing that exists is ever overwritten. */
+export function writeIfAbsent(path: string, text: string, mode = 0o600): boolean {
+  const draft = writeDraft(path, text, mode);
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(dirname(path));
+  return true;
+}
+
+/** What the file holds, or null where it is missing or damaged: records of ours are hints, never the truth. */
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError || isCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function writeDraft(path: string, text: string, mode: number): string {
+  const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.draft`;
+  const file = openSync(draft, 'wx', mode);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return draft;
+}
+
+/** A rename is durable once its folder is. */
+function syncFolder(dir: string): void {
+  const folder = openSync(dir, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Installation } from '../installation.ts';
+import { readJson, writeDurably } from './durable-file.ts';
+
+/** One thing that was created for an installation, relative to its folder. */
+const entry = z.object({ kind: z.enum(['file', 'folder']), path: z.string() });
+export type ManifestEntry = z.infer<typeof entry>;
+const manifest = z.object({ created: z.array(entry) });
+
+/** `state/manifest.json`: everything that was ever created, so that all of it, and nothing else, can be removed. */
+export function readManifest({ stateDir }: Installation): readonly ManifestEntry[] {
+  return manifest.safeParse(readJson(join(stateDir, 'manifest.json'))).data?.created ?? [];
+}
+
+export function recordCreated(installation: Installation, entries: readonly ManifestEntry[]): void {
+  const known = readManifest(installation);
+  const fresh = entries.filter(({ path }) => !known.some((existing) => existing.path === path));
+  if (fresh.length === 0) return;
+  writeDurably(
+    join(installation.stateDir, 'manifest.json'),
+    JSON.stringify({ created: [...known, ...fresh] }, null, 2),
+  );
+}

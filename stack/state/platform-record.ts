@@ -1,0 +1,74 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { errorCodes } from '../../services/contracts/errors.ts';
+import { listeners } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { serviceStates } from '../lifecycle/transition.ts';
+import { readJson, writeDurably } from './durable-file.ts';
+
+/** `state/process.json`: what the process that runs the platform says of itself, from its first moment to its last. */
+export const platformRecord = z.object({
+  pid: z.number().int().positive(),
+  startTime: z.string(),
+  version: z.string(),
+  /** Everything it was started with, by name: what differs from it is what `svc up` would change. Never a secret. */
+  settings: z.record(z.string(), z.string()),
+  services: z.array(
+    z.object({
+      name: z.enum(listeners),
+      state: z.enum(serviceStates),
+      /** ISO 8601, when it took this state. */
+      since: z.string(),
+      /** Where it is reached from this machine. */
+      url: z.string(),
+    }),
+  ),
+});
+export type PlatformRecord = z.infer<typeof platformRecord>;
+export type ServiceRecord = PlatformRecord['services'][number];
+
+/** `state/failure.json`: why the last platform ended by itself. */
+export const failure = z.object({
+  pid: z.number().int().positive(),
+  at: z.string(),
+  service: z.enum([...listeners, 'platform']),
+  /** What was tried when it failed. */
+  check: z.string(),
+  code: z.enum(errorCodes),
+  message: z.string(),
+  hint: z.string().nullable(),
+});
+export type Failure = z.infer<typeof failure>;
+
+export function readRecord({ stateDir }: Installation): PlatformRecord | null {
+  return platformRecord.safeParse(readJson(recordFile(stateDir))).data ?? null;
+}
+
+export function writeRecord({ stateDir }: Installation, record: PlatformRecord): void {
+  writeDurably(recordFile(stateDir), JSON.stringify(record, null, 2));
+}
+
+export function removeRecord({ stateDir }: Installation): void {
+  rmSync(recordFile(stateDir), { force: true });
+}
+
+export function readFailure({ stateDir }: Installation): Failure | null {
+  return failure.safeParse(readJson(failureFile(stateDir))).data ?? null;
+}
+
+export function writeFailure({ stateDir }: Installation, content: Failure): void {
+  writeDurably(failureFile(stateDir), JSON.stringify(content, null, 2));
+}
+
+export function removeFailure({ stateDir }: Installation): void {
+  rmSync(failureFile(stateDir), { force: true });
+}
+
+function recordFile(stateDir: string): string {
+  return join(stateDir, 'process.json');
+}
+
+function failureFile(stateDir: string): string {
+  return join(stateDir, 'failure.json');
+}

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** A process told apart from every other that ever had its number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+export const processIdentity = z.object({ pid: z.number().int().positive(), startTime: z.string() });
+
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+}
+
+/** Is it still this very process? Numbers are used again; start times are not. */
+export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
+  return startTimeOf(pid) === startTime;
+}
+
+/** When the process of that number started, as a text to compare; null where there is none, or only its remains (a zombie). */
+export function startTimeOf(pid: number): string | null {
+  return process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeByPs(pid);
+}
+
+export function memoryOf(pid: number): number | null {
+  if (process.platform === 'linux') {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(`/proc/${pid}/status`) ?? '')?.[1];
+    return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+  }
+  const kilobytes = Number.parseInt(ps(pid, 'rss='), 10);
+  return Number.isNaN(kilobytes) ? null : kilobytes * 1024;
+}
+
+/** proc(5), /proc/pid/stat: field 3 is the state, field 22 the start in clock ticks since boot. The name before may hold anything. */
+function startTimeOnLinux(pid: number): string | null {
+  const stat = readProc(`/proc/${pid}/stat`);
+  if (stat === null) return null;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ticks] = [fields[0], fields[19]];
+  if (state === 'Z' || state === 'X' || ticks === undefined) return null;
+  // Ticks begin anew at each boot.
+  return `${readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${ticks}`;
+}
+
+function startTimeByPs(pid: number): string | null {
+  const [state, ...started] = ps(pid, 'state=,lstart=').trim().split(/\s+/);
+  return state === undefined || state === '' || state.startsWith('Z') ? null : started.join(' ');
+}
+
+function ps(pid: number, columns: string): string {
+  const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
+  return spawnSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8', env }).stdout ?? '';
+}
+
+function readProc(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
