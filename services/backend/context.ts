@@ -4,6 +4,7 @@ import type { Bus } from '../kit/bus/bus.ts';
 import type { Log } from '../kit/log.ts';
 import type { Config } from './config.ts';
 import type { Graph } from './graph/graph.ts';
+import type { Processes } from './runtimes/processes.ts';
 import type { Secrets } from './secrets/secrets.ts';
 import type { SigningKeys } from './tokens/signing-keys.ts';
 import type { VerifyToken } from './tokens/verify-token.ts';
@@ -20,6 +21,8 @@ export interface Backend {
   readonly secrets: Secrets;
   readonly signingKeys: SigningKeys;
   readonly verifyToken: VerifyToken;
+  /** Runtime processes that live. */
+  readonly processes: Processes;
   /** Sends a command to every live process of these runtimes; a lost one is made up for by the etag of the next handshake. */
   readonly commandRuntimes: (runtimes: readonly RuntimeId[], command: Command) => void;
 }

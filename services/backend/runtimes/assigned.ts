@@ -1,0 +1,65 @@
+import type { McpServerId, RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
+import { parseId } from '../../contracts/ids.ts';
+import { everyPage } from '../every-page.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import { platformHome } from './authorize.ts';
+
+/**
+ * Which MCP servers a runtime runs: those bound to it; the platform's own runtimes also those that are bound to none. A customer's
+ * runtime runs nothing of another workspace, whatever an edge says.
+ */
+
+type Server = Node<'mcpServer'>;
+type Runtime = Pick<Node<'runtime'>, 'id' | 'home'>;
+
+/** Runtimes one MCP server may be bound to. */
+export const runtimesPerServerMax = 100;
+
+/** All that a runtime shall run now, ordered by id, a page at a time. */
+export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGenerator<readonly Server[], void> {
+  const pages = everyPage(graph, { type: 'mcpServer', anchor: anchorOf(runtime), limit: 200 });
+  for await (const servers of pages) {
+    yield await onlyAssigned(
+      graph,
+      runtime,
+      servers.filter((server) => server.enabled),
+    );
+  }
+}
+
+/** Those of the MCP servers named that are this runtime's, enabled or not: one that was just disabled is still reported about. */
+export async function findAssigned(
+  graph: Graph,
+  runtime: Runtime,
+  ids: readonly McpServerId[],
+): Promise<ReadonlyMap<McpServerId, Server>> {
+  const found: Server[] = [];
+  for (const id of ids) {
+    const server = await graph.find('mcpServer', id, anchorOf(runtime));
+    if (server !== null) found.push(server);
+  }
+  const assigned = await onlyAssigned(graph, runtime, found);
+  return new Map(assigned.map((server) => [server.id, server]));
+}
+
+async function onlyAssigned(graph: Graph, runtime: Runtime, servers: readonly Server[]): Promise<readonly Server[]> {
+  const bound = await graph.follow(
+    { from: 'mcpServer', edge: 'runtimes' },
+    servers.map(({ id }) => id),
+    { anchor: anchorOf(runtime), limitEach: runtimesPerServerMax },
+  );
+  return servers.filter((server) =>
+    runs(
+      runtime,
+      (bound.get(server.id) ?? []).map(({ id }) => id),
+    ),
+  );
+}
+
+function runs({ id, home }: Runtime, bound: readonly RuntimeId[]): boolean {
+  return bound.length === 0 ? home === platformHome : bound.includes(id);
+}
+
+function anchorOf({ home }: Runtime): WorkspaceId | 'everywhere' {
+  return home === platformHome ? 'everywhere' : parseId('workspace', home);
+}

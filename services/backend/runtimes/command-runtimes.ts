@@ -1,0 +1,17 @@
+import type { Command } from '../../contracts/bus/messages.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import type { RuntimeId } from '../../contracts/ids.ts';
+import type { Backend } from '../context.ts';
+import { toBody } from '../wire.ts';
+
+/** Sends a command to every live process of these runtimes; a lost one is made up for by the etag of the next handshake. */
+export function commandRuntimes(
+  { bus, processes }: Pick<Backend, 'bus' | 'processes'>,
+  runtimes: readonly RuntimeId[],
+  command: Command,
+): void {
+  const body = toBody(command);
+  for (const id of new Set(runtimes)) {
+    for (const { runtime, process } of processes.of(id)) bus.publish(subjects.command(runtime, process), body);
+  }
+}

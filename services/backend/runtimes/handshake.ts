@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import {
+  type Assignment,
+  type HandshakeReply,
+  type HandshakeRequest,
+  type HelloReply,
+  handshakeRequest,
+} from '../../contracts/bus/messages.ts';
+import { patterns } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { RuntimeId } from '../../contracts/ids.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import type { Node } from '../graph/graph.ts';
+import { decryptLaunch } from '../servers/launch.ts';
+import { parseBody, toBody } from '../wire.ts';
+import { assignedServers } from './assigned.ts';
+import { seal } from './seal.ts';
+import { senderOf } from './sender.ts';
+
+type Context = Pick<Backend, 'graph' | 'secrets' | 'config' | 'log'>;
+
+/** Tells a runtime's process what it shall run. Backends answer in turn. */
+export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'processes'>): Subscription {
+  return backend.bus.respond(
+    patterns.handshake,
+    async ({ subject, payload }) => {
+      const { runtime, process } = senderOf(patterns.handshake, subject);
+      const reply = await handshake(backend, runtime, parseBody(handshakeRequest, payload));
+      backend.processes.seen(runtime, process);
+      return { payload: toBody(reply), headers: {} };
+    },
+    { queue: 'backend' },
+  );
+}
+
+/** Tells remote-mcp the addresses it is known by. */
+export function answerHellos(backend: Pick<Backend, 'bus' | 'config'>): Subscription {
+  const { PUBLIC_BACKEND_URL, PUBLIC_MCP_URL } = backend.config;
+  const reply: HelloReply = { backendUrl: PUBLIC_BACKEND_URL, mcpUrl: PUBLIC_MCP_URL };
+  return backend.bus.respond(patterns.hello, async () => ({ payload: toBody(reply), headers: {} }), {
+    queue: 'backend',
+  });
+}
+
+/** Where the process has the present assignments already, nothing is decrypted or sealed. */
+async function handshake(backend: Context, id: RuntimeId, request: HandshakeRequest): Promise<HandshakeReply> {
+  const runtime = await backend.graph.find('runtime', id, null);
+  if (runtime === null || runtime.revokedAt !== null) {
+    throw new SvcError('unauthenticated', 'This runtime was revoked.');
+  }
+  const servers: Node<'mcpServer'>[] = [];
+  for await (const page of assignedServers(backend.graph, runtime)) {
+    servers.push(...page);
+    if (servers.length > assignmentsMax) throw tooMany(runtime);
+  }
+  const etag = etagOf(servers);
+  const mcpUrl = backend.config.PUBLIC_MCP_URL;
+  if (request.etag === etag) return { mcpUrl, etag };
+  const assignments = assignmentsOf(backend, servers);
+  const sealed = await seal(assignments, request.publicKey);
+  // What is missing shall come with a later handshake, so this tag must never be the present one.
+  return { mcpUrl, etag: assignments.length === servers.length ? etag : `incomplete ${etag}`, sealed };
+}
+
+/** What the contract lets one process take. */
+const assignmentsMax = 10_000;
+
+function tooMany({ name }: Node<'runtime'>): SvcError {
+  return new SvcError('too_large', `The runtime "${name}" has more than ${assignmentsMax} MCP servers to run.`, {
+    hint: 'Bind some of them to another runtime.',
+  });
+}
+
+/** Over all that a process is told; `configVersion` stands for the launch. */
+function etagOf(servers: readonly Node<'mcpServer'>[]): string {
+  const hash = createHash('sha256');
+  for (const { id, configVersion, name } of servers) hash.update(`${id} ${configVersion} ${name}\n`);
+  return hash.digest('base64url');
+}
+
+/** One launch that cannot be decrypted must not keep all others from running. */
+function assignmentsOf(backend: Context, servers: readonly Node<'mcpServer'>[]): readonly Assignment[] {
+  return servers.flatMap((server) => {
+    const { id, workspace, name, configVersion } = server;
+    try {
+      return [{ mcpServer: id, workspace, name, configVersion, launch: decryptLaunch(backend.secrets, server) }];
+    } catch (error) {
+      backend.log('runtimes').error({ err: error, mcpServer: id, workspace }, 'launch not decrypted');
+      return [];
+    }
+  });
+}

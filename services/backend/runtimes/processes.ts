@@ -1,0 +1,77 @@
+import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
+
+/** A runtime's process that was heard of lately. Times are of the monotonic clock: a machine that slept has missed nothing. */
+export interface LiveProcess {
+  readonly runtime: RuntimeId;
+  readonly process: ProcessId;
+  readonly seenAt: number;
+  readonly intervalMs: number;
+}
+
+/** HEARTBEAT_INTERVAL where a process has not said its own yet. */
+export const intervalWhenUnknownMs = 5000;
+/** Architecture §7, "Cloud runtime": unavailable after three heartbeats missed. */
+export const missedMax = 3;
+
+/**
+ * The runtime processes that live, as this backend hears them: every backend hears all heartbeats, so each knows them without asking.
+ * Nothing of it is stored; a backend that starts knows nobody until it hears them.
+ */
+export class Processes {
+  readonly #live = new Map<ProcessId, LiveProcess>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Takes a sign of life; true where the process was not known to live. */
+  seen(runtime: RuntimeId, process: ProcessId, intervalMs?: number): boolean {
+    const known = this.#live.get(process);
+    this.#live.set(process, {
+      runtime,
+      process,
+      seenAt: this.#now(),
+      intervalMs: intervalMs ?? known?.intervalMs ?? intervalWhenUnknownMs,
+    });
+    return known === undefined;
+  }
+
+  gone(process: ProcessId): void {
+    this.#live.delete(process);
+  }
+
+  /** Counts the silence of all anew from now. */
+  pardonAll(): void {
+    for (const live of this.#live.values()) this.#live.set(live.process, { ...live, seenAt: this.#now() });
+  }
+
+  isLive(process: ProcessId): boolean {
+    return this.#live.has(process);
+  }
+
+  isAvailable(runtime: RuntimeId): boolean {
+    return this.of(runtime).length > 0;
+  }
+
+  of(runtime: RuntimeId): readonly LiveProcess[] {
+    return [...this.#live.values()].filter((live) => live.runtime === runtime);
+  }
+
+  /** Those that have been silent for too long. */
+  overdue(): readonly LiveProcess[] {
+    const now = this.#now();
+    return [...this.#live.values()].filter((live) => dueAt(live) <= now);
+  }
+
+  /** Time until the next may be overdue, or null where nobody lives. */
+  nextDueInMs(): number | null {
+    let next: number | null = null;
+    for (const live of this.#live.values()) next = Math.min(next ?? Number.POSITIVE_INFINITY, dueAt(live));
+    return next === null ? null : Math.max(0, next - this.#now());
+  }
+}
+
+function dueAt({ seenAt, intervalMs }: LiveProcess): number {
+  return seenAt + missedMax * intervalMs;
+}

@@ -1,0 +1,123 @@
+import type { Reason, Report, ReportedTool, ReportReply, ServerReport } from '../../contracts/bus/messages.ts';
+import { type ReportPart, readReport } from '../../contracts/bus/report-lines.ts';
+import { patterns } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import { nextTurn } from '../every-page.ts';
+import type { Node } from '../graph/graph.ts';
+import { type LeftOut, storeTools, toolSliceMax, toolsPerServerMax, unlistTools } from '../tools/store-tools.ts';
+import { toBody } from '../wire.ts';
+import { findAssigned } from './assigned.ts';
+import { type Sender, senderOf } from './sender.ts';
+import { leftOutCode, removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
+import type { Turns } from './turns.ts';
+
+type Context = Pick<Backend, 'graph' | 'bus' | 'processes'>;
+
+/** Takes in what runtimes say of their MCP servers, one report of a process after the other. Backends answer in turn. */
+export function answerReports(backend: Context, turns: Turns): Subscription {
+  return backend.bus.respond(
+    patterns.report,
+    async ({ subject, payload }) => {
+      const sender = senderOf(patterns.report, subject);
+      backend.processes.seen(sender.runtime, sender.process);
+      const reply = await turns.take(sender.process, () => storeReport(backend, sender, payload));
+      return { payload: toBody(reply), headers: {} };
+    },
+    { queue: 'backend' },
+  );
+}
+
+/**
+ * Stores tools slice by slice, then statuses, so that who sees an MCP server Connected finds its tools. What is not the runtime's to report
+ * about is left alone and named in the answer: it may just have been given to another.
+ */
+async function storeReport(backend: Context, sender: Sender, payload: Uint8Array): Promise<ReportReply> {
+  const parts = readReport(payload, toolSliceMax);
+  const report = firstOf(parts);
+  const servers = await serversOf(backend, sender, report);
+  const lists = new Map<McpServerId, ToolList>();
+  for (const part of parts) {
+    await nextTurn();
+    if (part.kind !== 'tools') continue;
+    const list = lists.get(part.mcpServer) ?? new ToolList();
+    lists.set(part.mcpServer, list);
+    const server = servers.get(part.mcpServer);
+    const said = report.mcpServers.find(({ mcpServer }) => mcpServer === part.mcpServer);
+    if (server !== undefined && isCurrent(server, said)) await list.store(backend, server, part.tools);
+  }
+  const said: SaidOfServer[] = [];
+  for (const one of report.mcpServers) {
+    const server = servers.get(one.mcpServer);
+    if (server === undefined) continue;
+    const list = lists.get(one.mcpServer) ?? new ToolList();
+    if (one.tools !== undefined && isCurrent(server, one)) await unlistTools(backend.graph, server, list.listed);
+    said.push({ server, report: one, leftOut: list.leftOutReason(server.name) });
+  }
+  await writeStatuses(backend, sender, said);
+  const reported = new Set(report.mcpServers.map(({ mcpServer }) => mcpServer));
+  if (report.complete) await removeStatuses(backend, sender.process, reported);
+  return { refused: [...reported].filter((id) => !servers.has(id)) };
+}
+
+/** Tools of an earlier configuration are nobody's business any more. */
+function isCurrent(server: Node<'mcpServer'>, said: ServerReport | undefined): boolean {
+  return said?.configVersion === server.configVersion;
+}
+
+async function serversOf({ graph }: Context, sender: Sender, report: Report) {
+  const runtime = await graph.find('runtime', sender.runtime, null);
+  if (runtime === null || runtime.revokedAt !== null) {
+    throw new SvcError('unauthenticated', 'This runtime was revoked.');
+  }
+  return await findAssigned(
+    graph,
+    runtime,
+    report.mcpServers.map(({ mcpServer }) => mcpServer),
+  );
+}
+
+function firstOf(parts: Generator<ReportPart, void, undefined>): Report {
+  const first = parts.next();
+  if (first.done !== true && first.value.kind === 'report') return first.value.report;
+  throw new SvcError('invalid_input', 'The report is empty.');
+}
+
+/** The tools of one MCP server as its report goes by. */
+class ToolList {
+  /** Names it lists, those left out too: they are not gone. */
+  readonly listed = new Set<string>();
+  readonly #leftOut: LeftOut[] = [];
+
+  async store(backend: Context, server: Node<'mcpServer'>, tools: readonly ReportedTool[]): Promise<void> {
+    const fresh: ReportedTool[] = [];
+    for (const tool of tools) {
+      if (this.listed.has(tool.name)) continue;
+      if (this.listed.size < toolsPerServerMax) fresh.push(tool);
+      else this.#leftOut.push({ name: tool.name, why: `an MCP server may list at most ${toolsPerServerMax} tools` });
+      this.listed.add(tool.name);
+    }
+    const leftOut = await storeTools(backend.graph, server, fresh);
+    for (const { name } of leftOut) this.listed.delete(name);
+    this.#leftOut.push(...leftOut);
+  }
+
+  leftOutReason(server: string): Reason | null {
+    const [first] = this.#leftOut;
+    if (first === undefined) return null;
+    const others = this.#leftOut.length - 1;
+    const names = this.#leftOut.slice(0, namesMax).map(({ name }) => `"${name.slice(0, nameLengthMax)}"`);
+    const more = this.#leftOut.length > namesMax ? ` and ${this.#leftOut.length - namesMax} more` : '';
+    return {
+      code: leftOutCode,
+      message: `Not all tools of the MCP server "${server}" can be offered. Left out: ${names.join(', ')}${more}. The first because ${first.why}.`,
+      repair:
+        others > 0 ? 'Make the MCP server list fewer or smaller tools.' : 'Make the MCP server list it otherwise.',
+    };
+  }
+}
+
+const namesMax = 10;
+const nameLengthMax = 100;

@@ -1,0 +1,31 @@
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import { createAuthorizer } from './authorize.ts';
+import { answerHandshakes, answerHellos } from './handshake.ts';
+import { answerReports } from './report.ts';
+import { removeStatusesOfTheDead } from './statuses.ts';
+import { Turns } from './turns.ts';
+import { watchProcesses } from './watch-processes.ts';
+
+type Context = Pick<Backend, 'graph' | 'bus' | 'log' | 'secrets' | 'config' | 'processes'>;
+
+/** Everything the backend does for remote-mcp and runtimes on the bus, from letting them in to noticing that they are gone. */
+export async function startRuntimes(backend: Context): Promise<Subscription> {
+  // A bus inside this process is as young as the process: nobody on it can have survived what came before.
+  if (backend.config.BUS_SERVERS.includes('inproc:')) await removeStatusesOfTheDead(backend);
+  const turns = new Turns();
+  const parts = [
+    watchProcesses(backend, turns),
+    answerReports(backend, turns),
+    answerHandshakes(backend),
+    answerHellos(backend),
+    // Last, because whoever is let in asks at once.
+    backend.bus.authorize(createAuthorizer(backend)),
+  ];
+  return {
+    async stop() {
+      await Promise.all(parts.map((part) => part.stop()));
+      await turns.idle();
+    },
+  };
+}

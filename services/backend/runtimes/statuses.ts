@@ -1,0 +1,131 @@
+import type { Reason, ServerReport } from '../../contracts/bus/messages.ts';
+import { findProcessId, newId, type ProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { publishEvent } from '../change.ts';
+import type { Backend } from '../context.ts';
+import { everyPage } from '../every-page.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+import type { Sender } from './sender.ts';
+
+type Context = Pick<Backend, 'graph' | 'bus'>;
+
+/** Code of the reason why a list of tools is not whole. */
+export const leftOutCode = 'tools_left_out';
+
+/** Statuses written in one transaction. */
+const sliceMax = 50;
+
+/** What a process says of one MCP server, and what the backend has to add. */
+export interface SaidOfServer {
+  readonly server: Pick<Node<'mcpServer'>, 'id' | 'workspace'>;
+  readonly report: ServerReport;
+  /** Why the list of tools is not whole, where it isn't. */
+  readonly leftOut: Reason | null;
+}
+
+/**
+ * Writes what a process says of its MCP servers. A status is not configuration: it raises `statusRevision`, and nobody's activity. A list of
+ * tools raises it too, whether it differs or not, because an earlier try may have stored the tools and then have been cut off.
+ */
+export async function writeStatuses(backend: Context, sender: Sender, said: readonly SaidOfServer[]): Promise<void> {
+  const byWorkspace = Map.groupBy(said, ({ server }) => server.workspace);
+  for (const [workspace, all] of byWorkspace) {
+    for (let from = 0; from < all.length; from += sliceMax) {
+      await touch(backend, workspace, async (transaction) => {
+        let touched = false;
+        for (const one of all.slice(from, from + sliceMax)) {
+          const written = await writeStatus(transaction, sender, one);
+          touched ||= written || one.report.tools !== undefined;
+        }
+        return touched;
+      });
+    }
+  }
+}
+
+/** Removes what a process said, except of the MCP servers in `keep`. */
+export async function removeStatuses(
+  backend: Context,
+  process: ProcessId,
+  keep: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const where = [{ field: 'process' as const, equals: process }];
+  for await (const page of everyPage(backend.graph, { type: 'status', anchor: 'everywhere', where, limit: sliceMax })) {
+    const gone = page.filter(({ mcpServer }) => !keep.has(mcpServer));
+    for (const [workspace, statuses] of Map.groupBy(gone, (status) => status.workspace)) {
+      await touch(backend, workspace, async (transaction) => {
+        for (const { id } of statuses) await transaction.remove('status', id, workspace);
+        return true;
+      });
+    }
+  }
+}
+
+/** Removes what processes said that do not live: a backend that was away has not heard them go. */
+export async function removeStatusesOfTheDead(backend: Context & Pick<Backend, 'processes'>): Promise<void> {
+  const dead = new Set<ProcessId>();
+  for await (const page of everyPage(backend.graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
+    for (const status of page) {
+      const process = findProcessId(status.process);
+      if (process !== null && !backend.processes.isLive(process)) dead.add(process);
+    }
+  }
+  for (const process of dead) {
+    // It may have been heard while the others were removed.
+    if (!backend.processes.isLive(process)) await removeStatuses(backend, process);
+  }
+}
+
+/** Raises `statusRevision` in the same transaction, where `work` has written something, and tells the workspace's listeners. */
+async function touch(
+  backend: Context,
+  workspace: WorkspaceId,
+  work: (transaction: Transaction) => Promise<boolean>,
+): Promise<void> {
+  const touched = await backend.graph.write(async (transaction) => {
+    const node = await transaction.find('workspace', workspace, null);
+    if (node === null || !(await work(transaction))) return null;
+    const statusRevision = node.statusRevision + 1;
+    return await transaction.update('workspace', workspace, { statusRevision }, { anchor: null });
+  });
+  if (touched !== null) publishEvent(backend.bus, touched, 'status');
+}
+
+/** True where something differs from what the process said before. */
+async function writeStatus(
+  transaction: Transaction,
+  { runtime, process }: Sender,
+  { server, report, leftOut }: SaidOfServer,
+): Promise<boolean> {
+  const { id: mcpServer, workspace } = server;
+  // Removed since the report was read: there is nothing to say about it any more.
+  if ((await transaction.find('mcpServer', mcpServer, workspace)) === null) return false;
+  const known = await transaction.findBy('status', { mcpServer, process }, workspace);
+  const values = {
+    runtime,
+    configVersion: report.configVersion,
+    status: report.status,
+    health: report.health,
+    reason: reasonOf(report, leftOut, known),
+    stderr: JSON.stringify(report.stderr),
+    restarts: report.restarts,
+    startedAt: report.startedAt,
+    nextRetryAt: report.nextRetryAt,
+  };
+  if (known === null) {
+    const made = await transaction.create('status', { ...values, id: newId('status'), workspace, mcpServer, process });
+    await transaction.link({ from: 'status', edge: 'server' }, made.id, [mcpServer]);
+    return true;
+  }
+  // Spread keeps the order of fields, so that equal statuses are equal texts.
+  if (JSON.stringify({ ...known, ...values }) === JSON.stringify(known)) return false;
+  await transaction.update('status', known.id, values, { anchor: workspace });
+  return true;
+}
+
+/** A report without tools says nothing new about them: what was left out before still is. */
+function reasonOf(report: ServerReport, leftOut: Reason | null, known: Node<'status'> | null): string | null {
+  const reason = report.reason ?? leftOut;
+  if (reason !== null) return JSON.stringify(reason);
+  const same = report.tools === undefined && known?.configVersion === report.configVersion;
+  return same && known.reason?.includes(`"code":"${leftOutCode}"`) === true ? known.reason : null;
+}
