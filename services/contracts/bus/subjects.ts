@@ -41,14 +41,17 @@ export function tokensOf(pattern: string, subject: string): readonly string[] | 
   return matches(pattern, subject) ? subject.split('.') : null;
 }
 
-/** NATS wildcards: `*` stands for one token, a closing `>` for one or more. */
+/**
+ * NATS wildcards: `*` stands for one token, a closing `>` for one or more. A pattern matches another pattern where it covers all that
+ * the other covers: `a.>` covers `a.*`, and `a.*` does not cover `a.>`.
+ */
 export function matches(pattern: string, subject: string): boolean {
   if (pattern === subject) return true;
   const wanted = pattern.split('.');
   const given = subject.split('.');
   for (const [i, token] of wanted.entries()) {
     if (token === '>') return given.length > i;
-    if (i >= given.length || (token !== '*' && token !== given[i])) return false;
+    if (i >= given.length || given[i] === '>' || (token !== '*' && token !== given[i])) return false;
   }
   return wanted.length === given.length;
 }

@@ -36,7 +36,7 @@ export interface Bus {
   /** A key-value bucket whose keys expire `maxAgeMs` after their last put. */
   bucket(name: string, options: BucketOptions): Bucket;
 
-  /** Called on every loss and return of the connection. In-process, that is when the bus itself stops. */
+  /** Called on every loss and return of the connection. A connection that the bus ended asks to be let in again by itself. */
   onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription;
 
   /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
