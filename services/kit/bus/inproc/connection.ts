@@ -28,10 +28,17 @@ import { Subscriber } from './subscriber.ts';
 export interface Socket extends Wires {
   readonly routes: Routes;
   readonly storage: Storage;
-  readonly authorizers: Set<Authorizer>;
-  readonly goneListeners: Set<(identity: Identity) => void>;
+  readonly authorizers: Set<Own<Authorizer>>;
+  readonly goneListeners: Set<Own<GoneListener>>;
   readonly endRuntime: (runtime: RuntimeId) => void;
   readonly gone: (connection: Connection, wasConnected: boolean) => void;
+}
+
+export type GoneListener = (identity: Identity) => void;
+
+/** What one connection put down: two may put down the same function. */
+export interface Own<Item> {
+  readonly item: Item;
 }
 
 /** `lost`: ended by the bus, which may let it back in. `closed`: for good. */
@@ -171,7 +178,7 @@ export class Connection implements Bus {
     this.#socket.endRuntime(runtime);
   }
 
-  onGone(listener: (identity: Identity) => void): Subscription {
+  onGone(listener: GoneListener): Subscription {
     return this.#asBackend('hear who is gone', this.#socket.goneListeners, listener);
   }
 
@@ -252,11 +259,12 @@ export class Connection implements Bus {
     if (this.identity.kind !== 'backend') throw this.#forbidden(what);
   }
 
-  #asBackend<Item>(what: string, items: Set<Item>, item: Item): Subscription {
+  #asBackend<Item>(what: string, items: Set<Own<Item>>, item: Item): Subscription {
     this.#checkBackend(what);
-    items.add(item);
+    const own = { item };
+    items.add(own);
     const undo = () => {
-      items.delete(item);
+      items.delete(own);
       this.#backendOnly.delete(undo);
     };
     this.#backendOnly.add(undo);

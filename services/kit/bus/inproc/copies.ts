@@ -13,7 +13,9 @@ export function copyPayload(payload: Uint8Array): Uint8Array {
       `A message of ${payload.byteLength} bytes is above the limit of ${payloadMaxBytes}.`,
     );
   }
-  return Buffer.from(payload);
+  const copy = Buffer.allocUnsafe(payload.byteLength);
+  copy.set(payload);
+  return copy;
 }
 
 /** The receiver's own headers. Values are one line each, as they are in every engine. */

@@ -4,7 +4,7 @@ import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
-import { Connection, type Socket } from './connection.ts';
+import { Connection, type GoneListener, type Own, type Socket } from './connection.ts';
 import { withinDeadline } from './deadline.ts';
 import type { Exchange } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
@@ -21,8 +21,8 @@ const returnMaxMs = 10_000;
 /** The bus of one process: routes, storage, and who is connected. */
 export class InprocHub implements Hub {
   readonly #connections = new Map<Connection, Credentials>();
-  readonly #authorizers = new Set<Authorizer>();
-  readonly #goneListeners = new Set<(identity: Identity) => void>();
+  readonly #authorizers = new Set<Own<Authorizer>>();
+  readonly #goneListeners = new Set<Own<GoneListener>>();
   readonly #returning = new Set<NodeJS.Timeout>();
   readonly #storage: Storage;
   readonly #logger: Logger;
@@ -74,7 +74,7 @@ export class InprocHub implements Hub {
     this.#authorizers.delete(authorizer);
     this.#authorizers.add(authorizer);
     try {
-      return await withinDeadline(authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
+      return await withinDeadline(authorizer.item(credentials, process), authorizeDeadlineMs, lateAnswer);
     } catch (thrown) {
       throw withBugReported(thrown, this.#logger);
     }
@@ -114,12 +114,12 @@ export class InprocHub implements Hub {
   #gone(connection: Connection, wasConnected: boolean): void {
     if (connection.state === 'closed') this.#connections.delete(connection);
     if (!wasConnected) return;
-    for (const listener of this.#goneListeners) {
-      this.#socket.turns.later({ run: () => this.#tell(listener, connection.identity) });
+    for (const { item } of this.#goneListeners) {
+      this.#socket.turns.later({ run: () => this.#tell(item, connection.identity) });
     }
   }
 
-  #tell(listener: (identity: Identity) => void, identity: Identity): void {
+  #tell(listener: GoneListener, identity: Identity): void {
     try {
       listener(identity);
     } catch (thrown) {

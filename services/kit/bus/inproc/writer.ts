@@ -20,7 +20,7 @@ interface Waiting {
 }
 
 /** A transaction ends after this long and lets the event loop turn, whatever still waits. */
-const sliceMs = 4;
+const sliceMs = 2;
 const waitingMax = 100_000;
 
 /** Gathers writes into transactions: one commit serves all that came in one turn, one sync of the disk all that came meanwhile. */

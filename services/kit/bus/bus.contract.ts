@@ -1,0 +1,20 @@
+import { describe } from 'vitest';
+import { bucketsContract } from './contract/buckets.contract.ts';
+import { connectionsContract } from './contract/connections.contract.ts';
+import { messagesContract } from './contract/messages.contract.ts';
+import { permissionsContract } from './contract/permissions.contract.ts';
+import { requestsContract } from './contract/requests.contract.ts';
+import { streamsContract } from './contract/streams.contract.ts';
+import type { BusEngine } from './contract/test-platform.ts';
+
+/** What every engine of the bus keeps. A row asks for nothing that NATS with JetStream cannot do. */
+export function busContract(engine: BusEngine): void {
+  describe(`the bus (${engine.name})`, () => {
+    describe('messages', () => messagesContract(engine));
+    describe('requests', () => requestsContract(engine));
+    describe('permissions', () => permissionsContract(engine));
+    describe('connections', () => connectionsContract(engine));
+    describe('streams', () => streamsContract(engine));
+    describe('buckets', () => bucketsContract(engine));
+  });
+}

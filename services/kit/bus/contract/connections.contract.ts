@@ -1,0 +1,225 @@
+import { expect, it } from 'vitest';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import { newId, newProcessId } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import type { Credentials, Reply } from '../bus.ts';
+import { untilAborted } from './requests.contract.ts';
+import { type BusEngine, bytes, Heard, newFolder, TestPlatform, text } from './test-platform.ts';
+
+const stranger: Credentials = { kind: 'runtime', key: new Secret('nobody knows me') };
+const never = { timeoutMs: 60_000 };
+const done: Reply = { payload: bytes('done'), headers: {} };
+
+export function connectionsContract(engine: BusEngine): void {
+  it('are told who they are', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { bus, runtime, process } = await platform.runtime();
+    expect(bus.identity).toEqual({ kind: 'runtime', process, runtime, name: 'test', workspace: null });
+    expect((await platform.remoteMcp()).identity.kind).toBe('remote-mcp');
+    expect(platform.backend.identity.kind).toBe('backend');
+  });
+
+  it('are not made while no backend is there to check the credential', async () => {
+    const hub = await engine.start(await newFolder());
+    try {
+      await expect(hub.connect(stranger, newProcessId())).rejects.toMatchObject({ code: 'unavailable' });
+      await hub.connect({ kind: 'backend' }, newProcessId());
+      await expect(hub.connect(stranger, newProcessId())).rejects.toMatchObject({ code: 'unavailable' });
+    } finally {
+      await hub.stop();
+    }
+  });
+
+  it('are refused as the backend refuses them', async () => {
+    await using platform = await TestPlatform.start(engine);
+    await expect(platform.hub.connect(stranger, newProcessId())).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('are refused without the text of a bug in the check', async () => {
+    await using platform = await TestPlatform.start(engine);
+    await platform.backend.close();
+    const backend = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+    backend.authorize(async () => {
+      throw new TypeError('secret detail');
+    });
+    await platform.reached(backend);
+    const error: unknown = await platform.hub.connect(stranger, newProcessId()).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(SvcError);
+    expect(String(error)).not.toContain('secret detail');
+  });
+
+  it('are checked by another backend when one has closed', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const second = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+    second.authorize(platform.authorizer);
+    await platform.reached(second);
+    await platform.backend.close();
+    for (let i = 0; i < 4; i++) await platform.runtime();
+    await second.close();
+    await expect(platform.runtime()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('that end fail the requests they were answering, at once', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const [asker, ended, other] = [await platform.remoteMcp(), await platform.runtime(), await platform.runtime()];
+    const begun = new Heard<() => void>();
+    const aborted = new Heard<string>();
+    for (const { bus, runtime, process } of [ended, other]) {
+      bus.respond(subjects.call(runtime, process), async (request) => {
+        await request.interim(bytes(''));
+        if (runtime === ended.runtime) return untilAborted(request, aborted);
+        return new Promise((resolve) => begun.take(() => resolve(done)));
+      });
+      await platform.reached(bus);
+    }
+    const alive = new Heard<Reply>();
+    const options = { ...never, onInterim: alive.take };
+    const failing = asker.request(subjects.call(ended.runtime, ended.process), bytes(''), options);
+    const untouched = asker.request(subjects.call(other.runtime, other.process), bytes(''), options);
+    await alive.atLeast(2);
+    const began = performance.now();
+    const failed = expect(failing).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('ended'),
+    });
+    platform.forget(ended.credentials);
+    await platform.backend.disconnect(ended.runtime);
+    await failed;
+    expect(performance.now() - began).toBeLessThan(5000);
+    await aborted.atLeast(1);
+    begun.items[0]?.();
+    expect(text((await untouched).payload)).toBe('done');
+  });
+
+  it('that end fail the requests they asked, and whoever answers learns it', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { bus, runtime, process, credentials } = await platform.runtime();
+    const begun = new Heard<string>();
+    const aborted = new Heard<string>();
+    platform.backend.respond(patterns.handshake, (request) => {
+      begun.take('begun');
+      return untilAborted(request, aborted);
+    });
+    await platform.reached(platform.backend);
+    const asked = expect(bus.request(subjects.handshake(runtime, process), bytes(''), never)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await begun.atLeast(1);
+    platform.forget(credentials);
+    await platform.backend.disconnect(runtime);
+    await asked;
+    await aborted.atLeast(1);
+  });
+
+  it('that were ended stay out while the backend refuses them', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const asker = await platform.remoteMcp();
+    const { bus, runtime, process, credentials } = await platform.runtime();
+    const states = new Heard<string>();
+    bus.onConnection(states.take);
+    bus.respond(subjects.call(runtime, process), async () => done);
+    await platform.reached(bus);
+    platform.forget(credentials);
+    await platform.backend.disconnect(runtime);
+    expect(await states.atLeast(1)).toEqual(['disconnected']);
+    const asked = asker.request(subjects.call(runtime, process), bytes(''), never);
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(bus.request(subjects.handshake(runtime, process), bytes(''), never)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await expect(platform.hub.connect(credentials, newProcessId())).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('that were ended and are accepted again go on as before', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const asker = await platform.remoteMcp();
+    const { bus, runtime, process } = await platform.runtime();
+    const states = new Heard<string>();
+    bus.onConnection(states.take);
+    bus.respond(subjects.call(runtime, process), async () => done);
+    await platform.reached(bus);
+    await platform.backend.disconnect(runtime);
+    expect(await states.atLeast(2)).toEqual(['disconnected', 'connected']);
+    await platform.reached(bus);
+    expect(text((await asker.request(subjects.call(runtime, process), bytes(''), never)).payload)).toBe('done');
+  });
+
+  it('that end are made known to the backend', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const gone = new Heard<Identity>();
+    platform.backend.onGone(gone.take);
+    const [ended, closed] = [await platform.runtime(), await platform.remoteMcp()];
+    platform.forget(ended.credentials);
+    await platform.backend.disconnect(ended.runtime);
+    expect(await gone.atLeast(1)).toEqual([ended.bus.identity]);
+    await closed.close();
+    expect((await gone.atLeast(2))[1]).toEqual(closed.identity);
+  });
+
+  it('that close finish what they were answering and asking, and are closed then', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const asker = await platform.remoteMcp();
+    const { bus, runtime, process } = await platform.runtime();
+    const begun = new Heard<() => void>();
+    const handle = () => new Promise<Reply>((resolve) => begun.take(() => resolve(done)));
+    bus.respond(subjects.call(runtime, process), handle);
+    platform.backend.respond(patterns.handshake, handle);
+    await Promise.all([platform.reached(bus), platform.reached(platform.backend)]);
+    const asked = [
+      asker.request(subjects.call(runtime, process), bytes(''), never),
+      bus.request(subjects.handshake(runtime, process), bytes(''), never),
+    ];
+    const finish = [...(await begun.atLeast(2))];
+    const closed = bus.close();
+    for (const one of finish) one();
+    for (const one of await Promise.all(asked)) expect(text(one.payload)).toBe('done');
+    await closed;
+    const unavailable = expect.objectContaining({ code: 'unavailable' });
+    expect(() => bus.publish(subjects.heartbeat(runtime, process), bytes(''))).toThrow(unavailable);
+    expect(() => bus.respond(subjects.call(runtime, process), handle)).toThrow(unavailable);
+    await expect(bus.request(subjects.handshake(runtime, process), bytes(''), never)).rejects.toEqual(unavailable);
+    await expect(asker.request(subjects.call(runtime, process), bytes(''), never)).rejects.toEqual(unavailable);
+    await bus.close();
+  });
+
+  it('learn that the bus stopped, and what was in flight fails', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const asker = await platform.remoteMcp();
+    const { bus, runtime, process } = await platform.runtime();
+    const [states, begun] = [new Heard<string>(), new Heard<string>()];
+    asker.onConnection(states.take);
+    bus.respond(subjects.call(runtime, process), () => {
+      begun.take('begun');
+      return new Promise(() => undefined);
+    });
+    await platform.reached(bus);
+    const asked = expect(
+      asker.request(subjects.call(runtime, process), bytes(''), { timeoutMs: 10_000 }),
+    ).rejects.toMatchObject({ code: 'unavailable' });
+    await begun.atLeast(1);
+    await platform.hub.stop();
+    await asked;
+    expect(await states.atLeast(1)).toEqual(['disconnected']);
+    await expect(platform.hub.connect({ kind: 'backend' }, newProcessId())).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+
+  it('of one runtime end together, and of no other', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const first = await platform.runtime(newId('runtime'));
+    const [second, other] = [await platform.runtime(first.runtime), await platform.runtime()];
+    const ended = new Heard<string>();
+    const untouched = new Heard<string>();
+    first.bus.onConnection(() => ended.take('first'));
+    second.bus.onConnection(() => ended.take('second'));
+    other.bus.onConnection(untouched.take);
+    platform.forget(first.credentials);
+    platform.forget(second.credentials);
+    await platform.backend.disconnect(first.runtime);
+    expect([...(await ended.atLeast(2))].sort()).toEqual(['first', 'second']);
+    expect(untouched.items).toEqual([]);
+  });
+}

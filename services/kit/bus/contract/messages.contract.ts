@@ -1,0 +1,263 @@
+import { expect, it } from 'vitest';
+import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
+import { newId, newSessionId } from '../../../contracts/ids.ts';
+import { type Message, payloadMaxBytes } from '../bus.ts';
+import { type BusEngine, bytes, Heard, TestPlatform, text } from './test-platform.ts';
+
+const mebibyte = 1024 * 1024;
+
+export function messagesContract(engine: BusEngine): void {
+  it('arrive with their subject, payload and headers', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<Message>();
+    bus.subscribe(patterns.events, heard.take);
+    await platform.reached(bus);
+    const subject = subjects.event(newId('workspace'), 'key');
+    platform.backend.publish(subject, bytes('one'), { 'svc-request': 'ä b:c', other: '' });
+    platform.backend.publish(subject, new Uint8Array(0));
+    const [first, second] = await heard.atLeast(2);
+    expect(first).toMatchObject({ subject, headers: { 'svc-request': 'ä b:c', other: '' } });
+    expect(text(first?.payload ?? bytes('nothing'))).toBe('one');
+    expect(second?.payload.byteLength).toBe(0);
+  });
+
+  it('reach whoever listens to a pattern that covers the subject, and nobody else', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const [workspace, other] = [newId('workspace'), newId('workspace')];
+    const rest = new Heard<string>();
+    const token = new Heard<string>();
+    const exact = new Heard<string>();
+    bus.subscribe('svc.event.>', (message) => rest.take(message.subject));
+    bus.subscribe(patterns.eventsOf(workspace), (message) => token.take(message.subject));
+    bus.subscribe(subjects.event(workspace, 'key'), (message) => exact.take(message.subject));
+    await platform.reached(bus);
+    const all = [
+      subjects.event(other, 'key'),
+      subjects.event(workspace, 'status'),
+      subjects.event(workspace, 'key'),
+      `svc.event.${workspace}.key.more`,
+      subjects.event(workspace, 'key'),
+    ];
+    for (const subject of all) platform.backend.publish(subject, bytes(''));
+    expect(await rest.atLeast(5)).toEqual(all);
+    expect(await exact.atLeast(2)).toEqual([all[2], all[4]]);
+    expect(await token.atLeast(3)).toEqual([all[1], all[2], all[4]]);
+  });
+
+  it('are heard after a pattern was added to subjects in use, and no more after it was removed', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const subject = subjects.event(newId('workspace'), 'key');
+    const always = new Heard<string>();
+    const later = new Heard<string>();
+    bus.subscribe(subject, (message) => always.take(text(message.payload)));
+    await platform.reached(bus);
+    platform.backend.publish(subject, bytes('1'));
+    await always.atLeast(1);
+    const added = bus.subscribe('svc.event.>', (message) => later.take(text(message.payload)));
+    await platform.reached(bus);
+    platform.backend.publish(subject, bytes('2'));
+    await Promise.all([always.atLeast(2), later.atLeast(1)]);
+    await added.stop();
+    await platform.reached(bus);
+    platform.backend.publish(subject, bytes('3'));
+    expect(await always.atLeast(3)).toEqual(['1', '2', '3']);
+    expect(later.items).toEqual(['2']);
+  });
+
+  it('reach every subscriber, and one member of each queue group', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const everyone = [new Heard<string>(), new Heard<string>()];
+    const group = [new Heard<string>(), new Heard<string>()];
+    const both = new Heard<string>();
+    for (const one of everyone) bus.subscribe(patterns.events, (message) => one.take(text(message.payload)));
+    for (const one of group) {
+      const take = (message: Message) => {
+        one.take(text(message.payload));
+        both.take(text(message.payload));
+      };
+      bus.subscribe(patterns.events, take, { queue: 'group' });
+    }
+    await platform.reached(bus);
+    const sent = Array.from({ length: 400 }, (_, i) => String(i));
+    const subject = subjects.event(newId('workspace'), 'status');
+    for (const one of sent) platform.backend.publish(subject, bytes(one));
+    for (const one of everyone) expect(await one.atLeast(400)).toEqual(sent);
+    expect([...(await both.atLeast(400))].sort()).toEqual([...sent].sort());
+    for (const one of group) expect(one.items.length).toBeGreaterThan(100);
+  });
+
+  it('arrive as they were when sent, whatever the sender does to its objects then', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<Message>();
+    bus.subscribe(patterns.events, heard.take);
+    await platform.reached(bus);
+    const payload = bytes('as sent');
+    const headers: Record<string, string> = { 'svc-request': 'as sent' };
+    platform.backend.publish(subjects.event(newId('workspace'), 'key'), payload, headers);
+    payload.fill(0);
+    headers['svc-request'] = 'changed';
+    headers.added = 'later';
+    const [message] = await heard.atLeast(1);
+    expect(text(message?.payload ?? payload)).toBe('as sent');
+    expect(message?.headers).toEqual({ 'svc-request': 'as sent' });
+  });
+
+  it('belong to their receiver: what one does to a message no other sees', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<string>();
+    for (let i = 0; i < 3; i++) {
+      bus.subscribe(patterns.events, (message) => {
+        heard.take(`${text(message.payload)} ${JSON.stringify(message.headers)}`);
+        message.payload.fill(0);
+        Object.assign(message.headers, { a: 'changed' });
+      });
+    }
+    await platform.reached(bus);
+    platform.backend.publish(subjects.event(newId('workspace'), 'key'), bytes('own'), { a: 'b' });
+    expect(await heard.atLeast(3)).toEqual(Array.from({ length: 3 }, () => 'own {"a":"b"}'));
+  });
+
+  it('are not handled inside the call that sends them', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<string>();
+    bus.subscribe(patterns.events, () => heard.take('handled'));
+    await platform.reached(bus);
+    platform.backend.publish(subjects.event(newId('workspace'), 'key'), bytes(''));
+    heard.take('sent');
+    expect(await heard.atLeast(2)).toEqual(['sent', 'handled']);
+  });
+
+  it('are handled one after the other, in the order they were sent', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<string>();
+    bus.subscribe(patterns.events, async (message) => {
+      heard.take(`begin ${text(message.payload)}`);
+      await new Promise((resolve) => setImmediate(resolve));
+      heard.take(`end ${text(message.payload)}`);
+    });
+    await platform.reached(bus);
+    const subject = subjects.event(newId('workspace'), 'key');
+    for (let i = 0; i < 50; i++) platform.backend.publish(subject, bytes(String(i)));
+    const expected = Array.from({ length: 50 }, (_, i) => [`begin ${i}`, `end ${i}`]).flat();
+    expect(await heard.atLeast(100)).toEqual(expected);
+  });
+
+  it('are still heard after a handler threw or rejected', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<string>();
+    bus.subscribe(patterns.events, (message) => {
+      heard.take(text(message.payload));
+      if (text(message.payload) === 'throw') throw new TypeError('thrown by a test');
+      if (text(message.payload) === 'reject') return Promise.reject(new TypeError('rejected by a test'));
+      return undefined;
+    });
+    await platform.reached(bus);
+    for (const one of ['throw', 'reject', 'last']) {
+      platform.backend.publish(subjects.event(newId('workspace'), 'key'), bytes(one));
+    }
+    expect(await heard.atLeast(3)).toEqual(['throw', 'reject', 'last']);
+  });
+
+  it('that a slow consumer leaves waiting are bounded: the oldest are dropped', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const slow = await platform.remoteMcp();
+    const quick = new Heard<string>();
+    const heard = new Heard<string>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const handle = async (message: Message) => {
+      heard.take(text(message.payload));
+      await released;
+    };
+    slow.subscribe(patterns.events, handle, { pendingMax: 10 });
+    slow.subscribe(patterns.events, (message) => quick.take(text(message.payload)));
+    await platform.reached(slow);
+    const subject = subjects.event(newId('workspace'), 'key');
+    platform.backend.publish(subject, bytes('first'));
+    await heard.atLeast(1);
+    for (let i = 0; i < 100; i++) platform.backend.publish(subject, bytes(String(i)));
+    await quick.atLeast(101);
+    release();
+    const newest = Array.from({ length: 10 }, (_, i) => String(90 + i));
+    expect(await heard.atLeast(11)).toEqual(['first', ...newest]);
+  });
+
+  it('end with their subscription, which waits for the one being handled', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const begun = new Heard<string>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let finished = false;
+    const subscription = bus.subscribe(patterns.events, async (message) => {
+      begun.take(text(message.payload));
+      await released;
+      finished = true;
+    });
+    await platform.reached(bus);
+    const subject = subjects.event(newId('workspace'), 'key');
+    platform.backend.publish(subject, bytes('handled'));
+    platform.backend.publish(subject, bytes('waiting'));
+    await begun.atLeast(1);
+    const stopped = subscription.stop().then(() => finished);
+    release();
+    expect(await stopped).toBe(true);
+    expect(begun.items).toEqual(['handled']);
+  });
+
+  it.each([
+    ['1 MiB less one byte', mebibyte - 1],
+    ['1 MiB', mebibyte],
+    ['1 MiB and one byte', mebibyte + 1],
+    ['16 MiB', payloadMaxBytes],
+  ])('of %s arrive whole', async (_, size) => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<Message>();
+    const session = subjects.session(newSessionId());
+    bus.subscribe(session, heard.take);
+    await platform.reached(bus);
+    const payload = pattern(size);
+    platform.backend.publish(session, payload);
+    const [message] = await heard.atLeast(1);
+    expect(Buffer.compare(message?.payload ?? bytes(''), payload)).toBe(0);
+  });
+
+  it('of more than 16 MiB are refused', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const send = () => platform.backend.publish(subjects.session(newSessionId()), new Uint8Array(payloadMaxBytes + 1));
+    expect(send).toThrow(expect.objectContaining({ code: 'too_large' }));
+  });
+
+  it.each(['', 'svc.event.*.key', 'svc.event.>', 'svc..event', '.svc', 'svc.', 'svc.event.a b', 'svc.event.\n'])(
+    'to %j are refused, because it names no subject',
+    async (subject) => {
+      await using platform = await TestPlatform.start(engine);
+      expect(() => platform.backend.publish(subject, bytes(''))).toThrow(
+        expect.objectContaining({ code: 'invalid_input' }),
+      );
+    },
+  );
+
+  it.each(['line\nbreak', 'return\r'])('with a header of %j are refused', async (value) => {
+    await using platform = await TestPlatform.start(engine);
+    const subject = subjects.session(newSessionId());
+    expect(() => platform.backend.publish(subject, bytes(''), { a: value })).toThrow(
+      expect.objectContaining({ code: 'invalid_input' }),
+    );
+  });
+}
+
+/** Bytes that show where they were cut or mixed up. */
+export function pattern(size: number): Uint8Array {
+  const payload = Buffer.allocUnsafe(size);
+  for (let at = 0; at < size; at++) payload[at] = (at >> 10) ^ at;
+  return payload;
+}

@@ -1,0 +1,165 @@
+import { expect, it } from 'vitest';
+import { streams } from '../../../contracts/bus/subjects.ts';
+import { newProcessId } from '../../../contracts/ids.ts';
+import { frameMaxBytes, type Stream } from '../bus.ts';
+import { type BusEngine, bytes, Heard, newFolder, TestPlatform, text } from './test-platform.ts';
+
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i));
+
+export function streamsContract(engine: BusEngine): void {
+  it('hand over every record, in the order they were appended', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    await appendAll(appending, numbers(0, 100));
+    const heard = new Heard<string>();
+    consuming.consume('reader', take(heard));
+    expect(await heard.atLeast(100)).toEqual(numbers(0, 100));
+    await appendAll(appending, numbers(100, 200));
+    expect(await heard.atLeast(200)).toEqual(numbers(0, 200));
+  });
+
+  it('keep a record as it was when appended', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    const payload = bytes('as sent');
+    const appended = appending.append(payload);
+    payload.fill(0);
+    await appended;
+    const heard = new Heard<string>();
+    consuming.consume('reader', take(heard));
+    expect(await heard.atLeast(1)).toEqual(['as sent']);
+  });
+
+  it('hand a batch over again when its handler threw', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    await appendAll(appending, numbers(0, 3));
+    const tries = new Heard<string>();
+    const heard = new Heard<string>();
+    consuming.consume('reader', async (batch) => {
+      tries.take(batch.map(text).join());
+      if (tries.items.length < 3) throw new Error('thrown by a test');
+      for (const record of batch) heard.take(text(record));
+    });
+    expect(await heard.atLeast(3)).toEqual(numbers(0, 3));
+    expect(tries.items.slice(0, 3)).toEqual([tries.items[0], tries.items[0], tries.items[0]]);
+  });
+
+  it('hand every record to each consumer of another name', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    const [one, other] = [new Heard<string>(), new Heard<string>()];
+    consuming.consume('one', take(one));
+    consuming.consume('other', take(other));
+    await appendAll(appending, numbers(0, 50));
+    expect(await one.atLeast(50)).toEqual(numbers(0, 50));
+    expect(await other.atLeast(50)).toEqual(numbers(0, 50));
+  });
+
+  it('hand a record to one of those who consume under the same name, one batch at a time', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    const second = (await platform.hub.connect({ kind: 'backend' }, newProcessId())).stream(streams.usage);
+    const heard = new Heard<string>();
+    let busy = 0;
+    const handle = async (batch: readonly Uint8Array[]) => {
+      expect(++busy).toBe(1);
+      await new Promise((resolve) => setImmediate(resolve));
+      busy--;
+      for (const record of batch) heard.take(text(record));
+    };
+    consuming.consume('shared', handle);
+    second.consume('shared', handle);
+    for (const one of numbers(0, 40)) await appending.append(bytes(one));
+    expect(await heard.atLeast(40)).toEqual(numbers(0, 40));
+  });
+
+  it('go on where a consumer was, after the bus was stopped and started', async () => {
+    await using before = await TestPlatform.start(engine);
+    const first = await bothEnds(before);
+    await appendAll(first.appending, numbers(0, 10));
+    const heard = new Heard<string>();
+    const consuming = first.consuming.consume('reader', take(heard));
+    await heard.atLeast(10);
+    await consuming.stop();
+    await appendAll(first.appending, numbers(10, 20));
+    await using after = await before.restarted();
+    const second = await bothEnds(after);
+    await appendAll(second.appending, numbers(20, 30));
+    const rest = new Heard<string>();
+    second.consuming.consume('reader', take(rest));
+    expect(await rest.atLeast(20)).toEqual(numbers(10, 30));
+  });
+
+  it('wait, when a consumer stops, for the batch under way, and hand over no other', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    const begun = new Heard<string>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let finished = false;
+    const consumer = consuming.consume('reader', async (batch) => {
+      begun.take(batch.map(text).join());
+      await released;
+      finished = true;
+    });
+    await appending.append(bytes('first'));
+    await begun.atLeast(1);
+    await appending.append(bytes('second'));
+    const stopped = consumer.stop().then(() => finished);
+    release();
+    expect(await stopped).toBe(true);
+    expect(begun.items).toEqual(['first']);
+    const rest = new Heard<string>();
+    consuming.consume('reader', take(rest));
+    expect(await rest.atLeast(1)).toEqual(['second']);
+  });
+
+  it('take records up to the size of a frame', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const { appending, consuming } = await bothEnds(platform);
+    const heard = new Heard<number>();
+    consuming.consume('reader', async (batch) => {
+      for (const record of batch) heard.take(record.byteLength);
+    });
+    await appending.append(new Uint8Array(0));
+    for (let i = 0; i < 5; i++) await appending.append(new Uint8Array(frameMaxBytes));
+    await expect(appending.append(new Uint8Array(frameMaxBytes + 1))).rejects.toMatchObject({ code: 'too_large' });
+    expect(await heard.atLeast(6)).toEqual([0, ...Array.from({ length: 5 }, () => frameMaxBytes)]);
+  });
+
+  it('and buckets hold after kill -9 everything that was acknowledged', async () => {
+    const folder = await newFolder();
+    const acknowledged = await engine.crash(folder);
+    expect(acknowledged.records.length).toBeGreaterThan(100);
+    expect(acknowledged.keys.size).toBeGreaterThan(10);
+    await using platform = await TestPlatform.start(engine, { folder });
+    const bucket = (await platform.remoteMcp()).bucket('sessions', { maxAgeMs: 3_600_000 });
+    for (const [key, value] of acknowledged.keys) {
+      const entry = await bucket.get(key);
+      // The last put may have been stored before its acknowledgement could be noted.
+      expect(Number(entry === null ? Number.NaN : text(entry.value)), key).toBeGreaterThanOrEqual(Number(value));
+    }
+    const heard = new Set<string>();
+    const all = Promise.withResolvers<void>();
+    platform.backend.stream(streams.usage).consume('reader', async (batch) => {
+      for (const record of batch) heard.add(text(record));
+      if (acknowledged.records.every((record) => heard.has(record))) all.resolve();
+    });
+    await all.promise;
+  });
+}
+
+async function bothEnds(platform: TestPlatform): Promise<{ appending: Stream; consuming: Stream }> {
+  const bus = await platform.remoteMcp();
+  return { appending: bus.stream(streams.usage), consuming: platform.backend.stream(streams.usage) };
+}
+
+async function appendAll(stream: Stream, records: readonly string[]): Promise<void> {
+  await Promise.all(records.map((record) => stream.append(bytes(record))));
+}
+
+function take(heard: Heard<string>): (batch: readonly Uint8Array[]) => Promise<void> {
+  return async (batch) => {
+    for (const record of batch) heard.take(text(record));
+  };
+}

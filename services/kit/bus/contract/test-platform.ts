@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import { newId, newProcessId, type ProcessId, type RuntimeId, randomText } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
+
+/** An engine of the bus, as its contract suite needs it. */
+export interface BusEngine {
+  readonly name: string;
+  /** Starts a bus of its own that keeps its streams and buckets in the folder, and finds there what was kept before. */
+  start(folder: string): Promise<Hub>;
+  /** Resolves when what the connection told the bus so far, subscriptions above all, has reached it. */
+  reached(bus: Bus): Promise<void>;
+  /**
+   * Starts a bus on the folder in a process of its own, has records and keys written to it, and kills it with SIGKILL amid the writes.
+   * Returns what had been acknowledged until then.
+   */
+  crash(folder: string): Promise<Acknowledged>;
+}
+
+/** Texts of records of the stream `usage`, and keys of the bucket `sessions` with the text last put there. */
+export interface Acknowledged {
+  readonly records: readonly string[];
+  readonly keys: ReadonlyMap<string, string>;
+}
+
+export interface Runtime {
+  readonly bus: Bus;
+  readonly runtime: RuntimeId;
+  readonly process: ProcessId;
+  readonly credentials: Credentials;
+}
+
+/** A bus with a backend that lets in whom the test names. */
+export class TestPlatform implements AsyncDisposable {
+  readonly hub: Hub;
+  readonly backend: Bus;
+  readonly folder: string;
+  readonly #engine: BusEngine;
+  readonly #identities = new Map<string, (process: ProcessId) => Identity>();
+
+  private constructor(engine: BusEngine, folder: string, hub: Hub, backend: Bus) {
+    this.#engine = engine;
+    this.folder = folder;
+    this.hub = hub;
+    this.backend = backend;
+    backend.authorize(this.authorizer);
+  }
+
+  static async start(engine: BusEngine, options: { folder?: string } = {}): Promise<TestPlatform> {
+    const folder = options.folder ?? (await newFolder());
+    const hub = await engine.start(folder);
+    const backend = await hub.connect({ kind: 'backend' }, newProcessId());
+    const platform = new TestPlatform(engine, folder, hub, backend);
+    await engine.reached(backend);
+    return platform;
+  }
+
+  readonly authorizer: Authorizer = async (credentials, process) => {
+    const identity = credentials.kind === 'backend' ? undefined : this.#identities.get(credentials.key.reveal());
+    if (identity === undefined) throw new SvcError('unauthenticated', 'This key is not known.');
+    return identity(process);
+  };
+
+  async remoteMcp(): Promise<Bus> {
+    const key = randomText(20);
+    this.#identities.set(key, (process) => ({ kind: 'remote-mcp', process }));
+    return this.hub.connect({ kind: 'system', key: new Secret(key), component: 'remote-mcp' }, newProcessId());
+  }
+
+  /** One more process of the runtime given, or the first of a new one. */
+  async runtime(runtime: RuntimeId = newId('runtime')): Promise<Runtime> {
+    const key = randomText(20);
+    this.#identities.set(key, (process) => ({ kind: 'runtime', process, runtime, name: 'test', workspace: null }));
+    const credentials: Credentials = { kind: 'runtime', key: new Secret(key) };
+    const process = newProcessId();
+    return { bus: await this.hub.connect(credentials, process), runtime, process, credentials };
+  }
+
+  forget(credentials: Credentials): void {
+    if (credentials.kind !== 'backend') this.#identities.delete(credentials.key.reveal());
+  }
+
+  reached(bus: Bus): Promise<void> {
+    return this.#engine.reached(bus);
+  }
+
+  /** The same bus after a stop and a start. */
+  async restarted(): Promise<TestPlatform> {
+    await this.hub.stop();
+    return TestPlatform.start(this.#engine, { folder: this.folder });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.hub.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function newFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'bus-'));
+}
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const text = (payload: Uint8Array): string => new TextDecoder().decode(payload);
+
+/** What was heard so far, and a way to wait until it is as many as expected. */
+export class Heard<Item> {
+  readonly items: Item[] = [];
+  readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+
+  readonly take = (item: Item): void => {
+    this.items.push(item);
+    for (const { count, resolve } of this.#waiting) if (this.items.length >= count) resolve();
+  };
+
+  async atLeast(count: number): Promise<readonly Item[]> {
+    if (this.items.length < count) await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
+    return this.items;
+  }
+}

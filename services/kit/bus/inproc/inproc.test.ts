@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { busContract } from '../bus.contract.ts';
+import type { Acknowledged } from '../contract/test-platform.ts';
+import { startHub } from '../start.ts';
+
+/** Enough lines that several commits lie before the kill. */
+const linesBeforeKill = 5000;
+
+busContract({
+  name: 'in-process',
+  start: (folder) => startHub({ file: join(folder, 'bus.sqlite') }),
+  reached: async () => undefined,
+  crash: writeUntilKilled,
+});
+
+async function writeUntilKilled(folder: string): Promise<Acknowledged> {
+  const program = join(import.meta.dirname, 'write-until-killed.ts');
+  const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  const records: string[] = [];
+  const keys = new Map<string, string>();
+  let lines = 0;
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [kind, name, value] = line.split(' ');
+    if (kind === 'record' && name !== undefined) records.push(name);
+    if (kind === 'key' && name !== undefined && value !== undefined) keys.set(name, value);
+    if (++lines === linesBeforeKill) child.kill('SIGKILL');
+  }
+  await exited;
+  return { records, keys };
+}
