@@ -1,0 +1,33 @@
+import type { Launch } from '../../contracts/bus/messages.ts';
+
+/** Replaces what must not be seen in a text. */
+export type Blot = (text: string) => string;
+
+/** Shorter values are words like "1", "on" and "en": to blot them out would make a text unreadable and hide nothing. */
+const secretMinLength = 4;
+
+/** Blots out every value of an MCP server's environment, headers and URL, since any of them may be a secret. */
+export function createBlot(launch: Launch): Blot {
+  const secrets = [...new Set(valuesOf(launch).flatMap(formsOf))].sort((a, b) => b.length - a.length);
+  if (secrets.length === 0) return (text) => text;
+  return (text) => secrets.reduce((blotted, secret) => blotted.replaceAll(secret, '[secret]'), text);
+}
+
+function valuesOf(launch: Launch): readonly string[] {
+  if (launch.kind === 'child') return Object.values(launch.env);
+  const url = URL.canParse(launch.url) ? new URL(launch.url) : null;
+  const inUrl = url === null ? [] : [url.username, url.password, ...url.searchParams.values()];
+  return [...Object.values(launch.headers), ...inUrl];
+}
+
+/** A value as it may turn up: whole, line by line, without the scheme of an Authorization header, encoded. */
+function formsOf(value: string): readonly string[] {
+  const parts = [value, ...value.split(/\r?\n/), ...value.split(' ')].map((part) => part.trim());
+  return parts
+    .filter((part) => part.length >= secretMinLength)
+    .flatMap((part) => [part, encodeURIComponent(part), JSON.stringify(part).slice(1, -1), base64(part)]);
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

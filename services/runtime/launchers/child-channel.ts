@@ -1,0 +1,165 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { payloadMaxBytes } from '../../kit/bus/bus.ts';
+import type { Log } from '../../kit/log.ts';
+import { LineReader } from '../wire/line-reader.ts';
+import { responseIdFromEnds } from '../wire/read-message.ts';
+import { createBlot } from './blot.ts';
+import type { Channel } from './channel.ts';
+import { explainExit } from './explain-exit.ts';
+import type { LaunchOrder } from './launch.ts';
+import { endTree, type TreeRoot } from './process-tree.ts';
+import type { Look } from './processes.ts';
+import { readFairly } from './read-fairly.ts';
+import { settledWithin } from './settled-within.ts';
+import { StderrTail } from './stderr-tail.ts';
+
+export interface ChildChannelOptions {
+  readonly order: LaunchOrder<'child'>;
+  readonly forwardStderr: boolean;
+  readonly look: Look;
+  readonly log: Log;
+  readonly removeNote: () => Promise<void>;
+}
+
+/** A result as large as the bus carries, in its envelope. */
+export const lineMaxBytes = payloadMaxBytes + 1024;
+/** What waits for a child that doesn't read: one message of the largest size and another. */
+const queueMaxBytes = 2 * payloadMaxBytes;
+/** MCP 2025-11-25, "Lifecycle", Shutdown: close its input, wait, ask to end, wait, end by force. */
+const closedInputGraceMs = 250;
+const askedToEndGraceMs = 2000;
+/** The output of a child that has ended is read to its end, unless a grandchild keeps the pipe open. */
+const lastOutputMs = 200;
+/** A child whose pipe has closed is probably ending: its exit tells more than its pipe. */
+const exitAfterPipeMs = 500;
+
+/** The stdio transport of MCP 2025-11-25 ("Transports"): one message a line. */
+export class ChildChannel implements Channel {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #root: TreeRoot;
+  readonly #options: ChildChannelOptions;
+  readonly #tail: StderrTail;
+  readonly #exited: Promise<unknown>;
+  #stopped: Promise<void> | null = null;
+  #over = false;
+
+  constructor(child: ChildProcessWithoutNullStreams, root: TreeRoot, options: ChildChannelOptions) {
+    this.#child = child;
+    this.#root = root;
+    this.#options = options;
+    this.#tail = this.#readStderr();
+    this.#readStdout();
+    this.#exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
+    child.on('error', () => {}); // After the start: a signal that could not be sent.
+    void this.#watchExit();
+    this.#watchPipes();
+  }
+
+  send(message: Buffer): void {
+    const { stdin } = this.#child;
+    const { name } = this.#options.order;
+    if (!stdin.writable) throw new SvcError('unavailable', `MCP server "${name}" has closed its input.`);
+    if (stdin.writableLength > 0 && stdin.writableLength + message.length > queueMaxBytes) {
+      throw new SvcError('rate_limited', `MCP server "${name}" does not read what is sent to it.`, {
+        hint: `Restart it: svc server restart ${name}.`,
+      });
+    }
+    stdin.write(message);
+  }
+
+  forget(): void {} // Nothing but the answer, which will be ignored, belongs to a request.
+
+  lastWords(): readonly string[] {
+    return this.#tail.lines();
+  }
+
+  stop(): Promise<void> {
+    this.#over = true;
+    this.#stopped ??= this.#end();
+    return this.#stopped;
+  }
+
+  async #end(): Promise<void> {
+    const { look, log, order, removeNote } = this.#options;
+    const { stdin, stdout, stderr } = this.#child;
+    stdin.end();
+    await settledWithin(this.#exited, closedInputGraceMs);
+    try {
+      const left = await endTree(this.#root, { look, graceMs: askedToEndGraceMs });
+      if (left.length > 0)
+        log('launchers').error({ mcpServer: order.mcpServer, pids: left }, 'could not end processes');
+    } catch (err) {
+      log('launchers').error({ err, mcpServer: order.mcpServer }, 'could not look for processes');
+      this.#child.kill('SIGKILL');
+    }
+    await settledWithin(this.#exited, askedToEndGraceMs);
+    for (const stream of [stdin, stdout, stderr]) stream.destroy();
+    await removeNote().catch(() => {});
+  }
+
+  #readStdout(): void {
+    const { listener, name } = this.#options.order;
+    const lines = new LineReader(lineMaxBytes, {
+      line(line) {
+        if (line.length > 1) listener.message(line, null);
+      },
+      overlong({ head, tail, bytes }) {
+        const id = responseIdFromEnds(head, tail);
+        if (id === null) listener.garbage(`a line of ${bytes} bytes`);
+        else listener.lost(id, new SvcError('too_large', tooLarge(name, bytes)));
+      },
+    });
+    readFairly(this.#child.stdout, (chunk) => lines.push(chunk));
+    this.#child.stdout.on('end', () => lines.end());
+  }
+
+  #readStderr(): StderrTail {
+    const { forwardStderr, log, order } = this.#options;
+    const logger = log(`mcp-server.${order.name}`);
+    const forward = forwardStderr
+      ? (line: string) => logger.info({ stderr: line }, 'wrote to standard error')
+      : () => {};
+    const tail = new StderrTail(createBlot(order.launch), forward);
+    readFairly(this.#child.stderr, (chunk) => tail.push(chunk));
+    return tail;
+  }
+
+  async #watchExit(): Promise<void> {
+    const closed = once(this.#child, 'close');
+    await this.#exited;
+    await settledWithin(closed, lastOutputMs);
+    const { exitCode: code, signalCode: signal } = this.#child;
+    this.#ended(explainExit({ command: this.#options.order.launch.command, code, signal, stderr: this.lastWords() }));
+  }
+
+  #watchPipes(): void {
+    const { stdin, stdout, stderr } = this.#child;
+    const broken = async (reason: Reason) => {
+      if (!(await settledWithin(this.#exited, exitAfterPipeMs))) this.#ended(reason);
+    };
+    stdin.on('error', () => void broken(closedPipe('input')));
+    stdout.on('error', () => {}).on('end', () => void broken(closedPipe('output')));
+    stderr.on('error', () => {});
+  }
+
+  #ended(reason: Reason): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#options.order.listener.ended(reason);
+  }
+}
+
+function tooLarge(name: string, bytes: number): string {
+  return `MCP server "${name}" answered with ${bytes} bytes; a result may have ${payloadMaxBytes} at most.`;
+}
+
+function closedPipe(which: 'input' | 'output'): Reason {
+  return {
+    code: 'closed_pipe',
+    message: `It closed its standard ${which} and went on running.`,
+    repair: 'Check that it was started as an MCP server on stdio: some programs need an argument for that.',
+  };
+}

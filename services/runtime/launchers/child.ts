@@ -1,0 +1,89 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import { randomText } from '../../contracts/ids.ts';
+import type { Log } from '../../kit/log.ts';
+import { ChildChannel } from './child-channel.ts';
+import { type ChildPlace, childEnvironment, makePlace } from './child-environment.ts';
+import { explainSpawnError } from './explain-exit.ts';
+import type { Launched, Launcher, LaunchOrder } from './launch.ts';
+import type { ChildNotes } from './leftovers.ts';
+import type { Look } from './processes.ts';
+
+export interface ChildLauncherOptions {
+  readonly workingDir: string;
+  /** The part of the runtime's own environment that children inherit. */
+  readonly inherited: Readonly<Record<string, string>>;
+  readonly forwardStderr: boolean;
+  readonly notes: ChildNotes;
+  readonly look: Look;
+  readonly log: Log;
+}
+
+/**
+ * Runs an MCP server as a child process: no shell, a session of its own so that the whole tree can be ended, an environment and
+ * a home of its own with nothing of the platform's in them.
+ */
+export function createChildLauncher(options: ChildLauncherOptions): Launcher<'child'> {
+  return async (order) => {
+    const place = await preparePlace(options.workingDir, order);
+    if ('code' in place) return { ok: false, reason: place };
+    return start(order, place, options);
+  };
+}
+
+async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: ChildLauncherOptions): Promise<Launched> {
+  const { command, args, cwd, env: own } = order.launch;
+  const mark = randomText(markLength);
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    child = spawn(command, args, {
+      cwd: cwd ?? place.home,
+      env: childEnvironment({ inherited: options.inherited, place, mark, own }),
+      stdio: 'pipe',
+      detached: true,
+      shell: false,
+    });
+    await once(child, 'spawn');
+  } catch (error) {
+    return { ok: false, reason: explainSpawnError(command, error) };
+  }
+  const root = { pid: child.pid ?? 0, birth: null, mark, current: true };
+  const note = options.notes.write(root).catch((err: unknown) => {
+    options.log('launchers').warn({ err, mcpServer: order.mcpServer }, 'could not note down a child');
+    return async () => {};
+  });
+  const removeNote = async () => (await note)();
+  return { ok: true, channel: new ChildChannel(child, root, { order, removeNote, ...options }) };
+}
+
+const markLength = 20;
+
+async function preparePlace(
+  workingDir: string,
+  { mcpServer, launch }: LaunchOrder<'child'>,
+): Promise<ChildPlace | Reason> {
+  if (launch.cwd !== null && !(path.isAbsolute(launch.cwd) && (await isFolder(launch.cwd)))) {
+    return {
+      code: 'folder_not_found',
+      message: `The working directory "${launch.cwd}" is not an existing folder with an absolute path on the machine of the runtime.`,
+      repair: 'Create the folder there, or change the cwd of the MCP server.',
+    };
+  }
+  try {
+    return await makePlace(workingDir, mcpServer);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return {
+      code: 'working_dir_unusable',
+      message: `The home of the MCP server could not be made below "${workingDir}" (${code}).`,
+      repair: 'Free space, or set SVC_WORKING_DIR to a folder that the runtime may write to.',
+    };
+  }
+}
+
+async function isFolder(folder: string): Promise<boolean> {
+  return (await stat(folder).catch(() => null))?.isDirectory() ?? false;
+}

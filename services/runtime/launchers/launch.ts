@@ -1,0 +1,20 @@
+import type { Launch, Reason } from '../../contracts/bus/messages.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import type { Channel, ChannelListener } from './channel.ts';
+
+/** One MCP server to be started. */
+export interface LaunchOrder<Kind extends Launch['kind'] = Launch['kind']> {
+  readonly mcpServer: McpServerId;
+  readonly name: string;
+  readonly launch: Extract<Launch, { kind: Kind }>;
+  readonly listener: ChannelListener;
+}
+
+export type Launched =
+  | { readonly ok: true; readonly channel: Channel }
+  | { readonly ok: false; readonly reason: Reason };
+
+/** Starts an MCP server of one kind. What it returns lives until it is stopped or says that it ended. */
+export type Launcher<Kind extends Launch['kind'] = Launch['kind']> = (order: LaunchOrder<Kind>) => Promise<Launched>;
+
+export type Launchers = { readonly [Kind in Launch['kind']]: Launcher<Kind> };

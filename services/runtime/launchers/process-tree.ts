@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Look, Process } from './processes.ts';
+
+/** A process that was started as the head of a session of its own, with a mark in its environment. */
+export interface TreeRoot {
+  readonly pid: number;
+  readonly mark: string;
+  /** Null where it is not known, or the root had ended before anyone could look. */
+  readonly birth: string | null;
+  /** Whether the pid is still surely the root's, so that its group and session tell as well. */
+  readonly current: boolean;
+}
+
+/**
+ * The root and all that came from it: its descendants by parent, what shares its group or session, and what carries its mark,
+ * which finds those that left group and session and whose parent has ended.
+ */
+export function treeOf(root: TreeRoot, processes: readonly Process[]): readonly Process[] {
+  return withDescendants(
+    processes.filter((one) => belongs(root, one)),
+    processes,
+  );
+}
+
+function belongs(root: TreeRoot, one: Process): boolean {
+  if (one.mark === root.mark) return true;
+  if (!root.current) return false;
+  if (one.pid === root.pid) return root.birth === null || one.birth === root.birth;
+  return one.group === root.pid || one.session === root.pid;
+}
+
+function withDescendants(heads: readonly Process[], processes: readonly Process[]): readonly Process[] {
+  const children = Map.groupBy(processes, (one) => one.parent);
+  const found = new Map<number, Process>();
+  const waiting = [...heads];
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (found.has(one.pid)) continue;
+    found.set(one.pid, one);
+    waiting.push(...(children.get(one.pid) ?? []));
+  }
+  return [...found.values()];
+}
+
+export interface EndTreeOptions {
+  readonly look: Look;
+  /** Between asking to end and ending by force. */
+  readonly graceMs: number;
+}
+
+/** Asks the whole tree to end, then ends by force what is left, until a look finds nothing. Returns what could not be ended. */
+export async function endTree(root: TreeRoot, { look, graceMs }: EndTreeOptions): Promise<readonly number[]> {
+  let living = treeOf(root, await look());
+  signal(living, 'SIGTERM');
+  const deadline = performance.now() + graceMs;
+  for (let waitMs = firstWaitMs; living.length > 0 && performance.now() < deadline; waitMs = nextWait(waitMs)) {
+    await pause(waitMs);
+    living = survivors(root, living, await look());
+  }
+  for (let round = 0; living.length > 0 && round < killRounds; round++) {
+    signal(living, 'SIGKILL');
+    await pause(firstWaitMs * 2 ** round);
+    living = survivors(root, living, await look());
+  }
+  return living.map((one) => one.pid);
+}
+
+const firstWaitMs = 10;
+const waitMaxMs = 200;
+/** A tree that forks while it is ended is caught up with; one that still lives after these is stuck in the kernel. */
+const killRounds = 8;
+
+function nextWait(waitMs: number): number {
+  return Math.min(waitMs * 2, waitMaxMs);
+}
+
+/** Of those known the ones that live, by birth, with what they have started since; and whatever has joined the tree. */
+function survivors(root: TreeRoot, known: readonly Process[], now: readonly Process[]): readonly Process[] {
+  const births = new Map(known.map((one) => [one.pid, one.birth]));
+  const living = now.filter((one) => births.get(one.pid) === one.birth || belongs(root, one));
+  return withDescendants(living, now);
+}
+
+/** One by one, because a group holds only those that stayed in it. */
+function signal(processes: readonly Process[], name: 'SIGTERM' | 'SIGKILL'): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Blot } from './blot.ts';
+
+const linesMax = 20;
+const lineMaxChars = 1000;
+/** A line is cut here before it is looked at; what follows up to its newline is thrown away. */
+const lineMaxBytes = 8 * 1024;
+const newline = 10;
+
+/**
+ * The last lines of a child's standard error, for a person who asks why. Lines are cut, secrets blotted out;
+ * `forward` hears every line.
+ */
+export class StderrTail {
+  readonly #blot: Blot;
+  readonly #forward: (line: string) => void;
+  readonly #lines: string[] = [];
+  #open = Buffer.alloc(0);
+
+  constructor(blot: Blot, forward: (line: string) => void) {
+    this.#blot = blot;
+    this.#forward = forward;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      this.#extend(chunk.subarray(start, end));
+      this.#close();
+      start = end + 1;
+    }
+    this.#extend(chunk.subarray(start));
+  }
+
+  lines(): readonly string[] {
+    return this.#open.length === 0 ? [...this.#lines] : [...this.#lines, this.#readable(this.#open)].slice(-linesMax);
+  }
+
+  #extend(part: Buffer): void {
+    const room = lineMaxBytes - this.#open.length;
+    if (part.length > 0 && room > 0) this.#open = Buffer.concat([this.#open, part.subarray(0, room)]);
+  }
+
+  #close(): void {
+    const line = this.#readable(this.#open);
+    this.#open = Buffer.alloc(0);
+    if (line === '') return;
+    this.#forward(line);
+    this.#lines.push(line);
+    if (this.#lines.length > linesMax) this.#lines.shift();
+  }
+
+  /** Blotted before it is cut: half a secret is still one. Escape sequences are for terminals, and are forgeries elsewhere. */
+  #readable(bytes: Buffer): string {
+    return this.#blot(bytes.toString('utf8').replace(terminalSequence, '').replace(controlCharacter, ' '))
+      .slice(0, lineMaxChars)
+      .trimEnd();
+  }
+}
+
+const terminalSequence = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu;
+/** Every control character but the tab. */
+const controlCharacter = /[^\P{Cc}\t]/gu;

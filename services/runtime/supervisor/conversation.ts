@@ -1,0 +1,273 @@
+import { SvcError } from '../../contracts/errors.ts';
+import type { Channel } from '../launchers/channel.ts';
+import { replaceToken } from '../wire/progress-token.ts';
+import { type Incoming, isObject, readMessage } from '../wire/read-message.ts';
+import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
+
+/** A request on behalf of an agent. */
+export interface Call {
+  readonly method: string;
+  /** JSON text, passed on as it is. */
+  readonly params: Uint8Array;
+  /** The progress token inside the params, where there is one. */
+  readonly progress: string | null;
+  readonly signal: AbortSignal;
+  /** Takes a notification that belongs to this call. */
+  readonly notify: (notification: Uint8Array) => void;
+}
+
+/** The `result` or `error` of the response, as JSON text. */
+export interface Answer {
+  readonly kind: 'result' | 'error';
+  readonly payload: Uint8Array;
+}
+
+export interface ConversationListener {
+  toolsChanged(): void;
+  garbage(sample: string): void;
+}
+
+/** Calls under way at once in one MCP server; more than that is a queue that only grows. */
+const pendingMax = 256;
+/** However often an MCP server reports progress, a call ends after this. */
+const callMaxMs = 30 * 60 * 1000;
+const sweepIntervalMs = 60 * 1000;
+const methodNotFound = -32601;
+
+/** JSON-RPC 2.0 with one instance of an MCP server: gives out ids, and brings every answer to whoever waits for it. */
+export class Conversation {
+  readonly #name: string;
+  readonly #listener: ConversationListener;
+  readonly #pending = new Map<number, Pending>();
+  readonly #byToken = new Map<string, Pending>();
+  readonly #idleWaiters: (() => void)[] = [];
+  readonly #sweep: NodeJS.Timeout;
+  #channel: Channel | null = null;
+  #closed: SvcError | null = null;
+  #lastId = 0;
+  #lastHeard = performance.now();
+
+  constructor(name: string, listener: ConversationListener) {
+    this.#name = name;
+    this.#listener = listener;
+    this.#sweep = setInterval(() => this.#failOverdue(), sweepIntervalMs).unref();
+  }
+
+  /** The channel is there once the MCP server was launched; nothing can be asked before. */
+  begin(channel: Channel): void {
+    this.#channel = channel;
+  }
+
+  get inFlight(): number {
+    return this.#pending.size;
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#pending.size === 0) resolve();
+      else this.#idleWaiters.push(resolve);
+    });
+  }
+
+  get silentForMs(): number {
+    return performance.now() - this.#lastHeard;
+  }
+
+  call(call: Call): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (!isMethod(call.method)) throw new SvcError('invalid_input', `"${call.method.slice(0, 60)}" is not a method.`);
+      if (call.signal.aborted) throw endOf(call.signal);
+      if (this.#pending.size >= pendingMax) {
+        throw new SvcError('rate_limited', `MCP server "${this.#name}" has ${pendingMax} calls under way.`, {
+          hint: 'Try again when some of them have ended.',
+        });
+      }
+      const pending = new Pending(++this.#lastId, call, { resolve, reject, abandon: () => this.#abandon(pending) });
+      this.#send(pending);
+    });
+  }
+
+  /** Asks on the runtime's own behalf. */
+  async ask(method: string, params: unknown, timeoutMs: number): Promise<Answer> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const text = params === undefined ? empty : Buffer.from(JSON.stringify(params));
+    return this.call({ method, params: text, progress: null, signal, notify: () => {} });
+  }
+
+  notify(method: string): void {
+    this.#trySend(writeNotification(method), 'notification');
+  }
+
+  /** A message has come in. */
+  hear(text: Buffer, during: number | null): void {
+    this.#lastHeard = performance.now();
+    const messages = readMessage(text);
+    if (messages === null) this.#listener.garbage(text.subarray(0, sampleBytes).toString('utf8'));
+    else for (const message of messages) this.#take(message, during);
+  }
+
+  lost(id: number, error: SvcError): void {
+    this.#lastHeard = performance.now();
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    this.#forget(pending);
+    pending.reject(error);
+  }
+
+  /** Fails everything under way and everything that comes. */
+  close(error: SvcError): void {
+    this.#closed ??= error;
+    clearInterval(this.#sweep);
+    for (const pending of [...this.#pending.values()]) {
+      this.#forget(pending);
+      pending.reject(error);
+    }
+  }
+
+  #send(pending: Pending): void {
+    if (this.#closed !== null) throw this.#closed;
+    if (this.#channel === null) throw new SvcError('unavailable', `MCP server "${this.#name}" is being started.`);
+    const { id, call } = pending;
+    const params = call.progress === null ? call.params : this.#register(pending, call.progress);
+    this.#pending.set(id, pending);
+    try {
+      this.#channel.send(writeRequest(id, call.method, params), { kind: 'request', id, method: call.method });
+    } catch (error) {
+      this.#forget(pending);
+      throw error;
+    }
+    call.signal.addEventListener('abort', pending);
+  }
+
+  #register(pending: Pending, token: string): Uint8Array {
+    const { params } = pending.call;
+    if (!this.#byToken.has(token)) {
+      pending.token = token;
+      this.#byToken.set(token, pending);
+      return params;
+    }
+    const unique = `${token}.${pending.id}`;
+    const replaced = replaceToken(params, unique);
+    if (replaced === null) return params;
+    pending.token = unique;
+    pending.restore = replaced.restore;
+    this.#byToken.set(unique, pending);
+    return replaced.params;
+  }
+
+  #take(message: Incoming, during: number | null): void {
+    switch (message.kind) {
+      case 'result':
+      case 'error': {
+        const pending = this.#pending.get(message.id);
+        if (pending === undefined) return; // Its call was cancelled or had passed its deadline.
+        this.#forget(pending);
+        pending.resolve(message);
+        return;
+      }
+      case 'request':
+        this.#answer(message.id, message.method);
+        return;
+      case 'notification':
+        this.#takeNotification(message, during);
+    }
+  }
+
+  /** What an MCP server says without naming a call goes to nobody: it is shared by agents that must not hear of each other. */
+  #takeNotification({ method, params, payload }: Incoming & { kind: 'notification' }, during: number | null): void {
+    if (method === 'notifications/tools/list_changed') {
+      this.#listener.toolsChanged();
+      return;
+    }
+    const token = isObject(params) ? params.progressToken : undefined;
+    const named = method === 'notifications/progress' ? this.#byToken.get(String(token)) : undefined;
+    const streamed = during === null ? undefined : this.#pending.get(during);
+    const pending = named ?? streamed;
+    pending?.call.notify(pending.restore(payload));
+  }
+
+  /** No capability was declared, so nothing but a ping can be asked of this side (MCP 2025-11-25, "Lifecycle"). */
+  #answer(id: string | number, method: string): void {
+    const error = { code: methodNotFound, message: 'This client offers no such method.' };
+    this.#trySend(writeAnswer(id, method === 'ping' ? { result: {} } : { error }), 'answer');
+  }
+
+  #abandon(pending: Pending): void {
+    if (!this.#pending.has(pending.id)) return;
+    this.#forget(pending);
+    const error = endOf(pending.call.signal);
+    pending.reject(error);
+    this.#channel?.forget(pending.id);
+    if (pending.call.method === 'initialize') return; // It must not be cancelled (MCP 2025-11-25, "Cancellation").
+    const params = { requestId: pending.id, reason: error.code };
+    this.#trySend(writeNotification('notifications/cancelled', params), 'notification');
+  }
+
+  #forget(pending: Pending): void {
+    this.#pending.delete(pending.id);
+    if (pending.token !== null) this.#byToken.delete(pending.token);
+    pending.call.signal.removeEventListener('abort', pending);
+    if (this.#pending.size === 0 && this.#idleWaiters.length > 0)
+      for (const idle of this.#idleWaiters.splice(0)) idle();
+  }
+
+  #failOverdue(): void {
+    const earliest = performance.now() - callMaxMs;
+    for (const pending of [...this.#pending.values()]) {
+      if (pending.since < earliest) this.#abandon(pending);
+    }
+  }
+
+  /** What nobody waits for may be lost where the channel is full or gone: the channel says so itself. */
+  #trySend(message: Buffer, kind: 'answer' | 'notification'): void {
+    try {
+      this.#channel?.send(message, { kind });
+    } catch {
+      // See above.
+    }
+  }
+}
+
+const empty = new Uint8Array();
+const sampleBytes = 200;
+
+interface Ends {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: SvcError) => void;
+  readonly abandon: () => void;
+}
+
+class Pending {
+  readonly id: number;
+  readonly call: Call;
+  readonly since = performance.now();
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: SvcError) => void;
+  readonly #abandon: () => void;
+  token: string | null = null;
+  restore: (notification: Uint8Array) => Uint8Array = (notification) => notification;
+
+  constructor(id: number, call: Call, { resolve, reject, abandon }: Ends) {
+    this.id = id;
+    this.call = call;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.#abandon = abandon;
+  }
+
+  /** The call's signal has aborted. */
+  handleEvent(): void {
+    this.#abandon();
+  }
+}
+
+/** Why a call ended before its answer. A call that was abandoned without its signal was overdue. */
+function endOf(signal: AbortSignal): SvcError {
+  const { aborted, reason } = signal;
+  if (reason instanceof SvcError) return reason;
+  if (aborted && !(reason instanceof DOMException && reason.name === 'TimeoutError')) {
+    return new SvcError('cancelled', 'The call was cancelled.');
+  }
+  return new SvcError('timeout', 'The MCP server did not answer in time.');
+}

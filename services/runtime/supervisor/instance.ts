@@ -1,0 +1,231 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Assignment, Reason } from '../../contracts/bus/messages.ts';
+import { SvcError, toSvcError } from '../../contracts/errors.ts';
+import type { Channel, ChannelListener } from '../launchers/channel.ts';
+import type { Launched, Launchers } from '../launchers/launch.ts';
+import { settledWithin } from '../launchers/settled-within.ts';
+import { type Answer, type Call, Conversation } from './conversation.ts';
+import { greet } from './greet.ts';
+import { listTools, noTools, type ToolList } from './tool-list.ts';
+
+export interface InstanceOptions {
+  readonly assignment: Assignment;
+  readonly launchers: Launchers;
+  readonly version: string;
+  readonly listener: InstanceListener;
+  /** Ends the start. */
+  readonly signal: AbortSignal;
+}
+
+export interface InstanceListener {
+  toolsChanged(tools: ToolList): void;
+  /** The list changed and could not be read; it will be tried again. */
+  toolsUnreadable(reason: Reason): void;
+  garbage(sample: string): void;
+}
+
+export type StartedInstance =
+  | { readonly ok: true; readonly instance: Instance; readonly tools: ToolList }
+  | { readonly ok: false; readonly reason: Reason; readonly lastWords: readonly string[] };
+
+export type PingOutcome = 'prompt' | 'slow' | 'none';
+
+/** From the launch to the list of tools; the first start of an `npx` downloads. */
+const startMaxMs = 60_000;
+const listMaxMs = 30_000;
+const pingMaxMs = 10_000;
+const slowPingMs = 1000;
+/** An MCP server that changes its list without end is asked less and less often. */
+const refreshFirstMs = 200;
+const refreshMaxMs = 10_000;
+/** A pipe breaks a moment before its process is seen to end. */
+const endNoticeMs = 600;
+
+/** Starts one instance of an MCP server: launch, handshake, list of tools. What fails on the way leaves nothing behind. */
+export async function startInstance(options: InstanceOptions): Promise<StartedInstance> {
+  const instance = new Instance(options);
+  const launched = await instance.launch();
+  if (!launched.ok) return { ...launched, lastWords: [] };
+  const giveUp = () => instance.close(new SvcError('cancelled', 'The start was given up.'));
+  options.signal.addEventListener('abort', giveUp, { once: true });
+  if (options.signal.aborted) giveUp();
+  const begun = await instance.begin();
+  options.signal.removeEventListener('abort', giveUp);
+  if (begun.ok) return { ok: true, instance, tools: begun.tools };
+  await instance.stop();
+  return { ok: false, reason: begun.reason, lastWords: instance.lastWords() };
+}
+
+type Begun = { readonly ok: true; readonly tools: ToolList } | { readonly ok: false; readonly reason: Reason };
+
+/** One running MCP server that can be asked. */
+export class Instance {
+  readonly #options: InstanceOptions;
+  readonly #conversation: Conversation;
+  readonly #over = new AbortController();
+  readonly #ended = Promise.withResolvers<Reason>();
+  #channel: Channel | null = null;
+  #strayOutput = '';
+  #refreshing = false;
+  #refreshAgain = false;
+  #offersTools = false;
+
+  constructor(options: InstanceOptions) {
+    this.#options = options;
+    this.#conversation = new Conversation(options.assignment.name, {
+      toolsChanged: () => void this.#refresh(),
+      garbage: (sample) => this.#garbage(sample),
+    });
+  }
+
+  /** Resolves when it ends without having been stopped. */
+  get ended(): Promise<Reason> {
+    return this.#ended.promise;
+  }
+
+  get inFlight(): number {
+    return this.#conversation.inFlight;
+  }
+
+  idle(): Promise<void> {
+    return this.#conversation.idle();
+  }
+
+  get silentForMs(): number {
+    return this.#conversation.silentForMs;
+  }
+
+  call(call: Call): Promise<Answer> {
+    return this.#conversation.call(call);
+  }
+
+  lastWords(): readonly string[] {
+    return this.#channel?.lastWords() ?? [];
+  }
+
+  /** An answer of any kind is a sign of life: not every MCP server knows `ping`. */
+  async ping(): Promise<PingOutcome> {
+    const before = performance.now();
+    try {
+      await this.#conversation.ask('ping', undefined, pingMaxMs);
+      return performance.now() - before > slowPingMs ? 'slow' : 'prompt';
+    } catch {
+      return 'none';
+    }
+  }
+
+  /** Fails what is under way and takes nothing more. */
+  close(error: SvcError): void {
+    this.#over.abort();
+    this.#conversation.close(error);
+  }
+
+  async stop(): Promise<void> {
+    this.close(new SvcError('unavailable', `MCP server "${this.#options.assignment.name}" has been stopped.`));
+    await this.#channel?.stop();
+  }
+
+  async launch(): Promise<Launched> {
+    const launched = await launchWith(this.#options, {
+      message: (text, during) => this.#conversation.hear(text, during),
+      lost: (id, error) => this.#conversation.lost(id, error),
+      garbage: (sample) => this.#garbage(sample),
+      renewed: () => void this.#refresh(),
+      ended: (reason) => this.#end(reason),
+    });
+    if (launched.ok) {
+      this.#channel = launched.channel;
+      this.#conversation.begin(launched.channel);
+    }
+    return launched;
+  }
+
+  async begin(): Promise<Begun> {
+    const deadline = performance.now() + startMaxMs;
+    try {
+      const greeting = await greet(this.#conversation, this.#options.version, startMaxMs);
+      if (!greeting.ok) return greeting;
+      this.#offersTools = greeting.offersTools;
+      const tools = this.#offersTools ? await listTools(this.#conversation, deadline - performance.now()) : noTools;
+      return { ok: true, tools };
+    } catch (error) {
+      await settledWithin(this.ended, endNoticeMs);
+      return { ok: false, reason: this.#endReason ?? this.#whyNotBegun(toSvcError(error)) };
+    }
+  }
+
+  #endReason: Reason | null = null;
+
+  #end(reason: Reason): void {
+    this.#endReason = reason;
+    const { name } = this.#options.assignment;
+    const summary = reason.message.split('\n', 1)[0] ?? '';
+    const hint = `See why: svc server show ${name}.`;
+    this.close(new SvcError('unavailable', `MCP server "${name}" is being restarted. ${summary}`, { hint }));
+    this.#ended.resolve(reason);
+  }
+
+  #whyNotBegun(error: SvcError): Reason {
+    const stray = this.#strayOutput === '' ? '' : ` It wrote something else than MCP: "${this.#strayOutput}".`;
+    if (error.code === 'timeout') {
+      return {
+        code: 'no_answer',
+        message: `It did not answer the MCP handshake within ${startMaxMs / 1000} seconds.${stray}`,
+        repair:
+          'Check that command and arguments start an MCP server on stdio, and that it does not wait for input or a download.',
+      };
+    }
+    return {
+      code: error.code === 'unavailable' ? 'not_usable' : error.code,
+      message: `${error.message}${stray}`,
+      repair: error.hint ?? 'Read its last lines on standard error.',
+    };
+  }
+
+  #garbage(sample: string): void {
+    this.#strayOutput ||= sample;
+    this.#options.listener.garbage(sample);
+  }
+
+  /** One reading at a time; a change during it causes another. */
+  async #refresh(): Promise<void> {
+    this.#refreshAgain = true;
+    if (this.#refreshing || !this.#offersTools) return;
+    this.#refreshing = true;
+    const { signal } = this.#over;
+    for (
+      let waitMs = refreshFirstMs;
+      this.#refreshAgain && !signal.aborted;
+      waitMs = Math.min(2 * waitMs, refreshMaxMs)
+    ) {
+      await pause(waitMs, undefined, { signal }).catch(() => {});
+      this.#refreshAgain = false;
+      if (!signal.aborted) await this.#readTools();
+    }
+    this.#refreshing = false;
+  }
+
+  async #readTools(): Promise<void> {
+    try {
+      this.#options.listener.toolsChanged(await listTools(this.#conversation, listMaxMs));
+    } catch (error) {
+      if (this.#over.signal.aborted) return;
+      this.#refreshAgain = true;
+      this.#options.listener.toolsUnreadable({
+        code: 'tools_unreadable',
+        message: `Its tools changed and could not be listed again. ${toSvcError(error).message}`,
+        repair: 'It is asked again by itself; restart it if it stays so.',
+      });
+    }
+  }
+}
+
+function launchWith({ assignment, launchers }: InstanceOptions, listener: ChannelListener): Promise<Launched> {
+  const { mcpServer, name, launch } = assignment;
+  switch (launch.kind) {
+    case 'child':
+      return launchers.child({ mcpServer, name, launch, listener });
+    case 'http':
+      return launchers.http({ mcpServer, name, launch, listener });
+  }
+}

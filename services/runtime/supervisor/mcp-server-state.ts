@@ -1,0 +1,199 @@
+import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
+import { type Backoff, backoffMs } from './backoff.ts';
+
+/** Where an MCP server of this process stands. */
+export type State = Past &
+  (
+    | { readonly phase: 'waiting' }
+    | { readonly phase: 'starting' }
+    | {
+        readonly phase: 'connected';
+        readonly complaint: Reason | null;
+        readonly slow: boolean;
+        readonly deafPings: number;
+      }
+    | { readonly phase: 'failed'; readonly retryAt: number; readonly failure: Reason }
+    | { readonly phase: 'stopped' }
+  );
+
+type Connected = State & { readonly phase: 'connected' };
+
+/** What is remembered from phase to phase. */
+interface Past {
+  /** Why it was last down; null once it has been stable. */
+  readonly failure: Reason | null;
+  /** Failures since it was last stable: the wait before the next try grows with them. */
+  readonly failures: number;
+  readonly restarts: number;
+  readonly restartedAt: number | null;
+  readonly startedAt: number | null;
+}
+
+export type Event =
+  /** Its turn to be started has come. */
+  | { readonly kind: 'start' }
+  /** The handshake is done and the tools are listed. */
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'failed'; readonly reason: Reason }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'ping'; readonly outcome: 'prompt' | 'slow' | 'none' }
+  /** Something is not as it should be although it works. */
+  | { readonly kind: 'complaint'; readonly reason: Reason | null }
+  /** It has been connected long enough to forget its failures. */
+  | { readonly kind: 'settled' }
+  /** Another configuration, or a person who wants it to begin anew. */
+  | { readonly kind: 'replaced' }
+  | { readonly kind: 'stop' };
+
+export interface Clock {
+  readonly now: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+const retry: Backoff = { firstMs: 250, maxMs: 60_000 };
+/** Connected for this long it counts as stable; until then a restart shows as yellow. */
+export const stableAfterMs = 5 * 60 * 1000;
+
+export const initialState: State = {
+  phase: 'waiting',
+  failure: null,
+  failures: 0,
+  restarts: 0,
+  restartedAt: null,
+  startedAt: null,
+};
+
+/**
+ * The table of MCP server states (architecture, "State tables"). An event that a phase doesn't know changes nothing: it comes
+ * from a phase that is over.
+ */
+export function transition(state: State, event: Event, clock: Clock): State {
+  if (event.kind === 'stop') return { ...past(state), phase: 'stopped' };
+  if (event.kind === 'replaced') return { ...initialState, restarts: state.restarts };
+  switch (state.phase) {
+    case 'waiting':
+      return event.kind === 'start' ? started(state, clock) : state;
+    case 'starting':
+      if (event.kind === 'connected') return connected(state);
+      return event.kind === 'failed' ? failed(state, event.reason, clock) : state;
+    case 'connected':
+      switch (event.kind) {
+        case 'failed':
+          return failed(state, event.reason, clock);
+        case 'ping':
+          return pinged(state, event.outcome);
+        case 'complaint':
+          return { ...state, complaint: event.reason };
+        case 'settled':
+          return { ...state, failure: null, failures: 0, restartedAt: null };
+        default:
+          return state;
+      }
+    case 'failed':
+      if (event.kind !== 'retry') return state;
+      return { ...past(state), phase: 'waiting', restarts: state.restarts + 1, restartedAt: clock.now };
+    case 'stopped':
+      return state;
+  }
+}
+
+/** While it is started again after a failure it stays Error: it is not well before it is Connected. */
+export function statusOf(state: State): ServerStatus {
+  switch (state.phase) {
+    case 'connected':
+      return 'Connected';
+    case 'failed':
+      return 'Error';
+    case 'waiting':
+    case 'starting':
+      return state.failure === null ? 'Disconnected' : 'Error';
+    case 'stopped':
+      return 'Disconnected';
+  }
+}
+
+export function healthOf(state: State): Health {
+  if (state.phase !== 'connected') return 'red';
+  return reasonOf(state) === null ? 'green' : 'yellow';
+}
+
+export function reasonOf(state: State): Reason | null {
+  switch (state.phase) {
+    case 'connected':
+      return complaintOf(state);
+    case 'failed':
+      return state.failure;
+    case 'waiting':
+    case 'starting':
+      return state.failure ?? beingStarted;
+    case 'stopped':
+      return null;
+  }
+}
+
+/** Pings in a row without an answer after which an MCP server that does nothing else is started anew. */
+export const deafPingsMax = 3;
+
+function started(state: State, { now }: Clock): State {
+  return { ...past(state), phase: 'starting', startedAt: now };
+}
+
+function connected(state: State): State {
+  return { ...past(state), phase: 'connected', complaint: null, slow: false, deafPings: 0 };
+}
+
+function failed(state: State, reason: Reason, { now, random }: Clock): State {
+  const failures = state.failures + 1;
+  const retryAt = now + backoffMs(retry, failures, random);
+  return { ...past(state), phase: 'failed', failures, failure: reason, retryAt };
+}
+
+function pinged(state: Connected, outcome: 'prompt' | 'slow' | 'none'): State {
+  if (outcome === 'none') return { ...state, deafPings: state.deafPings + 1 };
+  return { ...state, slow: outcome === 'slow', deafPings: 0 };
+}
+
+function past({ failure, failures, restarts, restartedAt, startedAt }: State): Past {
+  return { failure, failures, restarts, restartedAt, startedAt };
+}
+
+const beingStarted: Reason = {
+  code: 'starting',
+  message: 'It is being started.',
+  repair: 'Wait a moment; a first start may download packages.',
+};
+
+const slowToAnswer: Reason = {
+  code: 'slow',
+  message: 'It takes longer than a second to answer a ping.',
+  repair: 'Look at the load of its machine, or restart it.',
+};
+
+/** What keeps a connected MCP server from being green, the most telling first. */
+function complaintOf({ complaint, deafPings, slow, restartedAt, failure }: Connected): Reason | null {
+  if (deafPings > 0) return notAnswering(deafPings);
+  if (complaint !== null) return complaint;
+  if (slow) return slowToAnswer;
+  return restartedAt === null ? null : restarted(failure);
+}
+
+function notAnswering(deafPings: number): Reason {
+  return {
+    code: 'not_answering',
+    message: `It left ${deafPings === 1 ? 'a ping' : `${deafPings} pings in a row`} without an answer.`,
+    repair: 'It is restarted by itself if it stays so; restart it to have it back now.',
+  };
+}
+
+function restarted(failure: Reason | null): Reason {
+  return {
+    code: 'restarted',
+    message:
+      `It was restarted within the last five minutes${failure === null ? '.' : ` because: ${failure.message}`}`.slice(
+        0,
+        3500,
+      ),
+    repair: failure?.repair ?? 'Nothing, if it stays connected.',
+  };
+}

@@ -1,0 +1,123 @@
+import type { Assignment } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import type { Log, Logger } from '../../kit/log.ts';
+import type { Launchers } from '../launchers/launch.ts';
+import type { Answer, Call } from './conversation.ts';
+import { McpServer, type Snapshot } from './mcp-server.ts';
+import { StartGate } from './start-gate.ts';
+
+export interface SupervisorOptions {
+  readonly launchers: Launchers;
+  readonly version: string;
+  readonly log: Log;
+}
+
+/** Hears that something about an MCP server is to be reported; `gone` when it is none of this runtime's any more. */
+export type SupervisorListener = (mcpServer: McpServerId, what: 'changed' | 'gone') => void;
+
+/** What an MCP server that is taken away may still do with the calls it has. */
+const removeDrainMs = 10_000;
+
+/** All MCP servers of this runtime process: starts and stops them as the backend assigns them. */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #logger: Logger;
+  readonly #mcpServers = new Map<McpServerId, McpServer>();
+  readonly #leaving = new Map<McpServerId, Promise<void>>();
+  readonly #gate = new StartGate();
+  #listener: SupervisorListener = () => {};
+  #stopping = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#logger = options.log('supervisor');
+  }
+
+  listen(listener: SupervisorListener): void {
+    this.#listener = listener;
+  }
+
+  /** Makes what runs equal to what is assigned. */
+  apply(assignments: readonly Assignment[]): void {
+    if (this.#stopping) return;
+    const wanted = new Map(assignments.map((assignment) => [assignment.mcpServer, assignment]));
+    for (const id of [...this.#mcpServers.keys()]) if (!wanted.has(id)) this.#remove(id);
+    for (const assignment of wanted.values()) this.#assign(assignment);
+  }
+
+  /** The answer of an MCP server. Every instance has tools of its own, so equal names never meet here. */
+  call(mcpServer: McpServerId, call: Call): Promise<Answer> {
+    const found = this.#mcpServers.get(mcpServer);
+    if (found !== undefined) return found.call(call);
+    return Promise.reject(
+      new SvcError('unavailable', `This runtime does not run the MCP server "${mcpServer}" now.`, {
+        hint: 'See where it runs: svc server list.',
+      }),
+    );
+  }
+
+  restart(mcpServer: McpServerId): void {
+    if (!this.#stopping) this.#mcpServers.get(mcpServer)?.restart();
+  }
+
+  get ids(): readonly McpServerId[] {
+    return [...this.#mcpServers.keys()];
+  }
+
+  get inFlight(): number {
+    return this.#mcpServers.values().reduce((sum, one) => sum + one.inFlight, 0);
+  }
+
+  snapshot(mcpServer: McpServerId): Snapshot | null {
+    return this.#mcpServers.get(mcpServer)?.snapshot() ?? null;
+  }
+
+  async stop(drainMs: number): Promise<void> {
+    this.#stopping = true;
+    const stopping = this.#mcpServers.values().map((one) => one.stop(drainMs));
+    await Promise.all([...stopping, ...this.#leaving.values()]);
+    this.#mcpServers.clear();
+  }
+
+  #assign(assignment: Assignment): void {
+    const { mcpServer, name, configVersion } = assignment;
+    const existing = this.#mcpServers.get(mcpServer);
+    if (existing === undefined) {
+      void this.#add(assignment);
+    } else if (existing.assignment.configVersion !== configVersion || existing.assignment.name !== name) {
+      this.#logger.info({ mcpServer, name, configVersion }, 'took a changed configuration');
+      existing.replace(assignment);
+    }
+  }
+
+  async #add(assignment: Assignment): Promise<void> {
+    const { mcpServer, name } = assignment;
+    const { launchers, version } = this.#options;
+    const added = new McpServer(assignment, {
+      launchers,
+      version,
+      gate: this.#gate,
+      logger: this.#logger,
+      onChange: () => this.#listener(mcpServer, 'changed'),
+    });
+    this.#mcpServers.set(mcpServer, added);
+    this.#logger.info({ mcpServer, name }, 'took an MCP server');
+    this.#listener(mcpServer, 'changed');
+    // It may come back while its former self is still ending: two at once would fight over what they own.
+    await this.#leaving.get(mcpServer);
+    if (this.#mcpServers.get(mcpServer) === added && !this.#stopping) added.start();
+  }
+
+  #remove(mcpServer: McpServerId): void {
+    const removed = this.#mcpServers.get(mcpServer);
+    if (removed === undefined) return;
+    this.#mcpServers.delete(mcpServer);
+    this.#logger.info({ mcpServer, name: removed.assignment.name }, 'let go of an MCP server');
+    this.#listener(mcpServer, 'gone');
+    const leaving = Promise.all([this.#leaving.get(mcpServer), removed.stop(removeDrainMs)]).then(() => {
+      if (this.#leaving.get(mcpServer) === leaving) this.#leaving.delete(mcpServer);
+    });
+    this.#leaving.set(mcpServer, leaving);
+  }
+}

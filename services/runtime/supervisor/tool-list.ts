@@ -1,0 +1,88 @@
+import type { Reason, ReportedTool } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { isObject } from '../wire/read-message.ts';
+import type { Conversation } from './conversation.ts';
+
+/** What an MCP server offers, and what of it could not be taken. */
+export interface ToolList {
+  readonly tools: readonly ReportedTool[];
+  /** A list of tools is never silently short. */
+  readonly omitted: Reason | null;
+}
+
+export const noTools: ToolList = { tools: [], omitted: null };
+
+/** What a report can hold (contracts/bus/messages.ts), with room for everything else in it. */
+const toolsMax = 20_000;
+const nameMaxChars = 1000;
+const definitionMaxChars = 1_048_576;
+const definitionsMaxChars = 8 * 1024 * 1024;
+const pagesMax = 1000;
+
+/** Reads the whole list, page by page (MCP 2025-11-25, "Pagination"). */
+export async function listTools(conversation: Conversation, timeoutMs: number): Promise<ToolList> {
+  const deadline = performance.now() + timeoutMs;
+  const collected = new Collected();
+  let cursor: string | undefined;
+  for (let page = 0; page < pagesMax; page++) {
+    const params = cursor === undefined ? undefined : { cursor };
+    const answer = await conversation.ask('tools/list', params, Math.max(1, deadline - performance.now()));
+    const body: unknown = JSON.parse(Buffer.from(answer.payload).toString('utf8'));
+    if (answer.kind === 'error' || !isObject(body) || !Array.isArray(body.tools)) throw unreadable(body);
+    for (const tool of body.tools) collected.add(tool);
+    if (typeof body.nextCursor !== 'string' || body.nextCursor === cursor) return collected.list();
+    cursor = body.nextCursor;
+  }
+  collected.refuse('more pages', `it has more than ${pagesMax} pages`);
+  return collected.list();
+}
+
+class Collected {
+  readonly #tools = new Map<string, ReportedTool>();
+  #chars = 0;
+  #refused = 0;
+  #firstRefused = '';
+
+  add(tool: unknown): void {
+    const name = isObject(tool) && typeof tool.name === 'string' ? tool.name : '';
+    const definition = JSON.stringify(tool);
+    const why = this.#whyNot(name, definition);
+    if (why !== null) {
+      this.refuse(name, why);
+      return;
+    }
+    this.#chars += definition.length;
+    this.#tools.set(name, { name, definition });
+  }
+
+  #whyNot(name: string, definition: string): string | null {
+    if (name === '') return 'it has no name';
+    if (name.length > nameMaxChars) return `its name is longer than ${nameMaxChars} characters`;
+    if (this.#tools.has(name)) return 'there are two of that name';
+    if (this.#tools.size >= toolsMax) return `there are more than ${toolsMax} tools`;
+    if (definition.length > definitionMaxChars) return 'its description is larger than 1 MiB';
+    return this.#chars + definition.length > definitionsMaxChars ? 'all together are larger than 8 MiB' : null;
+  }
+
+  refuse(what: string, why: string): void {
+    if (this.#refused++ === 0) this.#firstRefused = `"${what.slice(0, 100)}" because ${why}`;
+  }
+
+  list(): ToolList {
+    return { tools: [...this.#tools.values()], omitted: this.#refused === 0 ? null : this.#omitted() };
+  }
+
+  #omitted(): Reason {
+    const others = this.#refused === 1 ? '' : ` and ${this.#refused - 1} others`;
+    return {
+      code: 'tools_omitted',
+      message: `Not all of its tools can be used: left out are ${this.#firstRefused}${others}.`,
+      repair: 'Correct the MCP server, or have it list fewer tools.',
+    };
+  }
+}
+
+function unreadable(body: unknown): SvcError {
+  const said = isObject(body) && typeof body.message === 'string' ? `: ${body.message.slice(0, 500)}` : '';
+  return new SvcError('unavailable', `It could not list its tools${said}.`);
+}
