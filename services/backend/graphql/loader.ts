@@ -1,4 +1,5 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { nextTurn } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 
 /**
@@ -12,6 +13,7 @@ export function createLoader(graph: Graph) {
   const personOfMember = batched((members, options) =>
     graph.follow({ from: 'member', edge: 'person' }, members, options),
   );
+  const spokesmen = new Map<string, Owned>();
   return {
     skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
     toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
@@ -22,7 +24,12 @@ export function createLoader(graph: Graph) {
       graph.followBack({ from: 'status', edge: 'server' }, servers, options),
     ),
     rolesOfKey: batched((keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
-    serverOfTool: async (tool: Owned) => (await serverOfTool(tool, 1))[0] ?? null,
+    /** Asked once for all tools of an MCP server: a thousand of them have a few servers. */
+    async serverOfTool(tool: Node<'tool'>): Promise<Node<'mcpServer'> | null> {
+      const oneOfServer = spokesmen.get(tool.mcpServer) ?? tool;
+      spokesmen.set(tool.mcpServer, oneOfServer);
+      return (await serverOfTool(oneOfServer, 1))[0] ?? null;
+    },
     personOfMember: async (member: Node<'member'>) => (await personOfMember(member, 1))[0] ?? null,
   };
 }
@@ -63,8 +70,4 @@ function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) =
     batch.ids.add(node.id);
     return (await batch.loaded).get(node.id) ?? [];
   };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

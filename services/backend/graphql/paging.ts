@@ -3,39 +3,53 @@ import type { Cursor } from '../graph/graph.ts';
 import type { Builder } from './builder.ts';
 
 /** Nodes of a page. */
-export const pageMax = 100;
+export const pageSizeMax = 100;
 /** Nodes of a list that has no further pages, because the rules of its owner bound it. */
-export const listMax = 1000;
+export const listSizeMax = 1000;
 
 /** Adds `PageInfo`; the page types lie with their nodes. */
 export function addPaging(builder: Builder): void {
   builder.objectType('PageInfo', { fields: (t) => ({ next: t.exposeString('next', { nullable: true }) }) });
 }
 
-export interface PageArguments {
+/** Arguments of a field that gives a page. */
+export function pageArgs(builder: Builder) {
+  return builder.args((t) => ({ first: t.int({ defaultValue: pageSizeMax }), after: t.string() }));
+}
+
+/** As `pageArgs`, where the nodes can be searched. */
+export function searchArgs(builder: Builder) {
+  return { ...pageArgs(builder), ...builder.args((t) => ({ search: t.string() })) };
+}
+
+/** The argument of a field that gives a list without pages. */
+export function listArgs(builder: Builder, whenUnset = 100) {
+  return builder.args((t) => ({ first: t.int({ defaultValue: whenUnset }) }));
+}
+
+interface PageArguments {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly search?: string | null | undefined;
 }
 
 /** The part of a selection that a caller's arguments decide: `graph.select({ type, anchor, ...pageOf(args) })`. */
-export function pageOf(given: PageArguments): { limit: number; after?: Cursor; search?: string } {
+export function pageOf({ first, after, search }: PageArguments): { limit: number; after?: Cursor; search?: string } {
   return {
-    limit: parseFirst(given.first, pageMax, 100),
-    ...(given.after == null ? {} : { after: parseCursor(given.after) }),
-    ...(given.search == null || given.search.trim() === '' ? {} : { search: parseSearch(given.search) }),
+    limit: parseFirst(first ?? pageSizeMax, pageSizeMax),
+    ...(after == null ? {} : { after: parseCursor(after) }),
+    ...(search == null || search.trim() === '' ? {} : { search: parseSearch(search) }),
   };
 }
 
-/** How many a list without pages may hold: `load.skillsOfRole(role.id, listOf(args.first))`. */
+/** How many a list without pages may hold: `load.skillsOfRole(role, listOf(args.first))`. */
 export function listOf(first: number | null | undefined, whenUnset = 100): number {
-  return parseFirst(first, listMax, whenUnset);
+  return parseFirst(first ?? whenUnset, listSizeMax);
 }
 
-function parseFirst(first: number | null | undefined, max: number, whenUnset: number): number {
-  const limit = first ?? whenUnset;
-  if (limit >= 1 && limit <= max) return limit;
-  throw new SvcError('invalid_input', `"first" is ${limit}: it must be from 1 to ${max}.`);
+function parseFirst(first: number, max: number): number {
+  if (first >= 1 && first <= max) return first;
+  throw new SvcError('invalid_input', `"first" is ${first}: it must be from 1 to ${max}.`);
 }
 
 const cursorLengthMax = 2048;

@@ -7,8 +7,9 @@ import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
 import { parseName } from '../names.ts';
 import { replaceEdges } from '../replace-edges.ts';
+import { runtimesPerServerMax } from '../runtimes/assigned.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import { chooseRuntime } from './choose-runtime.ts';
+import { getRuntimeNamed, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
 import { decryptLaunch, encryptLaunch, fingerprintOf, launchChanges } from './launch.ts';
 import { type LaunchInput, parseLaunch } from './parse-launch.ts';
@@ -18,12 +19,12 @@ export type ServerContext = ChangeContext & Pick<Backend, 'config' | 'secrets'>;
 export interface McpServerInput {
   readonly name: string;
   readonly launch: LaunchInput;
-  /** Name of the runtime that runs it. */
+  /** Name of the runtime that runs it; absent or empty: the platform's own. */
   readonly runtime?: string | null | undefined;
   readonly enabled?: boolean | null | undefined;
 }
 
-/** What is absent or null stays as it is. */
+/** What is absent or null stays as it is; an empty `runtime` gives it back to the platform's own. */
 export interface McpServerPatch {
   readonly name?: string | null | undefined;
   readonly launch?: LaunchInput | null | undefined;
@@ -49,7 +50,6 @@ export function createMcpServer(
     if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
       throw tooMany('MCP servers in a workspace', mcpServersMax);
     }
-    const runtime = await chooseRuntime(transaction, workspace, input.runtime);
     const id = newId('mcpServer');
     const server = await transaction.create('mcpServer', {
       id,
@@ -61,13 +61,14 @@ export function createMcpServer(
       enabled: input.enabled ?? true,
       createdAt: Date.now(),
     });
-    await transaction.link({ from: 'mcpServer', edge: 'runtimes' }, id, [runtime.id]);
+    const runtimes = await bind(change, server, input.runtime ?? '');
     const changes = {
-      ...differences({}, { kind: server.kind, enabled: server.enabled, runtime: [runtime.name] }),
+      ...differences({}, { kind: server.kind, enabled: server.enabled }),
+      ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
       ...launchChanges(null, launch),
     };
     change.record({ action: 'create', subject: id, subjectKind: 'mcpServer', subjectName: name, changes });
-    change.announce({ kind: 'command', runtimes: [runtime.id], command: { kind: 'assignments' } });
+    change.announce({ kind: 'command', runtimes: runtimes.affected, command: { kind: 'assignments' } });
     return server;
   });
 }
@@ -87,7 +88,7 @@ export function updateMcpServer(
     if (name !== before.name) await requireFree(change, name);
     const enabled = patch.enabled ?? before.enabled;
     const relaunch = patch.launch == null ? null : replaceLaunch(backend, before, patch.launch);
-    const runtimes = await replaceRuntime(change, before, patch.runtime);
+    const runtimes = await bind(change, before, patch.runtime ?? null);
     const changes = {
       ...differences(before, { name, enabled }),
       ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
@@ -149,30 +150,39 @@ function replaceLaunch(backend: ServerContext, server: Node<'mcpServer'>, input:
   };
 }
 
-/** Names of its runtimes before and after, and all that are affected by a change of it. */
-async function replaceRuntime(change: Change, server: Node<'mcpServer'>, name: string | null | undefined) {
+/** Binds it to the runtime of that name, to none where it is empty, or leaves it as it is; tells who is affected by any change of it. */
+async function bind(change: Change, server: Node<'mcpServer'>, name: string | null): Promise<Binding> {
   const { transaction, workspace } = change;
-  if (name == null) return { before: [], after: [], affected: await runtimesOf(change, server) };
-  const runtime = await chooseRuntime(transaction, workspace, name);
-  const ends = await replaceEdges(
-    transaction,
-    { from: 'mcpServer', edge: 'runtimes' },
-    { from: server.id, anchor: workspace, to: [runtime.id] },
-  );
-  return {
-    before: ends.before.map((end) => end.name),
-    after: ends.after.map((end) => end.name),
-    affected: [...new Set([...ends.before, ...ends.after].map((end) => end.id))],
-  };
+  if (name === null) return { before: [], after: [], affected: await runtimesOf(change, server) };
+  const to = name.trim() === '' ? [] : [(await getRuntimeNamed(transaction, workspace, name)).id];
+  const { before, after } = await replaceEdges(transaction, runtimes, { from: server.id, anchor: workspace, to });
+  const affected = [...(await runtimesRunning(transaction, before)), ...(await runtimesRunning(transaction, after))];
+  return { before: before.map(nameOf), after: after.map(nameOf), affected: [...new Set(affected.map(idOf))] };
 }
 
+interface Binding {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  readonly affected: readonly RuntimeId[];
+}
+
+const runtimes = { from: 'mcpServer', edge: 'runtimes' } as const;
+
+/** Those that run it now. */
 export async function runtimesOf(
   { transaction, workspace }: Change,
   server: Node<'mcpServer'>,
 ): Promise<readonly RuntimeId[]> {
-  const edge = { from: 'mcpServer', edge: 'runtimes' } as const;
-  const ends = await transaction.follow(edge, [server.id], { anchor: workspace, limitEach: 1000 });
-  return (ends.get(server.id) ?? []).map((runtime) => runtime.id);
+  const ends = await transaction.follow(runtimes, [server.id], { anchor: workspace, limitEach: runtimesPerServerMax });
+  return (await runtimesRunning(transaction, ends.get(server.id) ?? [])).map(idOf);
+}
+
+function idOf({ id }: Node<'runtime'>): RuntimeId {
+  return id;
+}
+
+function nameOf({ name }: Node<'runtime'>): string {
+  return name;
 }
 
 async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {

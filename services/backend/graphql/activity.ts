@@ -1,0 +1,43 @@
+import type { Builder } from './builder.ts';
+import { pageArgs, pageOf } from './paging.ts';
+
+export function addActivity(builder: Builder): void {
+  builder.objectType('Activity', {
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      at: t.exposeFloat('at'),
+      actor: t.exposeString('actor'),
+      actorName: t.exposeString('actorName'),
+      action: t.exposeString('action'),
+      subject: t.exposeString('subject'),
+      subjectKind: t.exposeString('subjectKind'),
+      subjectName: t.exposeString('subjectName'),
+      changes: t.exposeString('changes', { description: 'JSON text of what changed, secrets left out.' }),
+    }),
+  });
+
+  builder.objectType('ActivityPage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['Activity'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+
+  builder.objectField('Workspace', 'activity', (t) =>
+    t.field({
+      type: 'ActivityPage',
+      description: 'What was changed, by whom: the latest first.',
+      args: pageArgs(builder),
+      resolve: async ({ id: anchor }, args, { backend, access }) => {
+        await access(anchor, 'read');
+        return await backend.graph.select({
+          type: 'activity',
+          anchor,
+          orderBy: 'at',
+          descending: true,
+          ...pageOf(args),
+        });
+      },
+    }),
+  );
+}

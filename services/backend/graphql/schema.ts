@@ -1,0 +1,24 @@
+import type { GraphQLSchema } from 'graphql';
+import { addActivity } from './activity.ts';
+import { createBuilder } from './builder.ts';
+import { addMcpServers } from './mcp-servers.ts';
+import { addPaging } from './paging.ts';
+import { addRoles } from './roles.ts';
+import { addSkills } from './skills.ts';
+import { addTools } from './tools.ts';
+import { addViewer } from './viewer.ts';
+import { addWorkspaces } from './workspaces.ts';
+
+/** The GraphQL API, made of one file a noun; `services/contracts/graphql/schema.graphql` is what it prints. */
+export function createSchema(): GraphQLSchema {
+  const builder = createBuilder();
+  addPaging(builder);
+  addViewer(builder);
+  addWorkspaces(builder);
+  addRoles(builder);
+  addSkills(builder);
+  addTools(builder);
+  addMcpServers(builder);
+  addActivity(builder);
+  return builder.toSchema();
+}

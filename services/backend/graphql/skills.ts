@@ -1,0 +1,138 @@
+import { findId, parseId } from '../../contracts/ids.ts';
+import type { Node } from '../graph/graph.ts';
+import { stateOf } from '../servers/status.ts';
+import { type Needed, whyUnavailable } from '../skills/availability.ts';
+import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
+import { toolsOfSkillMax } from '../skills/replace-tools.ts';
+import type { Builder, GraphqlContext } from './builder.ts';
+import { statusesMax } from './mcp-servers.ts';
+import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
+import { requireName } from './workspaces.ts';
+
+export function addSkills(builder: Builder): void {
+  builder.objectType('Skill', {
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      name: t.exposeString('name'),
+      description: t.exposeString('description'),
+      instructions: t.exposeString('instructions'),
+      version: t.exposeInt('version'),
+      tools: t.field({
+        type: ['Tool'],
+        args: listArgs(builder, toolsOfSkillMax),
+        resolve: (skill, args, { load }) => load.toolsOfSkill(skill, listOf(args.first, toolsOfSkillMax)),
+      }),
+      mcpServers: t.field({
+        type: ['McpServer'],
+        args: listArgs(builder),
+        resolve: async (skill, args, { load }) =>
+          (await serversOf(load, await load.toolsOfSkill(skill, toolsOfSkillMax))).slice(0, listOf(args.first)),
+      }),
+      available: t.boolean({
+        description: 'False while one of its MCP servers is not Connected or one of its tools is not offered.',
+        resolve: async (skill, _args, { load }) => (await reasonOf(load, skill)) === null,
+      }),
+      reason: t.field({
+        type: 'Reason',
+        nullable: true,
+        resolve: (skill, _args, { load }) => reasonOf(load, skill),
+      }),
+    }),
+  });
+
+  builder.objectType('SkillPage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['Skill'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+
+  builder.objectFields('Workspace', (t) => ({
+    skills: t.field({
+      type: 'SkillPage',
+      args: searchArgs(builder),
+      resolve: async (workspace, args, { backend, access }) => {
+        await access(workspace.id, 'read');
+        return await backend.graph.select({ type: 'skill', anchor: workspace.id, orderBy: 'name', ...pageOf(args) });
+      },
+    }),
+    skill: t.field({
+      type: 'Skill',
+      nullable: true,
+      args: { id: t.arg.id(), name: t.arg.string() },
+      resolve: async (workspace, args, { backend, access }) => {
+        await access(workspace.id, 'read');
+        if (args.id == null) return await backend.graph.findBy('skill', { name: requireName(args) }, workspace.id);
+        const id = findId('skill', args.id);
+        return id === null ? null : await backend.graph.find('skill', id, workspace.id);
+      },
+    }),
+  }));
+
+  addMutations(builder);
+}
+
+function addMutations(builder: Builder): void {
+  const toolRef = builder.inputType('ToolRef', {
+    description: "A tool by its MCP server's name and its own; it may be named before the MCP server has listed it.",
+    fields: (t) => ({ mcpServer: t.string({ required: true }), tool: t.string({ required: true }) }),
+  });
+  const input = builder.inputType('SkillInput', {
+    fields: (t) => ({
+      name: t.string({ required: true }),
+      description: t.string({ defaultValue: '' }),
+      instructions: t.string({ defaultValue: '' }),
+      tools: t.field({ type: [toolRef], defaultValue: [] }),
+    }),
+  });
+  const patch = builder.inputType('SkillPatch', {
+    fields: (t) => ({
+      name: t.string(),
+      description: t.string(),
+      instructions: t.string(),
+      tools: t.field({ type: [toolRef] }),
+      ifVersion: t.int(),
+    }),
+  });
+  builder.mutationFields((t) => ({
+    createSkill: t.field({
+      type: 'Skill',
+      args: { workspace: t.arg.id({ required: true }), input: t.arg({ type: input, required: true }) },
+      resolve: (_root, args, { backend, principal }) =>
+        createSkill(backend, principal, parseId('workspace', args.workspace), args.input),
+    }),
+    updateSkill: t.field({
+      type: 'Skill',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        id: t.arg.id({ required: true }),
+        input: t.arg({ type: patch, required: true }),
+      },
+      resolve: (_root, args, { backend, principal }) =>
+        updateSkill(backend, principal, parseId('workspace', args.workspace), args.id, args.input),
+    }),
+    removeSkill: t.boolean({
+      args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
+      resolve: async (_root, args, { backend, principal }) => {
+        await removeSkill(backend, principal, parseId('workspace', args.workspace), args.id);
+        return true;
+      },
+    }),
+  }));
+}
+
+async function reasonOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
+  const tools = await load.toolsOfSkill(skill, toolsOfSkillMax);
+  const servers = await serversOf(load, tools);
+  const needed = servers.map(async (server): Promise<Needed> => {
+    return { server, state: stateOf(server, await load.statusesOfServer(server, statusesMax)) };
+  });
+  return whyUnavailable(await Promise.all(needed), tools);
+}
+
+/** Each once, found from one of its tools. */
+async function serversOf(load: GraphqlContext['load'], tools: readonly Node<'tool'>[]) {
+  const oneOfEach = new Map(tools.map((tool) => [tool.mcpServer, tool]));
+  const servers = await Promise.all([...oneOfEach.values()].map((tool) => load.serverOfTool(tool)));
+  return servers.flatMap((server) => (server === null ? [] : [server])).sort((a, b) => (a.name < b.name ? -1 : 1));
+}

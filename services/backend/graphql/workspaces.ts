@@ -1,0 +1,106 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { findId, parseId } from '../../contracts/ids.ts';
+import type { Node } from '../graph/graph.ts';
+import { findOwner } from '../members/owner.ts';
+import { createWorkspace } from '../workspaces/create-workspace.ts';
+import { findWorkspaceId, selectWorkspaces } from '../workspaces/find-workspaces.ts';
+import { updateWorkspace } from '../workspaces/update-workspace.ts';
+import type { Builder, GraphqlContext } from './builder.ts';
+import { pageOf, searchArgs } from './paging.ts';
+
+export function addWorkspaces(builder: Builder): void {
+  builder.objectType('Workspace', {
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      name: t.exposeString('name'),
+      suspended: t.exposeBoolean('suspended'),
+      revision: t.exposeInt('revision', { description: 'Raised by every change of configuration.' }),
+      statusRevision: t.exposeInt('statusRevision'),
+      createdAt: t.exposeFloat('createdAt'),
+      owner: t.field({
+        type: 'Person',
+        nullable: true,
+        resolve: async (workspace, _args, context) => {
+          await context.access(workspace.id, 'read');
+          const owner = await findOwner(context.backend.graph, workspace.id);
+          return owner === null ? null : await context.load.personOfMember(owner);
+        },
+      }),
+    }),
+  });
+
+  builder.objectType('Person', {
+    fields: (t) => ({ id: t.exposeID('id'), email: t.exposeString('email'), name: t.exposeString('name') }),
+  });
+
+  builder.objectType('WorkspacePage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['Workspace'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+
+  builder.queryFields((t) => ({
+    workspaces: t.field({
+      type: 'WorkspacePage',
+      args: searchArgs(builder),
+      resolve: (_root, args, { backend, principal }) => selectWorkspaces(backend, principal, pageOf(args)),
+    }),
+    workspace: t.field({
+      type: 'Workspace',
+      nullable: true,
+      description: 'By id or by name.',
+      args: { id: t.arg.id(), name: t.arg.string() },
+      resolve: (_root, args, context) => findWorkspace(context, args),
+    }),
+  }));
+
+  addMutations(builder);
+}
+
+function addMutations(builder: Builder): void {
+  const createInput = builder.inputType('CreateWorkspaceInput', {
+    fields: (t) => ({ name: t.string({ required: true }), ownerEmail: t.string({ required: true }) }),
+  });
+  const updateInput = builder.inputType('UpdateWorkspaceInput', {
+    fields: (t) => ({ name: t.string(), suspended: t.boolean() }),
+  });
+  builder.mutationFields((t) => ({
+    createWorkspace: t.field({
+      type: 'Workspace',
+      args: { input: t.arg({ type: createInput, required: true }) },
+      resolve: (_root, { input }, { backend, principal }) => createWorkspace(backend, principal, input),
+    }),
+    updateWorkspace: t.field({
+      type: 'Workspace',
+      args: { id: t.arg.id({ required: true }), input: t.arg({ type: updateInput, required: true }) },
+      resolve: (_root, { id, input }, { backend, principal }) =>
+        updateWorkspace(backend, principal, parseId('workspace', id), input),
+    }),
+  }));
+}
+
+/** Null for what is not there, and the same null for what the caller is no member of. */
+async function findWorkspace(context: GraphqlContext, named: Named): Promise<Node<'workspace'> | null> {
+  const id =
+    named.id != null ? findId('workspace', named.id) : await findWorkspaceId(context.backend, requireName(named));
+  if (id === null) return null;
+  try {
+    const { workspace } = await context.access(id, 'read');
+    return workspace;
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+export interface Named {
+  readonly id?: string | null | undefined;
+  readonly name?: string | null | undefined;
+}
+
+/** Lookups take an id or a name. */
+export function requireName({ name }: Named): string {
+  if (name != null) return name;
+  throw new SvcError('invalid_input', 'Say which one: give "id" or "name".');
+}
