@@ -39,11 +39,16 @@ describe('a made-up tree', () => {
       `import { readFileSync } from 'node:fs';
        import { Worker } from 'node:worker_threads';
        import { pino } from 'pino';
-       import { word } from './deep/word.ts';
+       import { manifest, word } from './deep/word.ts';
+       console.log(JSON.parse(readFileSync(manifest, 'utf8')).name);
        pino({ base: null, timestamp: false }, pino.destination({ dest: 1, sync: true })).info(readFileSync(word, 'utf8'));
        new Worker(new URL('./deep/add.worker.ts', import.meta.url), { workerData: 41 }).on('message', (sum) => console.log(sum));`,
     );
-    write('services/a/deep/word.ts', `export const word = new URL('./word.txt', import.meta.url);`);
+    write(
+      'services/a/deep/word.ts',
+      `export const word = new URL('./word.txt', import.meta.url);
+       export const manifest = new URL('../../../package.json', import.meta.url);`,
+    );
     write('services/a/deep/word.txt', 'data beside the code');
     write(
       'services/a/deep/add.worker.ts',
@@ -61,7 +66,7 @@ describe('a made-up tree', () => {
 
   test('runs where nothing is installed, finding its workers and its data', () => {
     const output = execFileSync(process.execPath, [join(elsewhere, 'dist/services/a/main.js')], { encoding: 'utf8' });
-    expect(output).toBe('{"level":30,"msg":"data beside the code"}\n42\n');
+    expect(output).toBe('svc-platform\n{"level":30,"msg":"data beside the code"}\n42\n');
   });
 
   test('runs a command by its manifest', () => {

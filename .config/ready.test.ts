@@ -40,6 +40,15 @@ describe('a task', () => {
     expect(run).toMatchObject({ status: 7, stderr: '', stdout: '[["--a","b c","--","*"],true,true]\n' });
   });
 
+  test('runs under the Node of the machine where no pinned one exists for it', () => {
+    const root = checkout('console.log(process.execPath);', false);
+    mkdirSync(join(root, 'node_modules'));
+    const account = 'node_modules/.package-lock.json';
+    cpSync(join(repository, account), join(root, account));
+    const run = spawnSync(process.execPath, [join(root, '.config/ready.cjs'), 'check'], { encoding: 'utf8' });
+    expect(run).toMatchObject({ status: 0, stderr: '', stdout: `${process.execPath}\n` });
+  });
+
   test('that does not exist, or is not in this checkout, is refused in one sentence', () => {
     const root = checkout('');
     const ready = (...args: string[]) =>

@@ -26,6 +26,8 @@ export function ownLocation(root: string, entries: readonly Entry[]): OwnLocatio
     const path = posix.join(posix.dirname(source), target);
     const output = outputs.get(path);
     if (output !== undefined) return output;
+    // It lies beside dist/ in the published package as it does here; a copy inside would look like a package of its own.
+    if (path === 'package.json') return '../package.json';
     if (path.endsWith('.ts')) errors.push({ text: `"${target}" in ${source} is not an entry of the build.` });
     else if (path.startsWith('../') || !existsSync(join(root, path)))
       errors.push({ text: `"${target}" in ${source} does not exist.` });
