@@ -1,10 +1,10 @@
 import { Config } from '@oclif/core/config';
 import { run } from '@oclif/core/run';
 import { SvcError, toSvcError } from '../services/contracts/errors.ts';
+import { nearest } from '../stack/did-you-mean.ts';
 import { ToldAlready } from './command.ts';
 import { errorToTerminal } from './error-to-terminal.ts';
 import { openTerminal } from './output/terminal.ts';
-import { didYouMean } from './output/words.ts';
 
 /** Runs one command and sets the exit code; whatever fails is said once, in the form that was asked for. */
 export async function runCommandLine(typed: readonly string[], root: string): Promise<void> {
@@ -47,7 +47,7 @@ function refuseUnknownCommand(typed: readonly string[], config: Config): void {
   const isTopic = [...known].some((id) => id.startsWith(`${first}:`));
   if (isTopic && words[1] === undefined) return;
   const given = isTopic ? `${first} ${words[1]}` : first;
-  const meant = didYouMean(
+  const meant = nearest(
     given,
     isTopic ? [...known].map((id) => id.replace(':', ' ')) : [...known].map((id) => id.split(':')[0] ?? id),
   );

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type BackendClient, connectToBackend } from '../stack/backend-client.ts';
+import { nearest } from '../stack/did-you-mean.ts';
 import { getInstallation, type Installation } from '../stack/installation.ts';
 import type { SharedFlags } from './command.ts';
-import { didYouMean } from './output/words.ts';
 
 /** The workspace that is meant where none is named: the first `svc up` creates it. */
 export const defaultWorkspace = 'Default';
@@ -44,7 +44,7 @@ async function unknownName(backend: BackendClient, name: string): Promise<SvcErr
 
 /** "There is no skill "x"", with the nearest name or those that exist. */
 export function notFound(kind: string, name: string, existing: readonly string[]): SvcError {
-  const meant = didYouMean(name, existing);
+  const meant = nearest(name, existing);
   const known = existing.slice(0, 20).join(', ');
   return new SvcError('not_found', `There is no ${kind} "${name}".`, {
     hint: meant !== null ? `Did you mean "${meant}"?` : known === '' ? `There is none yet.` : `There are: ${known}.`,

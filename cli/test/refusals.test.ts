@@ -1,0 +1,140 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newKey } from '../../services/contracts/keys.ts';
+import { runSvc, svcFile } from './run-svc.ts';
+
+let cwd = '';
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-cli-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const svc = (...args: string[]) => runSvc(args, { cwd });
+
+describe('wrong use ends with 2 and says what is right', () => {
+  const rows: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['an unknown command', ['stauts'], /"svc stauts" is not a command.*Did you mean "svc status"/s],
+    [
+      'an unknown command of a topic',
+      ['keys', 'creat'],
+      /"svc keys creat" is not a command.*Did you mean "svc keys create"/s,
+    ],
+    ['an unknown flag', ['up', '--forground'], /--forground/],
+    ['a missing flag', ['keys', 'create'], /name/],
+    ['a missing argument', ['server', 'show'], /name/i],
+    [
+      'an unknown topology',
+      ['init', '--topology', 'embeded'],
+      /--topology must be embedded or distributed, not "embeded"/,
+    ],
+    [
+      'a topology that is not built',
+      ['init', '--topology', 'distributed'],
+      /distributed topology is not part of this version/,
+    ],
+    ['an engine that is not built', ['init', '--engine', 'docker'], /docker engine is not part of this version/],
+    [
+      'a level that is none',
+      ['logs', '--level', 'loud'],
+      /--level must be one of trace, debug, info, warn, error, not "loud"/,
+    ],
+    ['an address that is none', ['keys', 'test', '--url', 'tools'], /--url must be an http or https address/],
+    ['a key as an argument', ['keys', 'test', newKey('user').reveal()], /A key must not be an argument/],
+    [
+      'a tool without its MCP server',
+      ['skill', 'create', 'x', '--tool', 'read_file'],
+      /--tool must be MCPSERVER\/TOOL/,
+    ],
+    ['no way to start', ['server', 'add', 'x'], /How is it started/],
+    ['two ways to start', ['server', 'add', 'x', '--url', 'http://localhost', '--', 'node'], /not both/],
+    [
+      'a time that is none',
+      ['keys', 'create', '--name', 'x', '--expires', 'soon'],
+      /--expires must be a span such as 30d/,
+    ],
+  ];
+  for (const [name, args, message] of rows) {
+    test(name, async () => {
+      const run = await svc(...args);
+      expect(run.stderr).toMatch(message);
+      expect(run.stdout).toBe('');
+      expect(run.code).toBe(2);
+    });
+
+    test(`${name}, as JSON`, async () => {
+      const end = args.indexOf('--');
+      const withJson = end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
+      const run = await svc(...withJson);
+      const document: { error: { code: string; message: string; hint?: string } } = JSON.parse(run.stdout);
+      expect(`${document.error.message} ${document.error.hint ?? ''}`).toMatch(message);
+      expect(['invalid_input', 'unsupported']).toContain(document.error.code);
+      expect(run.code).toBe(2);
+    });
+  }
+});
+
+test('a key that was typed as an argument is not repeated', async () => {
+  const key = newKey('user').reveal();
+  const run = await svc('keys', 'test', key);
+  expect(run.stdout + run.stderr).not.toContain(key);
+});
+
+describe('where there is no installation', () => {
+  for (const args of [
+    ['up'],
+    ['down'],
+    ['status'],
+    ['logs'],
+    ['apply', 'x.yaml'],
+    ['keys', 'list'],
+    ['config', 'check'],
+  ]) {
+    test(`svc ${args.join(' ')} names svc init`, async () => {
+      const run = await svc(...args);
+      expect(run.stderr).toContain('svc init');
+      expect(run.code).not.toBe(0);
+    });
+  }
+});
+
+describe('streams', () => {
+  test('NO_COLOR and a pipe leave the text plain, FORCE_COLOR colours it', async () => {
+    const plain = await runSvc(['stauts'], { cwd });
+    const coloured = await runSvc(['stauts'], { cwd, env: { FORCE_COLOR: '1' } });
+    expect(plain.stderr).not.toContain('\u001b');
+    expect(coloured.stderr).toContain('\u001b');
+  });
+
+  test('the version is answered without an installation', async () => {
+    const run = await svc('--version');
+    expect(run.stdout).toMatch(/^svc \d+\.\d+\.\d+ node \d+/);
+    expect(run.code).toBe(0);
+  });
+});
+
+test('every command has help with two examples', async () => {
+  const manifest: { commands: Record<string, { examples?: unknown[]; hidden?: boolean }> } = JSON.parse(
+    readFileSync(join(svcFile, '../../oclif.manifest.json'), 'utf8'),
+  );
+  const ids = Object.keys(manifest.commands);
+  expect(ids.length).toBeGreaterThan(15);
+  for (const id of ids) expect(manifest.commands[id]?.examples?.length, id).toBeGreaterThanOrEqual(2);
+  const run = await svc('keys', 'create', '--help');
+  expect(run.stdout).toContain('svc keys create --name laptop');
+  expect(run.code).toBe(0);
+});
+
+test('topics answer in the singular and the plural', async () => {
+  for (const [one, other] of [
+    ['key', 'keys'],
+    ['servers', 'server'],
+    ['skills', 'skill'],
+    ['roles', 'role'],
+  ]) {
+    const run = await svc(one ?? '', 'list', '--help');
+    expect(run.stdout, `${one} for ${other}`).toContain('USAGE');
+    expect(run.code).toBe(0);
+  }
+});

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
+export const svcFile = join(repository, 'dist/svc.cjs');
+const timeoutMs = 60_000;
+
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Sent once stderr or stdout holds the text. */
+  readonly interruptAt?: string;
+  readonly node?: string;
+}
+
+/** Runs the built `svc` as a script would: no terminal, an environment of its own. */
+export function runSvc(args: readonly string[], options: RunOptions): Promise<Run> {
+  const child = spawn(options.node ?? process.execPath, [svcFile, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: options.cwd, ...options.env },
+    stdio: 'pipe',
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
+  return new Promise((resolve, reject) => {
+    let stdout = '';
+    let stderr = '';
+    const interrupt = () => {
+      if (options.interruptAt !== undefined && (stdout + stderr).includes(options.interruptAt)) child.kill('SIGINT');
+    };
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+      interrupt();
+    });
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+      interrupt();
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(options.stdin ?? '');
+  });
+}

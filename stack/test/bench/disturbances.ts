@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { connectToBackend } from '../../backend-client.ts';
+import { installationIn } from '../../installation.ts';
+import { atMost, type Figure, reported } from './figure.ts';
+import { type Caller, quantile, steadily } from './load.ts';
+import type { Platform } from './platform.ts';
+import { repository, svc } from './processes.ts';
+
+const perSecond = 300;
+const quietMs = 6000;
+/** A disturbance may take this long; calls go on until it has ended. */
+const disturbedMaxMs = 120_000;
+const timesIdle = 5;
+
+/** The p99 of a quiet platform, and of the same platform while something large goes on beside the calls. */
+export async function measureDisturbances(platform: Platform): Promise<Figure[]> {
+  const callers = await platform.side().callers(8);
+  await steadily(callers, perSecond, 2000);
+  const idle = quantile(await steadily(callers, perSecond, quietMs), 0.99);
+  const figures: Figure[] = [reported('echo p99 of the quiet platform', idle, 'ms')];
+  const disturbances: Readonly<Record<string, () => Promise<void>>> = {
+    'a browser pages 100,000 nodes': await pagingOf(platform),
+    'a catalogue of 10,000 tools is rebuilt': () => rebuildCatalogue(platform),
+    '1,000 skills are applied': () => applySkills(platform),
+    'a child sends a 50 MB line': () => sendLongLine(platform),
+  };
+  for (const [what, disturb] of Object.entries(disturbances)) {
+    const latencies = await during(disturb, callers);
+    figures.push(
+      atMost(`echo p99 while ${what}`, quantile(latencies, 0.99) / idle, timesIdle, '× idle', {
+        latencies: summary(latencies),
+      }),
+    );
+  }
+  for (const caller of callers) caller.connection.close();
+  return figures;
+}
+
+/** Calls in slices of half a second for as long as the disturbance lasts. */
+async function during(disturb: () => Promise<void>, callers: readonly Caller[]): Promise<number[]> {
+  let done = false;
+  const disturbance = disturb().finally(() => {
+    done = true;
+  });
+  const latencies: number[] = [];
+  const deadline = performance.now() + disturbedMaxMs;
+  while (!done && performance.now() < deadline) latencies.push(...(await steadily(callers, perSecond, 500)));
+  await disturbance;
+  return latencies;
+}
+
+const summary = (values: readonly number[]) => [0.5, 0.9, 0.99, 1].map((part) => quantile(values, part));
+
+const bulk = 'bulk';
+const toolsInBulk = 10_000;
+
+/** One MCP server with ten thousand tools; the list it gives grows by one with each restart, so that all of it is stored and pulled anew. */
+async function addBulk(platform: Platform): Promise<void> {
+  const program = join(repository, 'stack/test/bench/bulk-server.mjs');
+  await svc(platform.dir, 'server', 'add', bulk, '--', process.execPath, program, String(toolsInBulk));
+}
+
+async function rebuildCatalogue(platform: Platform): Promise<void> {
+  await svc(platform.dir, 'server', 'remove', bulk);
+  await addBulk(platform);
+}
+
+/** A hundred thousand activity records would take an hour of changes: tools are nodes too, and come by the ten thousand. */
+async function pagingOf(platform: Platform): Promise<() => Promise<void>> {
+  const names = Array.from({ length: 10 }, (_, i) => `many-${i}`);
+  const program = join(repository, 'stack/test/bench/bulk-server.mjs');
+  for (const name of names.slice(1)) {
+    await svc(platform.dir, 'server', 'add', name, '--', process.execPath, program, String(toolsInBulk));
+  }
+  await addBulk(platform);
+  return () => pageThroughTools(platform);
+}
+
+async function pageThroughTools(platform: Platform): Promise<void> {
+  const backend = await connectToBackend(installationIn(platform.dir));
+  let after: string | null = null;
+  do {
+    const answer: z.infer<typeof toolPage> = await backend.query(
+      `query ($after: String) { workspace(name: "Default") { tools(first: 100, after: $after) {
+        nodes { id name originalName description listed } pageInfo { next }
+      } } }`,
+      { after },
+      toolPage.parse,
+    );
+    after = answer.workspace.tools.pageInfo.next;
+  } while (after !== null);
+}
+
+const toolPage = z.object({
+  workspace: z.object({
+    tools: z.object({
+      nodes: z.array(z.object({ id: z.string() })),
+      pageInfo: z.object({ next: z.string().nullable() }),
+    }),
+  }),
+});
+
+async function applySkills(platform: Platform): Promise<void> {
+  const skills = Array.from(
+    { length: 1000 },
+    (_, i) =>
+      `  - { name: made-${i}, description: "The skill of number ${i}, at ${Date.now()}", tools: [everything/echo] }`,
+  );
+  const file = join(platform.dir, 'skills.yaml');
+  await writeFile(file, `workspace: Default\nskills:\n${skills.join('\n')}\n`);
+  await svc(platform.dir, 'apply', file);
+}
+
+/** A tool that answers with one line of fifty megabytes: too long, and refused while it still comes. */
+async function sendLongLine(platform: Platform): Promise<void> {
+  const program = join(repository, 'stack/test/bench/long-line-server.mjs');
+  await svc(platform.dir, 'server', 'add', 'long-line', '--', process.execPath, program);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await svc(platform.dir, 'server', 'remove', 'long-line');
+}

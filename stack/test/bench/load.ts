@@ -1,0 +1,166 @@
+import { connect, type Socket } from 'node:net';
+
+/**
+ * A load generator of raw keep-alive sockets: requests are prepared as bytes once, answers are only cut out of the stream. Node's own HTTP
+ * client would cost more than the servers under test.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  #pending: Buffer = Buffer.alloc(0);
+  #waiting: { resolve: (answer: Buffer) => void; reject: (error: Error) => void } | null = null;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#waiting?.reject(error));
+    socket.on('close', () => this.#waiting?.reject(new Error('The connection was closed.')));
+  }
+
+  static open(port: number): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port }, () => {
+        socket.off('error', reject);
+        resolve(new Connection(socket));
+      });
+      socket.once('error', reject);
+    });
+  }
+
+  /** One request, one answer: head and body as they came. */
+  ask(request: Buffer): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket.write(request);
+    });
+  }
+
+  close(): void {
+    this.#waiting = null;
+    this.#socket.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    const end = endOfAnswer(this.#pending);
+    if (end === -1) return;
+    const answer = this.#pending.subarray(0, end);
+    this.#pending = this.#pending.subarray(end);
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.resolve(answer);
+  }
+}
+
+const headEnd = Buffer.from('\r\n\r\n');
+const chunkedEnd = Buffer.from('0\r\n\r\n');
+
+/** Where the first answer ends, or -1: by content-length, by the last chunk, or at its head where it has no body. */
+function endOfAnswer(bytes: Buffer): number {
+  const head = bytes.indexOf(headEnd);
+  if (head === -1) return -1;
+  const start = head + headEnd.length;
+  const headers = bytes.toString('latin1', 0, head);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(headers)?.[1];
+  if (length !== undefined) return bytes.length >= start + Number(length) ? start + Number(length) : -1;
+  if (/\r\ntransfer-encoding: *chunked/i.test(headers)) {
+    const complete = bytes.length >= start + chunkedEnd.length && bytes.subarray(-chunkedEnd.length).equals(chunkedEnd);
+    return complete ? bytes.length : -1;
+  }
+  return start;
+}
+
+export interface Target {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The bytes of a POST of one JSON-RPC message. */
+export function postBytes(target: Target, message: object): Buffer {
+  const body = JSON.stringify(message);
+  const headers = {
+    host: `127.0.0.1:${target.port}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...target.headers,
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.from(`POST ${target.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** What one caller asks, again and again, and how its answer is known to be right. */
+export interface Caller {
+  readonly connection: Connection;
+  readonly request: Buffer;
+  readonly expected: string;
+}
+
+async function callOnce(caller: Caller): Promise<void> {
+  const answer = await caller.connection.ask(caller.request);
+  if (!answer.includes(caller.expected)) throw new Error(`A wrong answer: ${answer.toString().slice(0, 400)}`);
+}
+
+/** Latencies in milliseconds of `count` calls, one after the other. */
+export async function oneAfterTheOther(caller: Caller, count: number): Promise<Float64Array> {
+  const latencies = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const start = performance.now();
+    await callOnce(caller);
+    latencies[i] = performance.now() - start;
+  }
+  return latencies;
+}
+
+/** Calls a second of all callers together, each with one call under way. */
+export async function allAtOnce(callers: readonly Caller[], count: number): Promise<number> {
+  let left = count;
+  const start = performance.now();
+  await Promise.all(
+    callers.map(async (caller) => {
+      while (left > 0) {
+        left--;
+        await callOnce(caller);
+      }
+    }),
+  );
+  return count / ((performance.now() - start) / 1000);
+}
+
+/**
+ * Latencies at a steady rate, for a time: each call has its due moment, and waiting for a late one before it counts, so that a pause of the
+ * server is not hidden by calls that were never made.
+ */
+export async function steadily(
+  callers: readonly Caller[],
+  perSecond: number,
+  durationMs: number,
+): Promise<Float64Array> {
+  const count = Math.floor((perSecond * durationMs) / 1000);
+  const latencies = new Float64Array(count);
+  const start = performance.now();
+  let next = 0;
+  await Promise.all(
+    callers.map(async (caller) => {
+      while (next < count) {
+        const index = next++;
+        const due = start + (index * 1000) / perSecond;
+        const wait = due - performance.now();
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        // A timer that fires late is the generator's own fault; a call that is late because the one before it was, is the server's.
+        const begun = wait > 0 ? performance.now() : due;
+        await callOnce(caller);
+        latencies[index] = performance.now() - begun;
+      }
+    }),
+  );
+  return latencies;
+}
+
+export function quantile(values: Float64Array | readonly number[], part: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+export const median = (values: Float64Array | readonly number[]): number => quantile(values, 0.5);

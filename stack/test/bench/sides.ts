@@ -1,0 +1,88 @@
+import type { ChildProcess } from 'node:child_process';
+import { type Caller, Connection, postBytes, type Target } from './load.ts';
+import { eventually, everything, freePort, startNode } from './processes.ts';
+
+/** One of the things compared: an address that answers MCP, and the name that its echo tool goes by. */
+export interface Side {
+  readonly name: string;
+  /** Opens sessions, each on a connection of its own. */
+  callers(count: number): Promise<readonly Caller[]>;
+  stop(): void;
+}
+
+const said = 'a text of sixty-four letters, which is what the echo tool returns';
+const protocolVersion = '2025-11-25';
+
+/** A session opened by hand, and a caller of the echo tool in it. */
+export async function openCaller(target: Target, tool = 'echo'): Promise<Caller> {
+  const connection = await Connection.open(target.port);
+  const opened = await connection.ask(
+    postBytes(target, {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+    }),
+  );
+  const session = /\r\nmcp-session-id: *([^\r]+)/i.exec(opened.toString())?.[1];
+  if (session === undefined) throw new Error(`No session was opened: ${opened.toString().slice(0, 300)}`);
+  const inSession = {
+    ...target,
+    headers: { ...target.headers, 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion },
+  };
+  await connection.ask(postBytes(inSession, { jsonrpc: '2.0', method: 'notifications/initialized' }));
+  const request = postBytes(inSession, {
+    jsonrpc: '2.0',
+    id: 2,
+    method: 'tools/call',
+    params: { name: tool, arguments: { message: said } },
+  });
+  return { connection, request, expected: said };
+}
+
+async function openCallers(target: Target, count: number): Promise<readonly Caller[]> {
+  const callers: Caller[] = [];
+  for (let i = 0; i < count; i++) callers.push(await openCaller(target));
+  return callers;
+}
+
+/** server-everything's own HTTP transport, with nothing in between. */
+export async function startDirect(): Promise<Side> {
+  const port = await freePort();
+  const child = startNode([everything, 'streamableHttp'], { PORT: String(port) });
+  const target: Target = { port, path: '/mcp', headers: {} };
+  (await eventually('the direct server', () => openCaller(target))).connection.close();
+  return { name: 'direct', callers: (count) => openCallers(target, count), stop: () => end(child) };
+}
+
+/** What is behind an address that is already there: the platform. */
+export function platformSide(url: URL, key: string): Side {
+  const target: Target = {
+    port: Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    headers: { authorization: `Bearer ${key}` },
+  };
+  return { name: 'svc', callers: (count) => openCallers(target, count), stop: () => undefined };
+}
+
+/** http → bus → stdio child without any logic: what the parts cost that cannot be left out. */
+export async function startFloor(): Promise<Side> {
+  const port = await freePort();
+  const child = startNode([new URL('./floor.ts', import.meta.url).pathname, String(port), everything]);
+  const target: Target = { port, path: '/mcp', headers: {} };
+  (await eventually('the floor', () => openCaller(target))).connection.close();
+  return { name: 'floor', callers: (count) => openCallers(target, count), stop: () => end(child) };
+}
+
+/** A server that answers the same bytes to everything: how fast the generator itself can be. */
+export async function startMirror(): Promise<Side> {
+  const port = await freePort();
+  const child = startNode([new URL('./mirror.ts', import.meta.url).pathname, String(port), said]);
+  const target: Target = { port, path: '/mcp', headers: {} };
+  (await eventually('the mirror', () => openCaller(target))).connection.close();
+  return { name: 'mirror', callers: (count) => openCallers(target, count), stop: () => end(child) };
+}
+
+function end(child: ChildProcess): void {
+  child.kill('SIGKILL');
+}
