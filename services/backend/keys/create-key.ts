@@ -6,6 +6,7 @@ import { type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Access } from '../members/access.ts';
+import { findOwner } from '../members/owner.ts';
 import { parseName } from '../names.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -117,16 +118,7 @@ async function requireRoles(
 /** A user's key is their own; operators are no users, so a key they make belongs to the owner of the workspace. */
 async function userOf(transaction: Transaction, { principal, workspace }: Access): Promise<UserId> {
   if (principal.kind === 'user') return principal.user;
-  const { nodes } = await transaction.select({
-    type: 'member',
-    anchor: workspace.id,
-    orderBy: 'createdAt',
-    limit: ownerWithin,
-  });
-  const owner = nodes.find((member) => member.role === 'owner');
-  if (owner === undefined) throw new SvcError('conflict', `The workspace "${workspace.name}" has no owner.`);
+  const owner = await findOwner(transaction, workspace.id);
+  if (owner === null) throw new SvcError('conflict', `The workspace "${workspace.name}" has no owner.`);
   return parseId('user', owner.user);
 }
-
-/** An owner is made together with the workspace: among the first members. */
-const ownerWithin = 100;

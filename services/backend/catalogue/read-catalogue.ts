@@ -1,0 +1,128 @@
+import type { CatalogueEntry } from '../../contracts/catalogue.ts';
+import { findId, type WorkspaceId } from '../../contracts/ids.ts';
+import { everyPage } from '../every-page.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import { stateOf } from '../servers/status.ts';
+import { toolsOfSkillMax } from '../skills/replace-tools.ts';
+
+/** Nodes read at once: a page must not keep the event loop for more than a few milliseconds. */
+const pageMax = 100;
+/** Instructions may be long. */
+const skillPageMax = 20;
+/** Edges followed from one node; the rules of skills and roles allow no more. */
+const edgesMax = 1000;
+
+type Tagged = Pick<Node<'workspace'>, 'revision' | 'statusRevision'>;
+
+/** Equal tags, equal catalogues: everything in it raises one of the two. */
+export function tagOf({ revision, statusRevision }: Tagged): string {
+  return `"${revision}.${statusRevision}"`;
+}
+
+/**
+ * A workspace's catalogue, in slices of entries. Between two slices others get their turn, and may change it: then this ends without the
+ * entry `end`, by which the reader knows that it is incomplete and reads anew.
+ */
+export async function* readCatalogue(
+  graph: Graph,
+  workspace: Node<'workspace'>,
+): AsyncGenerator<readonly CatalogueEntry[], void, undefined> {
+  const { id, name, suspended, revision, statusRevision } = workspace;
+  yield [{ entry: 'head', workspace: id, name, suspended, version: revision, statusVersion: statusRevision }];
+  let entries = 1;
+  for (const part of [mcpServers, tools, skills, roles]) {
+    for await (const slice of part(graph, id)) {
+      if (!(await isUnchanged(graph, workspace))) return;
+      entries += slice.length;
+      if (slice.length > 0) yield slice;
+    }
+  }
+  yield [{ entry: 'end', entries: entries + 1 }];
+}
+
+async function isUnchanged(graph: Graph, before: Node<'workspace'>): Promise<boolean> {
+  const now = await graph.find('workspace', before.id, null);
+  return now !== null && tagOf(now) === tagOf(before);
+}
+
+type Slices = AsyncGenerator<readonly CatalogueEntry[], void, undefined>;
+
+async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
+  for await (const servers of everyPage(graph, { type: 'mcpServer', anchor, limit: pageMax })) {
+    const options = { anchor, limitEach: edgesMax };
+    const statuses = await graph.followBack({ from: 'status', edge: 'server' }, idsOf(servers), options);
+    yield servers.map((server) => {
+      const state = stateOf(server, statuses.get(server.id) ?? []);
+      const { status, health, reason, nextRetryAt, processes } = state;
+      const { id, name } = server;
+      return { entry: 'mcpServer', id, name, status, health, reason, nextRetryAt, processes: [...processes] };
+    });
+  }
+}
+
+async function* tools(graph: Graph, anchor: WorkspaceId): Slices {
+  for await (const nodes of everyPage(graph, { type: 'tool', anchor, limit: pageMax })) {
+    yield nodes.flatMap(toolEntry);
+  }
+}
+
+function toolEntry(tool: Node<'tool'>): readonly CatalogueEntry[] {
+  const { id, name, originalName, definition, listed } = tool;
+  const mcpServer = findId('mcpServer', tool.mcpServer);
+  if (!listed || name === null || definition === null || mcpServer === null) return [];
+  return [{ entry: 'tool', id, mcpServer, name, originalName, definition }];
+}
+
+async function* skills(graph: Graph, anchor: WorkspaceId): Slices {
+  const nameOf = serverNames(graph, anchor);
+  for await (const page of everyPage(graph, { type: 'skill', anchor, limit: skillPageMax })) {
+    const options = { anchor, limitEach: toolsOfSkillMax };
+    const tools = await graph.follow({ from: 'skill', edge: 'tools' }, idsOf(page), options);
+    yield await Promise.all(page.map((skill) => skillEntry(skill, tools.get(skill.id) ?? [], nameOf)));
+  }
+}
+
+async function skillEntry(
+  { id, name, description, instructions }: Node<'skill'>,
+  tools: readonly Node<'tool'>[],
+  nameOf: (mcpServer: string) => Promise<string>,
+): Promise<CatalogueEntry> {
+  const missing = tools.filter((tool) => !tool.listed);
+  const mcpServers = new Set(tools.map((tool) => tool.mcpServer));
+  return {
+    ...{ entry: 'skill', id, name, description, instructions },
+    tools: tools.filter((tool) => tool.listed).map((tool) => tool.id),
+    missingTools: await Promise.all(
+      missing.map(async (tool) => `${await nameOf(tool.mcpServer)}/${tool.originalName}`),
+    ),
+    mcpServers: [...mcpServers].flatMap((text) => findId('mcpServer', text) ?? []),
+  };
+}
+
+async function* roles(graph: Graph, anchor: WorkspaceId): Slices {
+  for await (const page of everyPage(graph, { type: 'role', anchor, limit: pageMax })) {
+    const options = { anchor, limitEach: edgesMax };
+    const skills = await graph.follow({ from: 'role', edge: 'skills' }, idsOf(page), options);
+    yield page.map(({ id, name, description, enabled }) => {
+      return { entry: 'role', id, name, description, enabled, skills: idsOf(skills.get(id) ?? []) };
+    });
+  }
+}
+
+/** Names of MCP servers, each looked up once. */
+function serverNames(graph: Graph, anchor: WorkspaceId): (mcpServer: string) => Promise<string> {
+  const names = new Map<string, Promise<string>>();
+  const lookUp = async (text: string) => {
+    const id = findId('mcpServer', text);
+    return (id === null ? null : await graph.find('mcpServer', id, anchor))?.name ?? text;
+  };
+  return (text) => {
+    const name = names.get(text) ?? lookUp(text);
+    names.set(text, name);
+    return name;
+  };
+}
+
+function idsOf<Id>(nodes: readonly { readonly id: Id }[]): Id[] {
+  return nodes.map(({ id }) => id);
+}

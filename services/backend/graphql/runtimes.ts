@@ -1,0 +1,111 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { parseId } from '../../contracts/ids.ts';
+import type { Graph, Page } from '../graph/graph.ts';
+import { platformHome } from '../runtimes/authorize.ts';
+import { registerRuntime } from '../runtimes/register-runtime.ts';
+import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
+import { registerSystemKey } from '../runtimes/system-keys.ts';
+import type { Builder } from './builder.ts';
+import { pageArgs, pageOf } from './paging.ts';
+
+export function addRuntimes(builder: Builder): void {
+  builder.objectType('Runtime', {
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      name: t.exposeString('name'),
+      platform: t.boolean({
+        description: "True for the platform's own runtime.",
+        resolve: ({ home }) => home === platformHome,
+      }),
+      available: t.boolean({ resolve: ({ id }, _args, { backend }) => backend.processes.isAvailable(id) }),
+      lastHeartbeatAt: t.exposeFloat('lastHeartbeatAt', { nullable: true }),
+    }),
+  });
+
+  builder.objectType('RuntimePage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['Runtime'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+
+  builder.objectField('Workspace', 'runtimes', (t) =>
+    t.field({
+      type: 'RuntimePage',
+      args: pageArgs(builder),
+      resolve: async (workspace, args, { backend, access }) => {
+        await access(workspace.id, 'read');
+        return await runtimesAt(backend.graph, workspace.id, pageOf(args));
+      },
+    }),
+  );
+
+  builder.queryField('platformRuntimes', (t) =>
+    t.field({
+      type: 'RuntimePage',
+      description: "The platform's own runtimes. Operators only.",
+      args: pageArgs(builder),
+      resolve: async (_root, args, { backend, principal }) => {
+        if (principal.kind !== 'operator') {
+          throw new SvcError('forbidden', "Only an operator may see the platform's own runtimes.");
+        }
+        return await runtimesAt(backend.graph, platformHome, pageOf(args));
+      },
+    }),
+  );
+
+  addMutations(builder);
+}
+
+function addMutations(builder: Builder): void {
+  builder.objectType('RegisteredRuntime', {
+    fields: (t) => ({
+      runtime: t.expose('runtime', { type: 'Runtime' }),
+      secret: t.string({ resolve: ({ secret }) => secret.reveal() }),
+      busServers: t.stringList({ resolve: ({ busServers }) => [...busServers] }),
+    }),
+  });
+  const input = builder.inputType('SystemKeyInput', {
+    fields: (t) => ({
+      component: t.string({ required: true }),
+      key: t.string({ required: true }),
+      runtimeNames: t.stringList(),
+    }),
+  });
+  builder.mutationFields((t) => ({
+    registerRuntime: t.field({
+      type: 'RegisteredRuntime',
+      description:
+        'For this workspace; without one for the platform itself (operators only). An existing name gets a new key, the old one stays valid for a while.',
+      args: { workspace: t.arg.id(), name: t.arg.string({ required: true }) },
+      resolve: (_root, args, { backend, principal }) =>
+        registerRuntime(backend, principal, { workspace: workspaceOf(args), name: args.name }),
+    }),
+    revokeRuntime: t.boolean({
+      args: { workspace: t.arg.id(), id: t.arg.id({ required: true }) },
+      resolve: async (_root, args, { backend, principal }) => {
+        await revokeRuntime(backend, principal, { workspace: workspaceOf(args), id: args.id });
+        return true;
+      },
+    }),
+    registerSystemKey: t.boolean({
+      description: 'Makes a system key known to the platform. Operators only; the same key again changes nothing.',
+      args: { input: t.arg({ type: input, required: true }) },
+      resolve: async (_root, args, { backend, principal }) => {
+        await registerSystemKey(backend, principal, args.input);
+        return true;
+      },
+    }),
+  }));
+}
+
+function workspaceOf(args: { readonly workspace?: string | null | undefined }) {
+  return args.workspace == null ? null : parseId('workspace', args.workspace);
+}
+
+/** One that was revoked is kept, because MCP servers stay bound to it, and shown no more. */
+async function runtimesAt(graph: Graph, home: string, page: ReturnType<typeof pageOf>): Promise<Page<'runtime'>> {
+  const where = [{ field: 'home' as const, equals: home }];
+  const { nodes, next } = await graph.select({ type: 'runtime', anchor: null, where, ...page });
+  return { nodes: nodes.filter(({ revokedAt }) => revokedAt === null), next };
+}

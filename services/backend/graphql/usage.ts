@@ -1,0 +1,65 @@
+import { findId } from '../../contracts/ids.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import { idKindOf } from '../graph/schema.ts';
+import type { Builder } from './builder.ts';
+import { pageArgs, pageOf } from './paging.ts';
+
+export function addUsage(builder: Builder): void {
+  builder.objectType('UsageRow', {
+    fields: (t) => ({
+      hour: t.exposeFloat('hour'),
+      key: t.string({ resolve: (row, _args, { backend }) => nameOf(backend.graph, row, 'key') }),
+      tool: t.string({ resolve: (row, _args, { backend }) => nameOf(backend.graph, row, 'tool') }),
+      skill: t.string({
+        nullable: true,
+        resolve: (row, _args, { backend }) => (row.skill === null ? null : nameOf(backend.graph, row, 'skill')),
+      }),
+      mcpServer: t.string({ resolve: (row, _args, { backend }) => nameOf(backend.graph, row, 'mcpServer') }),
+      calls: t.exposeInt('calls'),
+      errors: t.exposeInt('errors'),
+      durationMs: t.exposeInt('durationMs'),
+    }),
+  });
+
+  builder.objectType('UsagePage', {
+    fields: (t) => ({
+      nodes: t.expose('nodes', { type: ['UsageRow'] }),
+      pageInfo: t.field({ type: 'PageInfo', resolve: (page) => page }),
+    }),
+  });
+
+  builder.objectField('Workspace', 'usage', (t) =>
+    t.field({
+      type: 'UsagePage',
+      args: { ...builder.args((t) => ({ from: t.float(), to: t.float() })), ...pageArgs(builder) },
+      resolve: async ({ id: anchor }, args, { backend, access }) => {
+        await access(anchor, 'read');
+        return await backend.graph.select({
+          type: 'usage',
+          anchor,
+          where: hoursBetween(args),
+          orderBy: 'hour',
+          descending: true,
+          ...pageOf(args),
+        });
+      },
+    }),
+  );
+}
+
+function hoursBetween({ from, to }: { from?: number | null | undefined; to?: number | null | undefined }) {
+  if (from == null && to == null) return [];
+  return [{ field: 'hour' as const, ...(from == null ? {} : { from }), ...(to == null ? {} : { below: to }) }];
+}
+
+/** What was used may be gone by now: its id is all that is left of it then. */
+async function nameOf<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'>(
+  graph: Graph,
+  row: Node<'usage'>,
+  kind: Kind,
+): Promise<string> {
+  const text = row[kind] ?? '';
+  const id = findId(idKindOf[kind], text);
+  const node = id === null ? null : await graph.find<Kind>(kind, id, row.workspace);
+  return node?.name ?? text;
+}

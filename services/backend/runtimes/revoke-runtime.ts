@@ -1,0 +1,51 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
+import { type ChangeContext, change } from '../change.ts';
+import { everyPage } from '../every-page.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { platformHome } from './authorize.ts';
+
+/** Takes a runtime's keys away and ends its connections, at once. Its name may be registered again. */
+export async function revokeRuntime(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  request: { readonly workspace: WorkspaceId | null; readonly id: string },
+): Promise<void> {
+  const id = parseId('runtime', request.id);
+  const { workspace } = request;
+  if (workspace === null) {
+    if (principal.kind !== 'operator') {
+      throw new SvcError('forbidden', "Only an operator may revoke one of the platform's own runtimes.");
+    }
+    await backend.graph.write((transaction) => revoke(transaction, platformHome, id));
+  } else {
+    await change(backend, { principal, workspace, right: 'administer' }, async (change) => {
+      const runtime = await revoke(change.transaction, workspace, id);
+      if (runtime === null) return;
+      change.record({
+        action: 'revoke',
+        subject: id,
+        subjectKind: 'runtime',
+        subjectName: runtime.name,
+        changes: {},
+      });
+    });
+  }
+  // Also where it was revoked before: its connections may have outlived a crash right then.
+  await backend.bus.disconnect(id);
+}
+
+/** Null where it is revoked already. */
+async function revoke(transaction: Transaction, home: string, id: RuntimeId): Promise<Node<'runtime'> | null> {
+  const runtime = await transaction.find('runtime', id, null);
+  if (runtime === null || runtime.home !== home) {
+    throw new SvcError('not_found', `There is no runtime "${id}" here.`, { hint: 'List them: svc runtime list' });
+  }
+  const where = [{ field: 'runtime' as const, equals: id }];
+  for await (const keys of everyPage(transaction, { type: 'runtimeKey', anchor: null, where, limit: 100 })) {
+    for (const key of keys) await transaction.remove('runtimeKey', key.id, null);
+  }
+  if (runtime.revokedAt !== null) return null;
+  return await transaction.update('runtime', id, { revokedAt: Date.now() }, { anchor: null });
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { usageBatch } from '../../contracts/bus/messages.ts';
+import { streams } from '../../contracts/bus/subjects.ts';
+import { newId } from '../../contracts/ids.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import { nextTurn } from '../every-page.ts';
+import type { Transaction } from '../graph/graph.ts';
+import type { LastUsed } from '../keys/last-used.ts';
+import { parseBody } from '../wire.ts';
+import { latestUses, sumUsage, type UsageSum } from './sum-usage.ts';
+
+type Context = Pick<Backend, 'graph' | 'bus' | 'log'>;
+
+/** Adds up what remote-mcp says was called, and by which key. One backend at a time consumes; another takes over where it stops. */
+export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription {
+  return backend.bus.stream(streams.usage).consume('backend', async (payloads) => {
+    for (const payload of payloads) {
+      await addUp(backend, lastUsed, payload);
+      await nextTurn();
+    }
+  });
+}
+
+/** What cannot be read now never can: it is logged and passed over, so that it does not hold up what comes after it. */
+async function addUp(backend: Context, lastUsed: LastUsed, payload: Uint8Array): Promise<void> {
+  const records = parse(backend, payload);
+  const sums = sumUsage(records);
+  if (sums.length > 0) {
+    await backend.graph.write((transaction) => addOnce(transaction, sums, digestOf(payload)));
+  }
+  for (const use of latestUses(records)) lastUsed.note(use);
+}
+
+function parse(backend: Context, payload: Uint8Array) {
+  try {
+    return parseBody(usageBatch, payload);
+  } catch (error) {
+    backend.log('usage').error({ err: error, bytes: payload.length }, 'usage records dropped');
+    return [];
+  }
+}
+
+/** Holds the digests of the payloads that were added up last. */
+const appliedSetting = 'usage_applied';
+/** Far more than the stream hands over before it hears that they are stored. */
+const appliedMax = 256;
+const sliceMax = 25;
+
+/**
+ * The stream delivers at least once: after a crash, what was stored but not yet acknowledged comes again. Its digest, written in the same
+ * transaction as its sums, tells. Two different payloads are never the same bytes: each record says when, by whom and how long.
+ */
+async function addOnce(transaction: Transaction, sums: readonly UsageSum[], digest: string): Promise<void> {
+  const setting = await transaction.findBy('setting', { name: appliedSetting }, null);
+  const applied = setting === null || setting.value === '' ? [] : setting.value.split(' ');
+  if (applied.includes(digest)) return;
+  for (const [i, sum] of sums.entries()) {
+    await add(transaction, sum);
+    if (i % sliceMax === sliceMax - 1) await nextTurn();
+  }
+  const value = [...applied, digest].slice(-appliedMax).join(' ');
+  if (setting === null) await transaction.create('setting', { id: newId('setting'), name: appliedSetting, value });
+  else await transaction.update('setting', setting.id, { value }, { anchor: null });
+}
+
+async function add(transaction: Transaction, sum: UsageSum): Promise<void> {
+  const { workspace, slot, calls, errors } = sum;
+  const durationMs = Math.round(sum.durationMs);
+  const known = await transaction.findBy('usage', { slot }, workspace);
+  if (known === null) {
+    await transaction.create('usage', { ...sum, durationMs, id: newId('usage') });
+    return;
+  }
+  const added = {
+    calls: known.calls + calls,
+    errors: known.errors + errors,
+    durationMs: known.durationMs + durationMs,
+  };
+  await transaction.update('usage', known.id, added, { anchor: workspace });
+}
+
+function digestOf(payload: Uint8Array): string {
+  return createHash('sha256').update(payload).digest('base64url').slice(0, 22);
+}
