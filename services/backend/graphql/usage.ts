@@ -1,5 +1,5 @@
 import { findId } from '../../contracts/ids.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Anchor, Graph } from '../graph/graph.ts';
 import { idKindOf } from '../graph/schema.ts';
 import type { Builder } from './builder.ts';
 import { pageArgs, pageOf } from './paging.ts';
@@ -8,13 +8,23 @@ export function addUsage(builder: Builder): void {
   builder.objectType('UsageRow', {
     fields: (t) => ({
       hour: t.exposeFloat('hour'),
-      key: t.string({ resolve: (row, _args, { backend }) => nameOf(backend.graph, row, 'key') }),
-      tool: t.string({ resolve: (row, _args, { backend }) => nameOf(backend.graph, row, 'tool') }),
+      key: t.string({
+        resolve: (row, _args, { backend }) =>
+          nameOf(backend.graph, { kind: 'key', id: row.key, anchor: row.workspace }),
+      }),
+      tool: t.string({
+        resolve: (row, _args, { backend }) =>
+          nameOf(backend.graph, { kind: 'tool', id: row.tool, anchor: row.workspace }),
+      }),
       skill: t.string({
         nullable: true,
-        resolve: (row, _args, { backend }) => (row.skill === null ? null : nameOf(backend.graph, row, 'skill')),
+        resolve: (row, _args, { backend }) =>
+          row.skill === null ? null : nameOf(backend.graph, { kind: 'skill', id: row.skill, anchor: row.workspace }),
       }),
-      mcpServer: t.string({ resolve: (row, _args, { backend }) => nameOf(backend.graph, row, 'mcpServer') }),
+      mcpServer: t.string({
+        resolve: (row, _args, { backend }) =>
+          nameOf(backend.graph, { kind: 'mcpServer', id: row.mcpServer, anchor: row.workspace }),
+      }),
       calls: t.exposeInt('calls'),
       errors: t.exposeInt('errors'),
       durationMs: t.exposeInt('durationMs'),
@@ -52,14 +62,18 @@ function hoursBetween({ from, to }: { from?: number | null | undefined; to?: num
   return [{ field: 'hour' as const, ...(from == null ? {} : { from }), ...(to == null ? {} : { below: to }) }];
 }
 
+interface Used<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'> {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly anchor: Anchor<Kind>;
+}
+
 /** What was used may be gone by now: its id is all that is left of it then. */
 async function nameOf<Kind extends 'key' | 'tool' | 'skill' | 'mcpServer'>(
   graph: Graph,
-  row: Node<'usage'>,
-  kind: Kind,
+  { kind, id: text, anchor }: Used<Kind>,
 ): Promise<string> {
-  const text = row[kind] ?? '';
   const id = findId(idKindOf[kind], text);
-  const node = id === null ? null : await graph.find<Kind>(kind, id, row.workspace);
+  const node = id === null ? null : await graph.find<Kind>(kind, id, anchor);
   return node?.name ?? text;
 }
