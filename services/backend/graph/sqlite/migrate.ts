@@ -11,22 +11,10 @@ export interface Migration {
 }
 
 /**
- * Adds what the schema has and the file has not, in one transaction, and records it as the next migration. Nothing is taken
- * away or changed: what the schema no longer names stays, for an older version of the platform that may come back.
+ * Adds what the schema has and the file has not, and records it as the next migration; the caller's transaction is around it.
+ * Nothing is taken away or changed: what the schema no longer names stays, for an older version that may come back.
  */
 export function migrate(connection: Connection, items: readonly StorageItem[]): Migration | null {
-  connection.exec('begin immediate');
-  try {
-    const migration = addMissing(connection, items);
-    connection.exec('commit');
-    return migration;
-  } catch (thrown) {
-    if (connection.inTransaction) connection.exec('rollback');
-    throw thrown;
-  }
-}
-
-function addMissing(connection: Connection, items: readonly StorageItem[]): Migration | null {
   connection.exec(
     `create table if not exists migration (number integer primary key, at integer not null, added text not null) strict`,
   );

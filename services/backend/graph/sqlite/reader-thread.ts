@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import { SvcError } from '../../../contracts/errors.ts';
+import { type Answer, type Answers, type Question, toError } from './reader-messages.ts';
+
+interface Asked {
+  settle(answer: Answer): void;
+  fail(error: SvcError): void;
+}
+
+/** Reads are bounded by pages: one that takes longer waits for a disk that does not answer. */
+const answerMs = 30_000;
+const askedMax = 1000;
+
+/** The thread for reads that may take long, so that none holds up the main thread. It starts with the first of them. */
+export class ReaderThread {
+  readonly #file: string;
+  #worker: Worker | null = null;
+  /** Answers come in the order of asking. */
+  #asked: Asked[] = [];
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  ask<Kind extends Question['kind']>(question: Question & { readonly kind: Kind }): Promise<Answers[Kind]> {
+    if (this.#asked.length >= askedMax && question.kind !== 'close') {
+      return Promise.reject(new SvcError('unavailable', `${askedMax} reads are waiting already: try again later.`));
+    }
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new SvcError('timeout', `The graph did not answer within ${answerMs / 1000} s.`));
+      const timer = setTimeout(late, answerMs);
+      this.#asked.push({
+        settle(answer) {
+          clearTimeout(timer);
+          // What kind of answer it is follows from its place in the order.
+          if ('result' in answer) resolve(answer.result as Answers[Kind]);
+          else reject(toError(answer.failure));
+        },
+        fail(error) {
+          clearTimeout(timer);
+          reject(error);
+        },
+      });
+      this.#started().postMessage(question);
+    });
+  }
+
+  /** Ends the thread after what was asked before. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === null) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    await this.ask({ kind: 'close' }).catch(() => worker.terminate());
+    await ended;
+  }
+
+  #started(): Worker {
+    if (this.#worker !== null) return this.#worker;
+    // The build knows this form: in dist/ it names the bundle of the same file, and from source Node strips the types.
+    const worker = new Worker(new URL('./sqlite-reader.worker.ts', import.meta.url), {
+      workerData: this.#file,
+      // What the process was started with (--require, --input-type, a test runner's loader) is not for this thread.
+      execArgv: [],
+    });
+    worker.on('message', (answer: Answer) => this.#asked.shift()?.settle(answer));
+    worker.on('error', (cause) => this.#lost(worker, cause));
+    worker.on('exit', () => this.#lost(worker, undefined));
+    this.#worker = worker;
+    return worker;
+  }
+
+  /** The next question starts a new thread. */
+  #lost(worker: Worker, cause: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = null;
+    const error = new SvcError('unavailable', 'The thread that reads the graph has ended.', { cause });
+    for (const asked of this.#asked.splice(0)) asked.fail(error);
+  }
+}

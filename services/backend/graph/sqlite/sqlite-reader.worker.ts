@@ -1,0 +1,35 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Connection } from './connection.ts';
+import { type Answer, type Answers, type Question, toFailure } from './reader-messages.ts';
+import { runFollow, runRows } from './run-plan.ts';
+
+/** The reading thread: runs plans on a connection of its own, one after the other. See `ReaderThread`, its other end. */
+const port = parentPort;
+if (port === null) throw new Error('This file is a worker thread.');
+const file = String(workerData);
+const reader = new Connection({ file, readOnly: true });
+
+port.on('message', (question: Question) => {
+  port.postMessage(answer(question));
+  if (question.kind === 'close') port.close();
+});
+
+function answer(question: Question): Answer {
+  try {
+    return { result: result(question) };
+  } catch (thrown) {
+    return { failure: toFailure(thrown) };
+  }
+}
+
+function result(question: Question): Answers[Question['kind']] {
+  switch (question.kind) {
+    case 'rows':
+      return runRows(reader, question.plan);
+    case 'follow':
+      return runFollow(reader, question.plan);
+    case 'close':
+      reader.close();
+      return null;
+  }
+}
