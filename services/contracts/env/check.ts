@@ -22,15 +22,19 @@ export interface Checked<Service extends ServiceName> {
   readonly warnings: readonly string[];
 }
 
-/** Checks a service's variables and reports every problem at once. `env` may be used only where there is none. */
+/**
+ * Checks a service's variables and reports every problem at once. `env` may be used only where there is none. A secret may also be
+ * given by its `_FILE` twin: whoever can read files puts what is in it under the secret's own name first.
+ */
 export function checkEnv<Service extends ServiceName>(service: Service, record: EnvRecord): Checked<Service> {
   const problems: Problem[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, entry] of Object.entries<Variable<unknown>>(variables[service])) {
-    values[name] = parseEntry(name, entry, record[name], problems);
+    values[name] = parseEntry(name, entry, record, problems);
   }
   for (const [name, repair] of Object.entries<string>(rejected[service] ?? {})) {
-    if (isSet(record[name])) problems.push({ variable: name, rule: `is rejected by ${service}`, repair });
+    const set = [name, `${name}_FILE`].find((twin) => isSet(record[twin]));
+    if (set !== undefined) problems.push({ variable: set, rule: `is rejected by ${service}`, repair });
   }
   for (const rule of rules[service]) problems.push(...rule(record));
   const warnings = Object.entries(ignored).flatMap(([name, warning]) => (isSet(record[name]) ? [warning] : []));
@@ -45,10 +49,11 @@ export function describeProblems(service: ServiceName, problems: readonly Proble
 
 export const developmentEncryptionKey = '0'.repeat(64);
 
-function parseEntry(name: string, entry: Variable<unknown>, raw: string | undefined, problems: Problem[]): unknown {
+function parseEntry(name: string, entry: Variable<unknown>, record: EnvRecord, problems: Problem[]): unknown {
+  const raw = record[name];
   const given = isSet(raw) ? raw : entry.default;
   if (given === undefined) {
-    if (entry.required) {
+    if (entry.required && !isGiven(record, name)) {
       problems.push({ variable: name, rule: 'is required', repair: `Set ${name} to ${entry.rule}. ${entry.meaning}` });
     }
     return undefined;
@@ -67,17 +72,40 @@ function isSet(raw: string | undefined): raw is string {
   return raw !== undefined && raw !== '';
 }
 
+/** Itself or, where it is a secret, as the file that holds it. What is wrong with the file is told by whoever reads it. */
+function isGiven(record: EnvRecord, name: string): boolean {
+  return isSet(record[name]) || (secrets.has(name) && isSet(record[`${name}_FILE`]));
+}
+
+const secrets: ReadonlySet<string> = new Set(
+  Object.values(variables).flatMap((table) =>
+    Object.entries<Variable<unknown>>(table).flatMap(([name, entry]) => (entry.secret ? [name] : [])),
+  ),
+);
+
 type Rule = (record: EnvRecord) => readonly Problem[];
 
 const rules: { readonly [Service in ServiceName]: readonly Rule[] } = {
   backend: [
     noDevelopmentKey,
-    noInternalPublicUrl(['PUBLIC_BACKEND_URL', 'PUBLIC_FRONTEND_URL', 'PUBLIC_MCP_URL']),
+    publicBackendUrlInProduction,
+    noInternalPublicUrl({
+      PUBLIC_BACKEND_URL: undefined,
+      PUBLIC_FRONTEND_URL: variables.backend.PUBLIC_FRONTEND_URL.default,
+      PUBLIC_MCP_URL: variables.backend.PUBLIC_MCP_URL.default,
+    }),
     mailProviderComplete,
   ],
-  frontend: [noInternalPublicUrl(['PUBLIC_BACKEND_URL', 'PUBLIC_MCP_URL'])],
+  frontend: [
+    noInternalPublicUrl({ PUBLIC_BACKEND_URL: undefined, PUBLIC_MCP_URL: variables.frontend.PUBLIC_MCP_URL.default }),
+  ],
   runtime: [exactlyOneIdentity],
-  'remote-mcp': [noInternalPublicUrl(['PUBLIC_BACKEND_URL', 'PUBLIC_MCP_URL'])],
+  'remote-mcp': [
+    noInternalPublicUrl({
+      PUBLIC_BACKEND_URL: variables['remote-mcp'].PUBLIC_BACKEND_URL.default,
+      PUBLIC_MCP_URL: variables['remote-mcp'].PUBLIC_MCP_URL.default,
+    }),
+  ],
 };
 
 function noDevelopmentKey(record: EnvRecord): readonly Problem[] {
@@ -91,11 +119,23 @@ function noDevelopmentKey(record: EnvRecord): readonly Problem[] {
   ];
 }
 
-/** Once one public address is not this machine, none of them may be a name that only the inside knows. */
-function noInternalPublicUrl(names: readonly string[]): Rule {
+/** Part 8, "Backend": PUBLIC_BACKEND_URL is required in production, so that its default counts for nothing there. */
+function publicBackendUrlInProduction(record: EnvRecord): readonly Problem[] {
+  if (record.NODE_ENV !== 'production' || isSet(record.PUBLIC_BACKEND_URL)) return [];
+  return [
+    {
+      variable: 'PUBLIC_BACKEND_URL',
+      rule: 'is required in production',
+      repair: 'Set PUBLIC_BACKEND_URL to the URL of the backend that people and agents reach.',
+    },
+  ];
+}
+
+/** Once one public address is not this machine, none of them, given or default, may be a name that only the inside knows. */
+function noInternalPublicUrl(defaults: EnvRecord): Rule {
   return (record) => {
-    const hosts = names.flatMap((name) => {
-      const raw = record[name];
+    const hosts = Object.entries(defaults).flatMap(([name, fallback]) => {
+      const raw = isSet(record[name]) ? record[name] : fallback;
       return isSet(raw) && URL.canParse(raw) ? [{ name, host: new URL(raw).hostname }] : [];
     });
     if (record.NODE_ENV !== 'production' || hosts.every(({ host }) => isLoopback(host))) return [];
@@ -113,13 +153,14 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }
 
+const neededToMail: ReadonlyMap<string, readonly string[]> = new Map([
+  ['provider_a', ['PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM']],
+  ['provider_b', ['PROVIDER_B_API_KEY', 'PROVIDER_B_URL', 'EMAIL_FROM']],
+]);
+
 function mailProviderComplete(record: EnvRecord): readonly Problem[] {
-  const needed = {
-    provider_a: ['PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM'],
-    provider_b: ['PROVIDER_B_API_KEY', 'PROVIDER_B_URL', 'EMAIL_FROM'],
-  }[record.EMAIL_PROVIDER ?? ''];
-  return (needed ?? [])
-    .filter((name) => !isSet(record[name]))
+  return (neededToMail.get(record.EMAIL_PROVIDER ?? '') ?? [])
+    .filter((name) => !isGiven(record, name))
     .map((name) => ({
       variable: name,
       rule: `is required with EMAIL_PROVIDER=${record.EMAIL_PROVIDER}`,
@@ -128,8 +169,8 @@ function mailProviderComplete(record: EnvRecord): readonly Problem[] {
 }
 
 function exactlyOneIdentity(record: EnvRecord): readonly Problem[] {
-  const runtimeKey = isSet(record.RUNTIME_KEY);
-  const systemKey = isSet(record.SYSTEM_KEY);
+  const runtimeKey = isGiven(record, 'RUNTIME_KEY');
+  const systemKey = isGiven(record, 'SYSTEM_KEY');
   const name = isSet(record.RUNTIME_NAME);
   if (runtimeKey && (systemKey || name)) {
     return [

@@ -105,10 +105,10 @@ export function paths<Given extends Options>(options: Given): Variable<readonly 
 export function busServers<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
   return variable(
     'inproc: or a comma-separated list of host:port',
-    (raw) =>
-      raw === 'inproc:'
-        ? [raw]
-        : listOf(raw, ',', (item) => (/^((nats|tls):\/\/)?[^\s/:]+(:\d{1,5})?$/.test(item) ? item : null)),
+    (raw) => {
+      const servers = raw === 'inproc:' ? [raw] : listOf(raw, ',', (item) => (isBusServer(item) ? item : null));
+      return servers?.length === 0 ? null : servers;
+    },
     options,
   );
 }
@@ -117,7 +117,7 @@ export function busServers<Given extends Options>(options: Given): Variable<read
 export function graphAddress<Given extends Options>(options: Given): Variable<string> & Given {
   return variable(
     'file:/absolute/path for the embedded engine, or host:port of Dgraph',
-    (raw) => (/^file:\/.+/.test(raw) || /^(https?:\/\/)?[^\s/:]+(:\d{1,5})?$/.test(raw) ? raw : null),
+    (raw) => (/^file:\/./.test(raw) || isHostAndPort(raw, /^https?:\/\//) ? raw : null),
     options,
   );
 }
@@ -151,6 +151,17 @@ export interface LogRule {
   readonly level: LogLevel;
 }
 
+function isBusServer(raw: string): boolean {
+  return isHostAndPort(raw, /^(nats|tls):\/\//);
+}
+
+/** A host name or address (IPv6 in brackets), with or without a port, after a scheme that may be left out. */
+function isHostAndPort(raw: string, scheme: RegExp): boolean {
+  const rest = raw.replace(scheme, '');
+  if (!/^([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:\d+)?$/.test(rest)) return false;
+  return URL.canParse(`http://${rest}`);
+}
+
 function isPlainUrl(raw: string): boolean {
   if (!URL.canParse(raw)) return false;
   const parsed = new URL(raw);
@@ -158,13 +169,18 @@ function isPlainUrl(raw: string): boolean {
   return web && parsed.username === '' && parsed.password === '' && parsed.search === '' && parsed.hash === '';
 }
 
+/** Nobody writes longer lists by hand; a longer one is a mistake, and must not be cut short. */
+const itemsMax = 1000;
+
 function listOf<Item>(
   raw: string,
   separator: string,
   parseItem: (item: string) => Item | null,
 ): readonly Item[] | null {
   const items: Item[] = [];
-  for (const part of raw.split(separator, 1000)) {
+  const parts = raw.split(separator, itemsMax + 1);
+  if (parts.length > itemsMax) return null;
+  for (const part of parts) {
     const trimmed = part.trim();
     if (trimmed === '') continue;
     const item = parseItem(trimmed);
