@@ -41,7 +41,7 @@ export type SessionId = Brand<'session'>;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const timeLength = 8; // 62^8 milliseconds: enough until the year 8888
 const randomLength = 16; // 95 bits
-const body = `[0-9A-Za-z]{${timeLength + randomLength}}`;
+const bodyShape = new RegExp(`^[0-9A-Za-z]{${timeLength + randomLength}}$`);
 
 /** Ids begin with their time, so that what is made together lies together in an index, and end in 95 random bits. */
 export function newId<Kind extends IdKind>(kind: Kind, now: number = Date.now()): Id<Kind> {
@@ -69,7 +69,8 @@ export function parseId<Kind extends IdKind>(kind: Kind, text: string): Id<Kind>
 }
 
 export function findId<Kind extends IdKind>(kind: Kind, text: string): Id<Kind> | null {
-  return new RegExp(`^${idPrefixes[kind]}_${body}$`).test(text) ? (text as Id<Kind>) : null;
+  const prefix = `${idPrefixes[kind]}_`;
+  return text.startsWith(prefix) && bodyShape.test(text.slice(prefix.length)) ? (text as Id<Kind>) : null;
 }
 
 export function findProcessId(text: string): ProcessId | null {

@@ -19,6 +19,7 @@ const secretBytes = 32;
 const secretLength = 43; // 62^43 > 2^256
 const checksumLength = 6; // 62^6 > 2^32
 const legacyLengthMax = 512;
+const hintedLengthMin = 16; // of a shorter text, four characters would be too much
 
 /** A new key: prefix, 32 random bytes, and a checksum, so that a typo is refused without a lookup. */
 export function newKey(kind: keyof typeof keyPrefixes): Secret {
@@ -46,7 +47,8 @@ export function parseKey(text: string): ParsedKey {
 /** How a key is shown after it was created: enough to tell it from others, useless to anyone else. */
 export function keyHint(text: string): string {
   const prefix = /^[A-Z]{3}_?/.exec(text)?.[0] ?? '';
-  return `${prefix}…${text.slice(-4)}`;
+  const shown = text.length - prefix.length >= hintedLengthMin ? text.slice(-4) : '';
+  return `${prefix}…${shown}`;
 }
 
 function checked(kind: keyof typeof keyPrefixes, text: string): ParsedKey {

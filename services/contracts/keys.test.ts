@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { keyHint, keyPrefixes, newKey, parseKey } from './keys.ts';
+
+const kinds = ['user', 'runtime', 'system'] as const;
+const good = newKey('user').reveal();
+const legacy = 'USK-of-old-0123456789';
+
+describe('a new key', () => {
+  it.each(kinds)('of kind %s has its prefix, 43 characters of secret and 6 of checksum', (kind) => {
+    expect(newKey(kind).reveal()).toMatch(new RegExp(`^${keyPrefixes[kind]}[0-9A-Za-z]{49}$`));
+  });
+
+  it.each(kinds)('of kind %s is parsed as what it is', (kind) => {
+    for (let i = 0; i < 100; i++) {
+      const key = newKey(kind).reveal();
+      const parsed = parseKey(key);
+      expect(parsed).toMatchObject({ ok: true, kind, hint: `${keyPrefixes[kind]}…${key.slice(-4)}` });
+      expect(parsed.ok && parsed.key.reveal()).toBe(key);
+    }
+  });
+
+  it('is never the same twice', () => {
+    const keys = new Set(Array.from({ length: 1000 }, () => newKey('user').reveal()));
+    expect(keys.size).toBe(1000);
+  });
+
+  it('prints nothing of itself once parsed', () => {
+    expect(JSON.stringify(parseKey(good))).not.toContain(good.slice(4, -4));
+  });
+});
+
+describe('what is no key is refused from its text alone:', () => {
+  it.each([
+    ['nothing', '', 'missing'],
+    ['a workspace key', 'WSK_0123456789', 'retired'],
+    ['a workspace key that is otherwise well formed', `WSK_${good.slice(4)}`, 'retired'],
+    ['another prefix', `ABC_${good.slice(4)}`, 'unknown_prefix'],
+    ['a prefix in small letters', good.replace('SVA_', 'sva_'), 'unknown_prefix'],
+    ['a prefix without its underscore', good.replace('SVA_', 'SVA'), 'unknown_prefix'],
+    ['no prefix', good.slice(4), 'unknown_prefix'],
+    ['a space before', ` ${good}`, 'unknown_prefix'],
+    ['a space after', `${good} `, 'malformed'],
+    ['a line break after', `${good}\n`, 'malformed'],
+    ['a prefix alone', 'SVA_', 'malformed'],
+    ['a character missing', good.slice(0, -1), 'malformed'],
+    ['a character too many', `${good}0`, 'malformed'],
+    ['a character that no key has', `${good.slice(0, 10)}-${good.slice(11)}`, 'malformed'],
+    ['a letter with an accent', `${good.slice(0, 10)}é${good.slice(11)}`, 'malformed'],
+    ['a key of another kind under this prefix', `RTK_${good.slice(4)}`, 'checksum'],
+    ['an old key without anything', 'USK', 'malformed'],
+    ['an old key with a space', 'USK with space', 'malformed'],
+    ['an old key with a control character', 'USK-\u0007', 'malformed'],
+    ['an old key that is too long', `USK${'x'.repeat(510)}`, 'malformed'],
+  ])('%s', (_, text, refusal) => {
+    expect(parseKey(text)).toEqual({ ok: false, refusal });
+  });
+
+  it('a typo at any place', () => {
+    for (let at = keyPrefixes.user.length; at < good.length; at++) {
+      const other = good[at] === 'a' ? 'b' : 'a';
+      const typo = good.slice(0, at) + other + good.slice(at + 1);
+      expect(parseKey(typo), `at ${at}`).toEqual({ ok: false, refusal: 'checksum' });
+    }
+  });
+
+  it('two neighbouring characters changed round', () => {
+    for (let at = keyPrefixes.user.length; at < good.length - 1; at++) {
+      const swapped = good.slice(0, at) + good.charAt(at + 1) + good.charAt(at) + good.slice(at + 2);
+      if (swapped !== good) expect(parseKey(swapped), `at ${at}`).toEqual({ ok: false, refusal: 'checksum' });
+    }
+  });
+});
+
+describe('an old key', () => {
+  it('is accepted without a checksum', () => {
+    const parsed = parseKey(legacy);
+    expect(parsed).toMatchObject({ ok: true, kind: 'legacy', hint: 'USK…6789' });
+    expect(parsed.ok && parsed.key.reveal()).toBe(legacy);
+    expect(parseKey(`USK${'x'.repeat(509)}`)).toMatchObject({ ok: true, kind: 'legacy' });
+  });
+});
+
+describe('a hint', () => {
+  it('shows the prefix and the last four characters', () => {
+    expect(keyHint(good)).toBe(`SVA_…${good.slice(-4)}`);
+    expect(keyHint(legacy)).toBe('USK…6789');
+  });
+
+  it('of a short text shows the prefix alone', () => {
+    for (const short of ['USK1', 'USKabcdef', 'USK0123456789abcde']) expect(keyHint(short)).toBe('USK…');
+  });
+});
