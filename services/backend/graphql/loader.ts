@@ -4,26 +4,28 @@ import type { Graph, Node } from '../graph/graph.ts';
 
 /**
  * Follows edges for all nodes of a page in one round trip, however many resolvers ask: `load.skillsOfRole(role, 100)`. Made for one
- * request. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
+ * request, and ends with it. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
  */
 export type Loader = ReturnType<typeof createLoader>;
 
-export function createLoader(graph: Graph) {
-  const serverOfTool = batched((tools, options) => graph.follow({ from: 'tool', edge: 'server' }, tools, options));
-  const personOfMember = batched((members, options) =>
+export function createLoader(graph: Graph, signal: AbortSignal) {
+  const serverOfTool = batched(signal, (tools, options) =>
+    graph.follow({ from: 'tool', edge: 'server' }, tools, options),
+  );
+  const personOfMember = batched(signal, (members, options) =>
     graph.follow({ from: 'member', edge: 'person' }, members, options),
   );
   const spokesmen = new Map<string, Owned>();
   return {
-    skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
-    toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
-    runtimesOfServer: batched((servers, options) =>
+    skillsOfRole: batched(signal, (roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
+    toolsOfSkill: batched(signal, (skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
+    runtimesOfServer: batched(signal, (servers, options) =>
       graph.follow({ from: 'mcpServer', edge: 'runtimes' }, servers, options),
     ),
-    statusesOfServer: batched((servers, options) =>
+    statusesOfServer: batched(signal, (servers, options) =>
       graph.followBack({ from: 'status', edge: 'server' }, servers, options),
     ),
-    rolesOfKey: batched((keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
+    rolesOfKey: batched(signal, (keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
     /** Asked once for all tools of an MCP server: a thousand of them have a few servers. */
     async serverOfTool(tool: Node<'tool'>): Promise<Node<'mcpServer'> | null> {
       const oneOfServer = spokesmen.get(tool.mcpServer) ?? tool;
@@ -53,7 +55,10 @@ interface Batch<Item> {
 }
 
 /** Collects ids until the event loop turns: all resolvers of one level have asked by then, and other work gets its turn in between. */
-function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) => Promise<readonly Item[]> {
+function batched<Item>(
+  signal: AbortSignal,
+  loadMany: LoadMany<Item>,
+): (node: Owned, limit: number) => Promise<readonly Item[]> {
   const batches = new Map<string, Batch<Item>>();
   return async (node, limit) => {
     const key = `${node.workspace} ${limit}`;
@@ -62,6 +67,7 @@ function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) =
       const ids = new Set<string>();
       const loaded = nextTurn().then(() => {
         batches.delete(key);
+        signal.throwIfAborted();
         return loadMany([...ids], { anchor: node.workspace, limitEach: limit });
       });
       batch = { ids, loaded };

@@ -1,11 +1,14 @@
 import type { GraphQLSchema } from 'graphql';
 import { addActivity } from './activity.ts';
 import { createBuilder } from './builder.ts';
+import { addKeys } from './keys.ts';
 import { addMcpServers } from './mcp-servers.ts';
 import { addPaging } from './paging.ts';
 import { addRoles } from './roles.ts';
+import { addRuntimes } from './runtimes.ts';
 import { addSkills } from './skills.ts';
 import { addTools } from './tools.ts';
+import { addUsage } from './usage.ts';
 import { addViewer } from './viewer.ts';
 import { addWorkspaces } from './workspaces.ts';
 
@@ -19,6 +22,9 @@ export function createSchema(): GraphQLSchema {
   addSkills(builder);
   addTools(builder);
   addMcpServers(builder);
+  addKeys(builder);
+  addRuntimes(builder);
+  addUsage(builder);
   addActivity(builder);
   return builder.toSchema();
 }

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { SvcError } from '../contracts/errors.ts';
+
+/**
+ * CORS (Fetch standard, "CORS protocol") for the origins that CORS_ORIGINS lists, and for pages of the backend itself. No cookies, so no
+ * credentials. A preflight from elsewhere is refused; a request from elsewhere gets no permission, and `requireOrigin` refuses it.
+ */
+export function addCrossOrigin(app: FastifyInstance, origins: readonly string[]): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('vary', 'Origin');
+    const { origin } = request.headers;
+    if (origin !== undefined && origins.includes(origin)) {
+      reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposed);
+    }
+    if (isPreflight(request)) return answerPreflight(request, reply, origins);
+  });
+}
+
+export function requireOrigin(request: FastifyRequest, origins: readonly string[]): void {
+  const { origin } = request.headers;
+  if (origin === undefined || origins.includes(origin)) return;
+  throw new SvcError('forbidden', `The origin "${origin.slice(0, 200)}" may not call the backend.`, {
+    hint: 'Add it to CORS_ORIGINS.',
+  });
+}
+
+const exposed = 'x-request-id';
+const permitted = { methods: 'GET, POST', headers: 'authorization, content-type, x-request-id' };
+const rememberSeconds = 600;
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && 'access-control-request-method' in headers;
+}
+
+function answerPreflight(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): FastifyReply {
+  requireOrigin(request, origins);
+  return reply
+    .code(204)
+    .header('access-control-allow-methods', permitted.methods)
+    .header('access-control-allow-headers', permitted.headers)
+    .header('access-control-max-age', rememberSeconds)
+    .send();
+}

@@ -1,0 +1,11 @@
+import { startBackend } from './start.ts';
+
+/** The backend as a process of its own. */
+const service = await startBackend(process.env, { hub: null, version: '', log: process.stdout }).catch(
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void service.stop());

@@ -1,0 +1,55 @@
+import { newProcessId } from '../contracts/ids.ts';
+import { openBus } from '../kit/bus/open-bus.ts';
+import { createLog } from '../kit/log.ts';
+import type { Surroundings } from '../kit/service.ts';
+import type { Config } from './config.ts';
+import type { Backend } from './context.ts';
+import { openGraph } from './graph/open-graph.ts';
+import { commandRuntimes } from './runtimes/command-runtimes.ts';
+import { Processes } from './runtimes/processes.ts';
+import { checkEncryptionKey } from './secrets/check-encryption-key.ts';
+import { openSecrets } from './secrets/secrets.ts';
+import { loadSigningKeys } from './tokens/signing-keys.ts';
+import { createTokenVerifier } from './tokens/verify-token.ts';
+
+/**
+ * Builds the backend's context, each dependency once; `open` closes them again in the opposite order. It lies beside `context.ts`, the
+ * type, because what is built here knows that type.
+ */
+export async function openBackend(
+  config: Config,
+  { hub, version, log: destination }: Surroundings,
+  open: AsyncDisposableStack,
+): Promise<Backend> {
+  const log = createLog({ service: 'backend', level: config.LOG_LEVEL, destination });
+  const signingKeys = await loadSigningKeys({
+    privateKey: config.JWT_PRIVATE_KEY_PATH,
+    publicKey: config.JWT_PUBLIC_KEY_PATH,
+    previousPublicKey: config.JWT_PREVIOUS_PUBLIC_KEY_PATH,
+  });
+  const secrets = openSecrets({ present: config.ENCRYPTION_KEY, previous: config.ENCRYPTION_KEY_PREVIOUS });
+  const graph = open.adopt(await openGraph({ url: config.PRIVATE_GRAPHDB_URL }), (opened) => opened.close());
+  await checkEncryptionKey(graph, secrets);
+  const process = newProcessId();
+  const servers = config.BUS_SERVERS;
+  const connected = await openBus({ servers, credentials: { kind: 'backend' }, process, hub });
+  const bus = open.adopt(connected, (opened) => opened.close());
+  const processes = new Processes();
+  return {
+    config,
+    version,
+    process,
+    graph,
+    bus,
+    log,
+    secrets,
+    signingKeys,
+    processes,
+    verifyToken: createTokenVerifier({
+      issuer: config.JWT_ISSUER,
+      verifying: signingKeys.verifying,
+      userExists: async (user) => (await graph.find('user', user, null)) !== null,
+    }),
+    commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
+  };
+}
