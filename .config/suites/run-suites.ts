@@ -72,9 +72,8 @@ export async function runSuites(options: RunOptions): Promise<Run> {
       return;
     } else if (unfinished.length === 1) {
       for (const file of unfinished) lost.set(file, `crashed and took vitest with it (${batch.exit})`);
-    } else {
-      suspects.push(...unfinished.filter((file) => batch.started.has(file)));
-      if (batch.suites.length === 0 && suspects.length === 0) suspects.push(...unfinished);
+    } else if (batch.suites.length === 0) {
+      suspects.push(...unfinished);
     }
   }
 }
