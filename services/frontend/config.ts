@@ -1,0 +1,27 @@
+import type { EnvRecord } from '../contracts/env/check.ts';
+import type { LogLevel } from '../contracts/env/variable.ts';
+import { readEnv } from '../kit/env.ts';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly logLevel: LogLevel;
+  /** Where browsers reach the backend. */
+  readonly backendUrl: string;
+  /** Where agents connect. */
+  readonly mcpUrl: string;
+}
+
+export function readConfig(record: EnvRecord): { readonly config: Config; readonly warnings: readonly string[] } {
+  const { env, warnings } = readEnv('frontend', record);
+  return {
+    config: {
+      host: env.BIND_HOST,
+      port: env.PORT,
+      logLevel: env.LOG_LEVEL,
+      backendUrl: env.PUBLIC_BACKEND_URL ?? env.BUILD_PUBLIC_BACKEND_URL,
+      mcpUrl: env.PUBLIC_MCP_URL,
+    },
+    warnings,
+  };
+}

@@ -1,0 +1,11 @@
+import { startFrontend } from './start.ts';
+
+/** The frontend as a process of its own. */
+const service = await startFrontend(process.env, { hub: null, version: '', log: process.stdout }).catch(
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  },
+);
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void service.stop());

@@ -1,0 +1,172 @@
+/** What the page shows while it is open: addresses, how the services are, and how to connect an agent. */
+
+const { PUBLIC_BACKEND_URL: backendUrl, PUBLIC_MCP_URL: mcpUrl } = window.__ENV__;
+
+const checkIntervalMs = 5000;
+const checkTimeoutMs = 4000;
+const copiedMs = 1600;
+
+showAddress('backend', backendUrl);
+showAddress('remote-mcp', mcpUrl, false);
+showAddress('frontend', window.location.origin);
+buildTabs(clientsOf(mcpUrl));
+for (const snippet of document.querySelectorAll('.snippet')) addCopyButton(snippet);
+watchHealth();
+
+function showAddress(row, url, isPage = true) {
+  const place = document.querySelector(`#${row} .address`);
+  if (!isPage) {
+    place.textContent = url;
+    return;
+  }
+  const link = document.createElement('a');
+  link.href = url;
+  link.textContent = url;
+  place.append(link);
+}
+
+/** Asks now and then, and not while nobody looks. */
+async function watchHealth() {
+  for (;;) {
+    if (!document.hidden) await checkHealth();
+    await Promise.race([pause(checkIntervalMs), becomesVisible()]);
+  }
+}
+
+async function checkHealth() {
+  const [backend, remoteMcp] = await Promise.all([askBackend(), askRemoteMcp()]);
+  showState('backend', backend);
+  showState('remote-mcp', remoteMcp);
+  const worst = ['red', 'yellow'].find((health) => [backend, remoteMcp].some((state) => state.health === health));
+  const words = { red: 'Something is down', yellow: 'Something is degraded' };
+  setState(
+    document.querySelector('#overall'),
+    worst === undefined ? { health: 'green', text: 'All is well' } : { health: worst, text: words[worst] },
+  );
+}
+
+async function askBackend() {
+  try {
+    const response = await fetch(`${backendUrl}/ready`, { signal: AbortSignal.timeout(checkTimeoutMs) });
+    if (response.ok) return { health: 'green', text: 'healthy' };
+    const { missing } = await response.json().catch(() => ({}));
+    return { health: 'yellow', text: Array.isArray(missing) ? `degraded: ${missing.join(', ')}` : 'degraded' };
+  } catch {
+    return { health: 'red', text: 'down' };
+  }
+}
+
+/** It answers no page of another origin, so a page can tell only whether it answers at all. */
+async function askRemoteMcp() {
+  try {
+    const { origin } = new URL(mcpUrl);
+    await fetch(`${origin}/health`, { mode: 'no-cors', signal: AbortSignal.timeout(checkTimeoutMs) });
+    return { health: 'green', text: 'answers' };
+  } catch {
+    return { health: 'red', text: 'down' };
+  }
+}
+
+function showState(row, state) {
+  setState(document.querySelector(`#${row} .state`), state);
+}
+
+function setState(element, { health, text }) {
+  element.dataset.health = health;
+  const words = element.querySelector('span');
+  // Written only when it differs, so that a screen reader is not told the same again and again.
+  if (words.textContent !== text) words.textContent = text;
+}
+
+function clientsOf(url) {
+  const json = (value) => JSON.stringify(value, null, 2);
+  const headers = { Authorization: 'Bearer SVA_…' };
+  return [
+    {
+      name: 'Claude Code',
+      file: 'In a terminal',
+      text: `claude mcp add --transport http platform ${url} \\\n  --header "Authorization: Bearer SVA_…"`,
+    },
+    { name: 'Cursor', file: '~/.cursor/mcp.json', text: json({ mcpServers: { platform: { url, headers } } }) },
+    {
+      name: 'VS Code',
+      file: '.vscode/mcp.json',
+      text: json({ servers: { platform: { type: 'http', url, headers } } }),
+    },
+    {
+      name: 'JSON',
+      file: 'Most other clients',
+      text: json({ mcpServers: { platform: { type: 'http', url, headers } } }),
+    },
+    {
+      name: 'curl',
+      file: 'A ping: any answer but 401 means that the key is valid',
+      text: [
+        `curl ${url} \\`,
+        '  -H "Authorization: Bearer SVA_…" \\',
+        '  -H "Accept: application/json, text/event-stream" \\',
+        '  -H "Content-Type: application/json" \\',
+        `  -d '{"jsonrpc":"2.0","id":1,"method":"ping"}'`,
+      ].join('\n'),
+    },
+  ];
+}
+
+/** Tabs as in the ARIA Authoring Practices: one stop for Tab, arrows between them. */
+function buildTabs(clients) {
+  const list = document.querySelector('.tabs');
+  const panel = document.querySelector('#snippet');
+  const tabs = clients.map((client, index) => {
+    const tab = document.createElement('button');
+    tab.type = 'button';
+    tab.role = 'tab';
+    tab.id = `client-${index}`;
+    tab.textContent = client.name;
+    tab.setAttribute('aria-controls', panel.id);
+    tab.addEventListener('click', () => select(index));
+    return tab;
+  });
+  const select = (index) => {
+    for (const [i, tab] of tabs.entries()) {
+      tab.setAttribute('aria-selected', String(i === index));
+      tab.tabIndex = i === index ? 0 : -1;
+    }
+    panel.setAttribute('aria-labelledby', tabs[index].id);
+    panel.querySelector('.file').textContent = clients[index].file;
+    panel.querySelector('code').textContent = clients[index].text;
+  };
+  list.addEventListener('keydown', (event) => {
+    const steps = { ArrowRight: 1, ArrowLeft: -1 };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    const next = (tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length;
+    select(next);
+    tabs[next].focus();
+  });
+  list.append(...tabs);
+  select(0);
+}
+
+function addCopyButton(snippet) {
+  // Browsers offer the clipboard to secure pages only; without it people select the text.
+  if (navigator.clipboard === undefined) return;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy';
+  button.textContent = 'Copy';
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(snippet.querySelector('code').textContent);
+    button.textContent = 'Copied';
+    await pause(copiedMs);
+    button.textContent = 'Copy';
+  });
+  snippet.append(button);
+}
+
+function pause(durationMs) {
+  return new Promise((resolve) => setTimeout(resolve, durationMs));
+}
+
+function becomesVisible() {
+  return new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
+}
