@@ -1,5 +1,13 @@
-import { SvcError } from '../services/contracts/errors.ts';
+import { z } from 'zod';
+import { variables } from '../services/contracts/env/variables.ts';
+import { isErrorCode, SvcError } from '../services/contracts/errors.ts';
+import { graphqlPath, operatorTokenLifetimeSeconds } from '../services/contracts/token.ts';
+import { request } from './http.ts';
 import type { Installation } from './installation.ts';
+import { mintOperatorToken } from './operator-token.ts';
+import { readSecret, secretFilesOf } from './secrets.ts';
+import { type PlatformRecord, readRecord } from './state/platform-record.ts';
+import { isAlive } from './state/process-identity.ts';
 
 /** GraphQL as an operator. `parse` makes a precise type of what came back, and throws where it is something else. */
 export interface BackendClient {
@@ -17,7 +25,88 @@ export interface QueryOptions {
   readonly timeoutMs?: number;
 }
 
+const queryTimeoutMs = 10_000;
+
 /** A client of the backend that runs in this installation; `unavailable` where none does. */
-export async function connectToBackend(_installation: Installation): Promise<BackendClient> {
-  throw new SvcError('unsupported', 'The backend cannot be reached yet.');
+export async function connectToBackend(installation: Installation): Promise<BackendClient> {
+  const record = readRecord(installation);
+  if (record === null || !isAlive(record)) {
+    throw new SvcError('unavailable', 'The platform is not running.', { hint: 'svc up' });
+  }
+  return clientOf(installation, record);
+}
+
+/** A client of the backend that this record speaks of, whatever svc.yaml says by now. */
+export function clientOf(installation: Installation, { services, settings }: PlatformRecord): BackendClient {
+  const url = services.find(({ name }) => name === 'backend')?.url;
+  if (url === undefined) throw new Error('a platform without a backend');
+  return openBackendClient(url, operatorTokens(installation, settings['backend JWT_ISSUER']));
+}
+
+/** A new token whenever the one before comes near its end. Without an issuer, the one that the backend takes by default. */
+export function operatorTokens(installation: Installation, issuer: string | undefined): () => string {
+  const renewAfterMs = (operatorTokenLifetimeSeconds * 1000) / 2;
+  let token = '';
+  let mintedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs - mintedAt < renewAfterMs) return token;
+    token = mintOperatorToken({
+      privateKey: readSecret(secretFilesOf(installation).jwtPrivateKey),
+      issuer: issuer ?? variables.backend.JWT_ISSUER.default,
+      nowMs,
+    });
+    mintedAt = nowMs;
+    return token;
+  };
+}
+
+export function openBackendClient(url: string, token: () => string): BackendClient {
+  return {
+    async query(document, variables, parse, options = {}) {
+      const { status, body } = await request({
+        method: 'POST',
+        url: `${url}${graphqlPath}`,
+        headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ query: document, variables }),
+        timeoutMs: options.timeoutMs ?? queryTimeoutMs,
+        signal: options.signal,
+      });
+      return parse(dataOf(status, body));
+    },
+  };
+}
+
+const answer = z.object({
+  data: z.unknown(),
+  errors: z
+    .array(
+      z.object({
+        message: z.string(),
+        extensions: z.object({ code: z.string(), hint: z.string() }).partial().optional(),
+      }),
+    )
+    .optional(),
+});
+
+function dataOf(status: number, body: string): unknown {
+  const parsed = answer.safeParse(parseJson(body));
+  if (!parsed.success) {
+    throw new SvcError('unavailable', `The backend answered ${status} with something else than GraphQL.`, {
+      hint: 'svc status, svc logs backend',
+    });
+  }
+  const [error] = parsed.data.errors ?? [];
+  if (error === undefined) return parsed.data.data;
+  const code = error.extensions?.code;
+  const hint = error.extensions?.hint;
+  throw new SvcError(isErrorCode(code) ? code : 'internal', error.message, hint === undefined ? {} : { hint });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -50,6 +50,7 @@ export const shape = {
     ),
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
   },
+  bus: { persistentMessaging: trueOrFalse() },
   limits: {
     sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),
     fileSizeMaxMb: like(runtime.SVC_MAX_FILE_SIZE_MB),

@@ -1,5 +1,7 @@
-import { SvcError } from '../../services/contracts/errors.ts';
+import { statSync } from 'node:fs';
 import type { Installation } from '../installation.ts';
+import { acquireLock } from '../state/lock.ts';
+import { clearStaleRecord, findRunning, stopRunning } from './running-platform.ts';
 import type { Progress } from './up.ts';
 
 export interface DownOptions {
@@ -14,6 +16,21 @@ export interface DownResult {
 }
 
 /** Stops everything gracefully and keeps all data. */
-export async function down(_options: DownOptions): Promise<DownResult> {
-  throw new SvcError('unsupported', 'The platform cannot be stopped yet.');
+export async function down({ installation, onProgress, signal }: DownOptions): Promise<DownResult> {
+  if (statSync(installation.stateDir, { throwIfNoEntry: false }) === undefined) return { outcome: 'unchanged' };
+  const lock = acquireLock(installation, 'command');
+  const onNotice = (message: string) => onProgress?.({ kind: 'notice', message });
+  try {
+    const running = findRunning(installation);
+    if (running === null) {
+      const cleared = clearStaleRecord(installation);
+      if (cleared !== null) onNotice(cleared);
+      return { outcome: 'unchanged' };
+    }
+    await stopRunning(installation, running, { signal, onNotice });
+    for (const { name } of running.services) onProgress?.({ kind: 'service', name, state: 'stopped' });
+    return { outcome: 'stopped' };
+  } finally {
+    lock.release();
+  }
 }

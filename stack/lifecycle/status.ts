@@ -1,59 +1,112 @@
-import { SvcError } from '../../services/contracts/errors.ts';
+import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
+import { type PlatformRecord, readFailure, type ServiceRecord } from '../state/platform-record.ts';
+import { memoryOf } from '../state/process-identity.ts';
+import { readPlan } from './plan.ts';
+import { type Content, noContent, readContent } from './read-content.ts';
+import { readReadiness } from './readiness.ts';
+import { findRunning } from './running-platform.ts';
+import { type ServiceState, transition } from './transition.ts';
+import { type Urls, urlsOf } from './urls.ts';
 
 /** What `svc up` and `svc status` print as JSON. */
-export interface Status {
+export interface Status extends Content {
   readonly state: 'running' | 'stopped' | 'degraded';
-  readonly topology: 'embedded' | 'distributed';
-  readonly engine: 'process' | 'docker';
+  readonly topology: Definition['topology'];
+  readonly engine: Definition['engine'];
   readonly urls: Urls;
   readonly services: readonly ServiceStatus[];
-  readonly mcpServers: readonly McpServerStatus[];
-  readonly runtimes: readonly RuntimeStatus[];
-}
-
-/** Where people, browsers and agents reach the platform, and where the runtime's own web service is. */
-export interface Urls {
-  readonly app: string;
-  readonly api: string;
-  readonly mcp: string;
-  readonly runtime: string;
 }
 
 export interface ServiceStatus {
   readonly name: string;
-  readonly state: 'planned' | 'starting' | 'healthy' | 'unhealthy' | 'stopped';
+  readonly state: ServiceState;
   readonly health: 'green' | 'yellow' | 'red';
   readonly url: string | null;
   readonly pid: number | null;
   /** ISO 8601, when it took its present state. */
   readonly since: string | null;
+  /** Of its process, which in the embedded topology is the same for all. */
   readonly memoryBytes: number | null;
   /** Why it is not healthy. */
   readonly reason: string | null;
 }
 
-export interface McpServerStatus {
-  readonly id: string;
-  readonly name: string;
-  readonly workspace: string;
-  readonly status: string;
-  readonly health: string;
-  readonly reason: { readonly code: string; readonly message: string; readonly repair: string } | null;
-}
-
-export interface RuntimeStatus {
-  readonly id: string;
-  readonly name: string;
-  readonly available: boolean;
-}
-
 export interface StatusOptions {
   readonly installation: Installation;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What runs now. Never changes anything; a platform that is not running is an answer, not an error. */
-export async function status(_options: StatusOptions): Promise<Status> {
-  throw new SvcError('unsupported', 'The status cannot be read yet.');
+export async function status({ installation, signal }: StatusOptions): Promise<Status> {
+  const running = findRunning(installation);
+  return running === null ? stoppedStatus(installation) : runningStatus(installation, running, signal);
+}
+
+function stoppedStatus(installation: Installation): Status {
+  const { definition, addresses } = readPlan(installation);
+  const failure = readFailure(installation);
+  return {
+    state: 'stopped',
+    topology: definition.topology,
+    engine: definition.engine,
+    urls: urlsOf(addresses),
+    services: Object.entries(addresses.local).map(([name, url]) => ({
+      name,
+      state: 'stopped',
+      health: 'red',
+      url,
+      pid: null,
+      since: failure?.at ?? null,
+      memoryBytes: null,
+      reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
+    })),
+    ...noContent,
+  };
+}
+
+async function runningStatus(
+  installation: Installation,
+  running: PlatformRecord,
+  signal: AbortSignal | undefined,
+): Promise<Status> {
+  const memoryBytes = memoryOf(running.pid);
+  const [services, content] = await Promise.all([
+    Promise.all(running.services.map((service) => probe(service, signal))),
+    readContent(installation, running, signal),
+  ]);
+  return {
+    state: services.every(({ state }) => state === 'healthy') ? 'running' : 'degraded',
+    // The record is that of one process which holds everything.
+    topology: 'embedded',
+    engine: 'process',
+    urls: running.urls,
+    services: services.map((service) => ({ ...service, pid: running.pid, memoryBytes })),
+    ...content,
+  };
+}
+
+const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> = {
+  planned: 'yellow',
+  starting: 'yellow',
+  healthy: 'green',
+  unhealthy: 'red',
+  stopped: 'red',
+};
+
+/** What the record says of a service, and what the service itself says now. */
+async function probe({ name, state: recorded, since, url }: ServiceRecord, signal: AbortSignal | undefined) {
+  if (recorded === 'planned' || recorded === 'stopped') {
+    return { name, state: recorded, health: healthOf[recorded], url, since, reason: null };
+  }
+  const readiness = await readReadiness(url, signal);
+  const state = transition(recorded, readiness.ready ? 'ready' : 'not_ready');
+  return {
+    name,
+    state,
+    health: healthOf[state],
+    url,
+    since: state === recorded ? since : new Date().toISOString(),
+    reason: readiness.ready ? null : readiness.missing,
+  };
 }

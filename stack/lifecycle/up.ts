@@ -1,6 +1,17 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
-import type { ServiceStatus, Status } from './status.ts';
+import { writeLease } from '../ports/port-lease.ts';
+import { ensurePrivateFolder } from '../secrets.ts';
+import { acquireLock } from '../state/lock.ts';
+import type { PlatformRecord } from '../state/platform-record.ts';
+import { LostRace } from './explain-failure.ts';
+import { changesBetween, settingsOf } from './plan.ts';
+import { preparePlan } from './prepare-plan.ts';
+import { waitUntilReady } from './readiness.ts';
+import { findRunning, stopRunning } from './running-platform.ts';
+import { startInBackground, startInForeground } from './start.ts';
+import { type ServiceStatus, type Status, status } from './status.ts';
+import { waitUntilHealthy } from './wait-until-healthy.ts';
 
 export interface UpOptions {
   readonly installation: Installation;
@@ -28,7 +39,93 @@ export interface UpResult {
   readonly status: Status;
 }
 
+/** How often a start is tried anew because something came between the look and the deed: a port was taken, or another platform started. */
+const attemptsMax = 3;
+
 /** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
-export async function up(_options: UpOptions): Promise<UpResult> {
-  throw new SvcError('unsupported', 'The platform cannot be started yet.');
+export async function up(options: UpOptions): Promise<UpResult> {
+  const { installation, foreground = false, onProgress = () => undefined } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  ensurePrivateFolder(installation.stateDir);
+  const lock = acquireLock(installation, 'command');
+  const bring = { installation, foreground, onProgress, signal, release: () => lock.release() };
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await bringUp(bring);
+      } catch (error) {
+        if (!(error instanceof LostRace)) throw error;
+        if (attempt === attemptsMax) throw error.reason;
+      }
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+interface BringUp {
+  readonly installation: Installation;
+  readonly foreground: boolean;
+  readonly onProgress: (progress: Progress) => void;
+  readonly signal: AbortSignal;
+  /** Lets other commands at the installation. */
+  readonly release: () => void;
+}
+
+async function bringUp({ installation, foreground, onProgress, signal, release }: BringUp): Promise<UpResult> {
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
+  const ready = async () => {
+    const reached = await status({ installation, signal });
+    onProgress({ kind: 'ready', status: reached });
+    return reached;
+  };
+  const running = findRunning(installation);
+  if (running !== null && foreground) throw runsAlready(running);
+  const plan = await preparePlan({ installation, running, onNotice });
+  const changes = running === null ? [] : changesBetween(running.settings, settingsOf(plan));
+  if (running !== null) {
+    onProgress({ kind: 'plan', changes });
+    if (changes.length === 0 && (await becomesHealthy(installation, running, signal))) {
+      return { outcome: 'unchanged', changes, status: await ready() };
+    }
+    if (changes.length === 0) onNotice(`The platform (pid ${running.pid}) is not healthy: it is started anew.`);
+    await stopRunning(installation, running, { signal, onNotice });
+  }
+  writeLease(installation, plan.ports);
+  if (foreground) {
+    const onHealthy = async () => {
+      release();
+      await ready();
+    };
+    await startInForeground({ plan, signal, onState, onHealthy });
+    return { outcome: 'stopped', changes, status: await status({ installation }) };
+  }
+  await startInBackground({ plan, signal, onState });
+  return { outcome: running === null ? 'started' : 'restarted', changes, status: await ready() };
+}
+
+/** A platform that another command is starting, or one that stumbled, gets this long before it is started anew. */
+const patienceMs = 10_000;
+
+async function becomesHealthy(
+  installation: Installation,
+  running: PlatformRecord,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await waitUntilHealthy({ installation, platform: running, timeoutMs: patienceMs, signal });
+    const timeoutMs = patienceMs;
+    await Promise.all(running.services.map(({ url }) => waitUntilReady(url, { timeoutMs, signal })));
+    return true;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return false;
+  }
+}
+
+function runsAlready({ pid }: PlatformRecord): SvcError {
+  return new SvcError('conflict', `The platform runs already, in the background (pid ${pid}).`, {
+    hint: 'svc down, then svc up --foreground',
+  });
 }

@@ -14,6 +14,7 @@ export const platformRecord = z.object({
   version: z.string(),
   /** Everything it was started with, by name: what differs from it is what `svc up` would change. Never a secret. */
   settings: z.record(z.string(), z.string()),
+  urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),
   services: z.array(
     z.object({
       name: z.enum(listeners),

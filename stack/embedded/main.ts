@@ -1,0 +1,49 @@
+import { flushCompileCache } from 'node:module';
+import { parseArgs } from 'node:util';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { installationIn } from '../installation.ts';
+import { leaveFailure, runPlatform } from './run-platform.ts';
+import { StartFailure } from './start-failure.ts';
+
+/** The process that holds a platform: `svc up` starts it, SIGTERM ends it. */
+
+/** After this long a stop is cut short: state is safe at any moment, so waiting longer saves nothing. */
+const stopDeadlineMs = 10_000;
+
+const { values } = parseArgs({ options: { dir: { type: 'string' } } });
+if (values.dir === undefined) throw new SvcError('invalid_input', 'The platform needs --dir: svc up gives it.');
+const installation = installationIn(values.dir);
+const stopping = new AbortController();
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    setTimeout(() => process.exit(1), stopDeadlineMs).unref();
+  });
+}
+
+process.on('uncaughtException', (error) => {
+  // Nothing may hold back the end of a process whose state is unknown.
+  try {
+    console.error(error);
+    leaveFailure(installation, new StartFailure('platform', 'run', error));
+  } finally {
+    process.exit(1);
+  }
+});
+
+try {
+  await runPlatform({
+    installation,
+    signal: stopping.signal,
+    onChange: ({ services }) => {
+      // Otherwise it is written at the end only, which a kill never reaches.
+      if (services.every(({ state }) => state === 'healthy')) flushCompileCache();
+    },
+  });
+  process.exitCode = 0;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import type { Definition } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { LogFile } from './log-file.ts';
+
+/** One file for each part, named after it; the platform's own is `platform.log`. */
+export interface PlatformLogs {
+  of(part: string): LogFile;
+  /** A line of the platform's own, in the form of the services' lines. */
+  note(level: 'info' | 'error', message: string, fields?: Readonly<Record<string, unknown>>): void;
+  close(): void;
+}
+
+export function openPlatformLogs({ logsDir }: Installation, { logs }: Definition): PlatformLogs {
+  const files = new Map<string, LogFile>();
+  const of = (part: string) => {
+    const path = join(logsDir, `${part}.log`);
+    const sizeMaxBytes = logs.fileSizeMaxMb * 1024 * 1024;
+    const file = files.get(part) ?? new LogFile({ path, sizeMaxBytes, filesKept: logs.filesKept });
+    files.set(part, file);
+    return file;
+  };
+  return {
+    of,
+    note(level, message, fields = {}) {
+      const line = {
+        level,
+        time: new Date().toISOString(),
+        service: 'platform',
+        name: 'platform',
+        ...fields,
+        msg: message,
+      };
+      of('platform').write(`${JSON.stringify(line)}\n`);
+    },
+    close() {
+      for (const file of files.values()) file.close();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { startBackend } from '../../services/backend/start.ts';
+import { openBackendClient, operatorTokens } from '../backend-client.ts';
+import type { ListenerName } from '../definition/definition.ts';
+import type { Plan } from '../lifecycle/plan.ts';
+import { waitUntilReady } from '../lifecycle/readiness.ts';
+import type { ServiceEvent } from '../lifecycle/transition.ts';
+import type { PlatformLogs } from './platform-logs.ts';
+import { registerIdentities } from './register-identities.ts';
+import { step } from './start-failure.ts';
+
+export interface PlatformOptions {
+  readonly plan: Plan;
+  readonly logs: PlatformLogs;
+  readonly onEvent: (service: ListenerName, event: ServiceEvent) => void;
+  /** Ends the start; what was started by then is stopped. */
+  readonly signal: AbortSignal;
+}
+
+/** The whole platform in this process. */
+export interface Platform {
+  stop(): Promise<void>;
+}
+
+type StartService = typeof startBackend;
+type Hub = NonNullable<Parameters<StartService>[1]['hub']>;
+
+/** Longest time that a healthy service takes until it is ready, many times over. */
+const readyTimeoutMs = 30_000;
+
+/** Starts the bus, then the backend and its identities, then everything that needs them. Throws a `StartFailure`. */
+export async function startPlatform({ plan, logs, onEvent, signal }: PlatformOptions): Promise<Platform> {
+  const { addresses, definition, environment, installation, secrets, version } = plan;
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async () => {
+    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+  };
+  const start = async (name: ListenerName, hub: Hub, load: () => Promise<StartService>) => {
+    onEvent(name, 'start');
+    const running = await step(name, 'start', async () =>
+      (await load())(environment[name], { hub, version, log: logs.of(name) }),
+    );
+    stops.push(async () => {
+      await running.stop();
+      onEvent(name, 'stop');
+    });
+    const url = running.url ?? addresses.local[name];
+    await step(name, 'get ready', () => waitUntilReady(url, { timeoutMs: readyTimeoutMs, signal }));
+    onEvent(name, 'ready');
+  };
+  try {
+    const hub = await step('platform', 'start the bus', () => openHub(plan, logs));
+    stops.push(() => hub.stop());
+    await start('backend', hub, async () => (await import('../../services/backend/start.ts')).startBackend);
+    const backend = openBackendClient(
+      addresses.local.backend,
+      operatorTokens(installation, environment.backend.JWT_ISSUER),
+    );
+    await step('platform', 'register its identities', () =>
+      registerIdentities({ backend, definition, secrets, signal }),
+    );
+    const dependants = [
+      start('remote-mcp', hub, async () => (await import('../../services/remote-mcp/start.ts')).startRemoteMcp),
+      start('runtime', hub, async () => (await import('../../services/runtime/start.ts')).startRuntime),
+      start('frontend', hub, async () => (await import('../../services/frontend/start.ts')).startFrontend),
+    ];
+    // All of them, so that none is still starting when what was started is stopped.
+    const failed = (await Promise.allSettled(dependants)).find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return { stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function openHub({ installation, definition }: Plan, logs: PlatformLogs): Promise<Hub> {
+  const { startHub } = await import('../../services/kit/bus/start.ts');
+  const file = definition.bus.persistentMessaging ? join(installation.dataDir, 'bus.sqlite') : null;
+  return startHub({ file, log: logs.of('bus') });
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { BackendClient } from '../backend-client.ts';
+import type { Definition } from '../definition/definition.ts';
+import { readSecret, type SecretFiles } from '../secrets.ts';
+
+const firstWorkspace = 'Default';
+
+export interface Registration {
+  readonly backend: BackendClient;
+  readonly definition: Definition;
+  readonly secrets: SecretFiles;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the two system keys known and, in an empty platform, the first workspace with its owner. Again, it changes nothing. */
+export async function registerIdentities({ backend, definition, secrets, signal }: Registration): Promise<void> {
+  const { workspaces } = await backend
+    .query(
+      `mutation ($remoteMcp: SystemKeyInput!, $runtime: SystemKeyInput!) {
+      remoteMcp: registerSystemKey(input: $remoteMcp)
+      runtime: registerSystemKey(input: $runtime)
+    }`,
+      {
+        remoteMcp: { component: 'remote-mcp', key: readSecret(secrets.remoteMcpKey) },
+        runtime: { component: 'runtime', key: readSecret(secrets.runtimeKey), runtimeNames: [definition.runtime.name] },
+      },
+      () => undefined,
+      { signal },
+    )
+    .then(() => backend.query('{ workspaces(first: 1) { nodes { id } } }', {}, anyWorkspace.parse, { signal }));
+  if (workspaces.nodes.length > 0) return;
+  await backend.query(
+    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
+    { input: { name: firstWorkspace, ownerEmail: definition.owner.email } },
+    () => undefined,
+    { signal },
+  );
+}
+
+const anyWorkspace = z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) });

@@ -1,0 +1,61 @@
+import { request as send } from 'node:http';
+import { SvcError } from '../services/contracts/errors.ts';
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+const answerMaxBytes = 64 * 1024 * 1024;
+
+/**
+ * One request to a service on this machine. Throws `unavailable` where nobody answers, `timeout` and `cancelled`.
+ * By node:http, because loading fetch takes longer than all that a command asks.
+ */
+export function request({ method, url, headers, body, timeoutMs, signal }: HttpRequest): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
+    const fail = (error: unknown) => reject(whyNot(error, { url, timeoutMs, deadline, signal }));
+    const sent = send(url, { method, headers: { ...headers }, signal: either }, (response) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes <= answerMaxBytes) chunks.push(chunk);
+        else sent.destroy(new SvcError('too_large', `${url} answered with more than ${answerMaxBytes} bytes.`));
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response.on('error', fail);
+    });
+    sent.on('error', fail);
+    sent.end(body);
+  });
+}
+
+interface Circumstances {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly deadline: AbortSignal;
+  readonly signal: AbortSignal | undefined;
+}
+
+function whyNot(error: unknown, { url, timeoutMs, deadline, signal }: Circumstances): SvcError {
+  if (error instanceof SvcError) return error;
+  const { origin } = new URL(url);
+  if (signal?.aborted) return new SvcError('cancelled', 'The request was cancelled.', { cause: error });
+  if (deadline.aborted) {
+    return new SvcError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
+  }
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no connection';
+  return new SvcError('unavailable', `${origin} cannot be reached (${code}).`, { cause: error });
+}

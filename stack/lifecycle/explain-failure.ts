@@ -1,0 +1,58 @@
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Installation } from '../installation.ts';
+import { type LogLine, readLogs } from '../logs/read-logs.ts';
+import { type Failure, readFailure } from '../state/platform-record.ts';
+
+/** Something else came first, so that the same start may succeed another time: a port, or the lock of the platform. */
+export class LostRace extends Error {
+  readonly reason: SvcError;
+
+  constructor(reason: SvcError) {
+    super(reason.message, { cause: reason });
+    this.reason = reason;
+  }
+}
+
+/** Why the platform of that process ended: the part, the check, the cause, its last log lines and what to do next. */
+export async function explainFailure(installation: Installation, pid: number): Promise<Error> {
+  const failure = readFailure(installation);
+  if (failure === null || failure.pid !== pid) {
+    const lines = await lastLines(installation, 'platform');
+    return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
+      hint: 'svc logs platform',
+    });
+  }
+  const error = new SvcError(failure.code, `${sentenceOf(failure)}${await lastLines(installation, failure.service)}`, {
+    hint: failure.hint ?? `svc logs ${failure.service}`,
+  });
+  return failure.code === 'conflict' ? new LostRace(error) : error;
+}
+
+function sentenceOf({ service, check, message }: Failure): string {
+  const who = service === 'platform' ? 'The platform' : service;
+  return `${who} failed to ${check}: ${message}`;
+}
+
+const linesMax = 8;
+
+async function lastLines(installation: Installation, service: string): Promise<string> {
+  const lines: string[] = [];
+  try {
+    const signal = new AbortController().signal;
+    const filter = { services: [service], since: null, level: 'trace', request: null } as const;
+    for await (const line of readLogs({ installation, ...filter, lines: linesMax, follow: false, signal })) {
+      lines.push(`  ${describe(line)}`);
+    }
+  } catch {
+    // It failed before it wrote a line.
+  }
+  return lines.length === 0 ? '' : `\nLast lines of logs/${service}.log:\n${lines.join('\n')}`;
+}
+
+function describe({ level, logger, message, fields }: LogLine): string {
+  const { err, reason } = fields;
+  const why = typeof err === 'object' && err !== null && 'message' in err ? err.message : reason;
+  return [level, logger, message, typeof why === 'string' ? `(${why})` : null]
+    .filter((part) => part !== null)
+    .join(' ');
+}

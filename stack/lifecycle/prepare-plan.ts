@@ -1,0 +1,40 @@
+import { ensureFolders } from '../create-installation.ts';
+import { readDefinition } from '../definition/check.ts';
+import { checkEnvironment } from '../environment.ts';
+import type { Installation } from '../installation.ts';
+import { claimPorts } from '../ports/claim-ports.ts';
+import { isFree } from '../ports/is-free.ts';
+import { describeHolder } from '../ports/port-holder.ts';
+import { readLease } from '../ports/port-lease.ts';
+import { readSecret } from '../secrets.ts';
+import type { PlatformRecord } from '../state/platform-record.ts';
+import { type Plan, planFor } from './plan.ts';
+import { clearStaleRecord } from './running-platform.ts';
+
+export interface Preparation {
+  readonly installation: Installation;
+  readonly running: PlatformRecord | null;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
+export async function preparePlan({ installation, running, onNotice }: Preparation): Promise<Plan> {
+  const definition = readDefinition(installation.definitionFile);
+  for (const { path, outcome, detail } of ensureFolders(installation)) {
+    if (outcome === 'created') onNotice(`${path} was missing and was made.`);
+    if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
+  }
+  const cleared = running === null ? clearStaleRecord(installation) : null;
+  if (cleared !== null) onNotice(cleared);
+  const ours = new Set(running?.services.map(({ url }) => Number(new URL(url).port)));
+  const { ports, notices } = await claimPorts({
+    wanted: definition.ports,
+    leased: readLease(installation),
+    isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port)),
+    holderOf: describeHolder,
+  });
+  const plan = planFor(installation, definition, ports);
+  checkEnvironment(plan.environment, readSecret);
+  notices.forEach(onNotice);
+  return plan;
+}

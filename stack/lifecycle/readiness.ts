@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { request } from '../http.ts';
+
+/** What `/ready` of a service says: nothing missing means ready. */
+export type Readiness = { readonly ready: true } | { readonly ready: false; readonly missing: string };
+
+const probeTimeoutMs = 2000;
+/** The first looks come fast, because a start takes milliseconds; later ones must not disturb what is slow anyway. */
+const pauseMinMs = 4;
+const pauseMaxMs = 100;
+
+export async function readReadiness(url: string, signal?: AbortSignal): Promise<Readiness> {
+  try {
+    const { status, body } = await request({ method: 'GET', url: `${url}/ready`, timeoutMs: probeTimeoutMs, signal });
+    if (status === 200) return { ready: true };
+    return { ready: false, missing: missingIn(body) ?? `GET ${url}/ready answered ${status}` };
+  } catch (error) {
+    if (error instanceof SvcError && error.code !== 'cancelled') return { ready: false, missing: error.message };
+    throw error;
+  }
+}
+
+export async function waitUntilReady(url: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
+  const deadline = performance.now() + options.timeoutMs;
+  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+    const readiness = await readReadiness(url, options.signal);
+    if (readiness.ready) return;
+    if (performance.now() >= deadline) {
+      throw new SvcError('timeout', `It was not ready within ${options.timeoutMs / 1000} s: ${readiness.missing}.`);
+    }
+    await pause(pauseMs, undefined, { signal: options.signal });
+  }
+}
+
+const notReady = z.object({ missing: z.array(z.string()).min(1) });
+
+function missingIn(body: string): string | null {
+  try {
+    return notReady.parse(JSON.parse(body)).missing.join(', ');
+  } catch {
+    return null;
+  }
+}

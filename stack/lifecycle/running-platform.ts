@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Installation } from '../installation.ts';
+import { type PlatformRecord, readFailure, readRecord, removeRecord } from '../state/platform-record.ts';
+import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
+
+/** The platform that runs in this installation, starting ones included, or null. */
+export function findRunning(installation: Installation): PlatformRecord | null {
+  const record = readRecord(installation);
+  return record !== null && isAlive(record) ? record : null;
+}
+
+/** Clears away what a platform left that ended without a word; returns what to tell about it, or null where there is nothing. */
+export function clearStaleRecord(installation: Installation): string | null {
+  const record = readRecord(installation);
+  if (record === null || isAlive(record)) return null;
+  removeRecord(installation);
+  const failure = readFailure(installation);
+  const why = failure?.pid === record.pid ? `: ${failure.message}` : ' without a word';
+  return `The platform before (pid ${record.pid}) had ended${why}. What it left was cleared away.`;
+}
+
+export interface StopOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Longer than the platform's own deadline, after which it ends by itself. */
+const stopTimeoutMs = 15_000;
+const killTimeoutMs = 5_000;
+
+/** Asks the platform to stop and waits until it has; one that doesn't answer is killed. */
+export async function stopRunning(
+  installation: Installation,
+  platform: ProcessIdentity,
+  { signal, onNotice }: StopOptions,
+): Promise<void> {
+  sendSignal(platform, 'SIGTERM');
+  if (!(await hasEnded(platform, stopTimeoutMs, signal))) {
+    onNotice(
+      `The platform (pid ${platform.pid}) did not stop within ${stopTimeoutMs / 1000} s and was killed; its state is safe.`,
+    );
+    sendSignal(platform, 'SIGKILL');
+    await hasEnded(platform, killTimeoutMs, signal);
+  }
+  const left = readRecord(installation);
+  if (left !== null && left.pid === platform.pid && !isAlive(left)) removeRecord(installation);
+}
+
+/** The number may belong to another process by now, which must never be hit. */
+function sendSignal(platform: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isAlive(platform)) return;
+  try {
+    process.kill(platform.pid, signal);
+  } catch (error) {
+    if (isAlive(platform)) throw error;
+  }
+}
+
+const lookIntervalMs = 10;
+
+async function hasEnded(
+  platform: ProcessIdentity,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (isAlive(platform)) {
+    if (performance.now() >= deadline) return false;
+    await pause(lookIntervalMs, undefined, signal === undefined ? {} : { signal });
+  }
+  return true;
+}

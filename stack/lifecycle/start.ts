@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { rotate } from '../embedded/log-file.ts';
+import { startTimeOf } from '../state/process-identity.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Plan } from './plan.ts';
+import { stopRunning } from './running-platform.ts';
+import type { ServiceState } from './transition.ts';
+import { waitUntilHealthy } from './wait-until-healthy.ts';
+
+export interface StartOptions {
+  readonly plan: Plan;
+  readonly signal: AbortSignal;
+  readonly onState: (name: string, state: ServiceState) => void;
+}
+
+/** Longest start that is waited for: services have deadlines of their own, this one is for a process that hangs. */
+const startTimeoutMs = 90_000;
+
+/** Starts a process that outlives this one and holds the platform; resolves when all of it is healthy. */
+export async function startInBackground({ plan, signal, onState }: StartOptions): Promise<void> {
+  const { installation } = plan;
+  const pid = spawnPlatform(plan);
+  const platform = { pid, startTime: startTimeOf(pid) ?? '' };
+  try {
+    await waitUntilHealthy({ installation, platform, timeoutMs: startTimeoutMs, signal, onState });
+  } catch (error) {
+    // Started by this call, and of no use to anyone.
+    await stopRunning(installation, platform, { onNotice: () => undefined });
+    throw error;
+  }
+}
+
+export interface ForegroundOptions extends StartOptions {
+  readonly onHealthy: () => Promise<void>;
+}
+
+/** Holds the platform in this process until the signal. */
+export async function startInForeground({ plan, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
+  const { runPlatform } = await import('../embedded/run-platform.ts');
+  const { StartFailure } = await import('../embedded/start-failure.ts');
+  const told = new Map<string, ServiceState>();
+  let healthy: Promise<void> | null = null;
+  try {
+    await runPlatform({
+      installation: plan.installation,
+      signal,
+      onChange: ({ services }) => {
+        for (const { name, state } of services) {
+          if (told.get(name) !== state) onState(name, state);
+          told.set(name, state);
+        }
+        if (services.every(({ state }) => state === 'healthy')) healthy ??= onHealthy();
+      },
+    });
+  } catch (error) {
+    if (error instanceof StartFailure) throw await explainFailure(plan.installation, process.pid);
+    throw error;
+  } finally {
+    await healthy;
+  }
+}
+
+function spawnPlatform({ installation, definition }: Plan): number {
+  const path = join(installation.logsDir, 'platform.log');
+  const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
+  const output = openSync(path, 'a', 0o600);
+  try {
+    const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, '--dir', installation.dir], {
+      cwd: installation.dir,
+      env: { ...platformEnvironment(process.env), NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache') },
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
+    child.unref();
+    // Without a listener this would end the command; what it means is said below.
+    child.on('error', () => undefined);
+    if (child.pid === undefined) {
+      throw new SvcError('internal', `The platform could not be started with "${process.execPath}".`);
+    }
+    return child.pid;
+  } finally {
+    closeSync(output);
+  }
+}
+
+/** What the platform's process, and through it MCP servers, may know of the shell that typed `svc up`: no stray secret of it. */
+const inherited =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|XDG_[A-Z_]+|(https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|npm_config_.+|OTEL_.+)$/i;
+
+function platformEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.test(name)));
+}

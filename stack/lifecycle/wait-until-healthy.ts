@@ -1,0 +1,51 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Installation } from '../installation.ts';
+import { readRecord } from '../state/platform-record.ts';
+import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { ServiceState } from './transition.ts';
+
+export interface WaitOptions {
+  readonly installation: Installation;
+  readonly platform: ProcessIdentity;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onState?: (name: string, state: ServiceState) => void;
+}
+
+/** Reading the record costs a fraction of a millisecond; a start takes hundreds. */
+const lookIntervalMs = 8;
+
+/** Follows what the platform says of itself until every service is healthy. Throws why it ended, `timeout`, or `cancelled`. */
+export async function waitUntilHealthy({
+  installation,
+  platform,
+  timeoutMs,
+  signal,
+  onState,
+}: WaitOptions): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  const told = new Map<string, ServiceState>();
+  for (;;) {
+    // Asked before the record is read: what a platform wrote before it ended is not missed.
+    const alive = isAlive(platform);
+    const record = readRecord(installation);
+    const services = record?.pid === platform.pid ? record.services : [];
+    for (const { name, state } of services) {
+      if (told.get(name) !== state) onState?.(name, state);
+      told.set(name, state);
+    }
+    if (!alive) throw await explainFailure(installation, platform.pid);
+    if (services.length > 0 && services.every(({ state }) => state === 'healthy')) return;
+    if (performance.now() >= deadline) {
+      const late = services.filter(({ state }) => state !== 'healthy').map(({ name }) => name);
+      throw new SvcError('timeout', `Not healthy within ${timeoutMs / 1000} s: ${late.join(', ') || 'the platform'}.`, {
+        hint: `svc logs ${late[0] ?? 'platform'}`,
+      });
+    }
+    await pause(lookIntervalMs, undefined, { signal }).catch((error: unknown) => {
+      throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    });
+  }
+}
