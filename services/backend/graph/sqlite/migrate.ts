@@ -1,8 +1,9 @@
 import { SvcError } from '../../../contracts/errors.ts';
 import { wordsOf } from '../search-words.ts';
 import type { Connection } from './connection.ts';
+import { quoted } from './sql.ts';
 import { isTaken } from './sqlite-errors.ts';
-import { quoted, type Reindex, type StorageItem, wordTable } from './storage.ts';
+import { type Reindex, type StorageItem, wordTable } from './storage.ts';
 
 export interface Migration {
   /** Counts from 1; the file keeps them all. */

@@ -4,17 +4,10 @@ import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique, checkValue, 
 import type { TypeName } from '../schema.ts';
 import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
 import type { Row } from './connection.ts';
-import {
-  countPlan,
-  type FollowPlan,
-  findByPlan,
-  findPlan,
-  followPlan,
-  type RowsPlan,
-  selectPlan,
-} from './read-plan.ts';
+import { type FollowPlan, findByPlan, findPlan, followPlan, type RowsPlan } from './read-plan.ts';
 import { endsOf, nodeOf, nodesOf } from './rows.ts';
 import type { Followed } from './run-plan.ts';
+import { countPlan, selectPlan } from './select-plan.ts';
 
 export type Reads = Pick<Graph, 'find' | 'findBy' | 'select' | 'count' | 'follow' | 'followBack'>;
 

@@ -1,6 +1,7 @@
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Connection, Row } from './connection.ts';
-import type { FollowPlan, RowsPlan, Step } from './read-plan.ts';
+import type { FollowPlan, RowsPlan } from './read-plan.ts';
+import type { Sql } from './sql.ts';
 
 export interface Followed {
   /** Each node once, however many edges lead to it. */
@@ -44,7 +45,7 @@ function follow(connection: Connection, { ends, node, ids, limitEach }: FollowPl
   return { rows, ends: found };
 }
 
-function chosenSteps(connection: Connection, plan: RowsPlan): readonly Step[] {
+function chosenSteps(connection: Connection, plan: RowsPlan): readonly Sql[] {
   for (const { probe, candidatesMax, steps } of plan.shortcuts) {
     const [row] = runSteps(connection, [probe], 1);
     if (Number(row?.[0]) <= candidatesMax) return steps;
@@ -52,7 +53,7 @@ function chosenSteps(connection: Connection, plan: RowsPlan): readonly Step[] {
   return plan.steps;
 }
 
-function runSteps(connection: Connection, steps: readonly Step[], limit: number): Row[] {
+function runSteps(connection: Connection, steps: readonly Sql[], limit: number): Row[] {
   let rows: Row[] = [];
   for (const { sql, values } of steps) {
     const more = connection.rows(sql, [...values, limit - rows.length]);

@@ -93,7 +93,7 @@ async function openWriter(file: string): Promise<Connection> {
   const writer = new Connection({ file, readOnly: false });
   try {
     // Full: a commit is on the disk when it is acknowledged, whatever happens to the machine then.
-    writer.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${logPages};`);
+    writer.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${logPages}; pragma cache_size = -16384;`);
     await inTransaction(writer, async () => migrate(writer, storageItems()));
     return writer;
   } catch (thrown) {

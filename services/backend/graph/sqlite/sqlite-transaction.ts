@@ -13,12 +13,13 @@ import {
 import { schema } from '../schema.ts';
 import { wordsOf } from '../search-words.ts';
 import type { Connection, Row, SqlValue } from './connection.ts';
-import { columnsOf, edgeName, findPlan, sqlValue } from './read-plan.ts';
+import { columnsOf, edgeName, findPlan } from './read-plan.ts';
 import { readsOn } from './reads.ts';
 import { nodesOf } from './rows.ts';
 import { runFollow, runRows } from './run-plan.ts';
+import { quoted, sqlValue } from './sql.ts';
 import { isTaken } from './sqlite-errors.ts';
-import { edgeTable, quoted, wordTable } from './storage.ts';
+import { edgeTable, wordTable } from './storage.ts';
 
 export interface OpenTransaction {
   readonly transaction: Transaction;

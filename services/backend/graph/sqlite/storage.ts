@@ -1,5 +1,6 @@
 import { type FieldKind, type NodeType, schema } from '../schema.ts';
 import { searchWordsVersion } from '../search-words.ts';
+import { quoted } from './sql.ts';
 
 /**
  * What the schema needs in the file, in the order in which it can be added: tables, columns, indexes, words.
@@ -24,10 +25,6 @@ export const edgeTable = 'edge';
 
 export function wordTable(type: string): string {
   return `${type}_word`;
-}
-
-export function quoted(name: string): string {
-  return `"${name}"`;
 }
 
 export function storageItems(types: Readonly<Record<string, NodeType>> = schema): readonly StorageItem[] {
