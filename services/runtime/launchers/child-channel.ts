@@ -4,6 +4,7 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { payloadMaxBytes } from '../../kit/bus/bus.ts';
 import type { Log } from '../../kit/log.ts';
+import { settledWithin } from '../time/settled-within.ts';
 import { LineReader } from '../wire/line-reader.ts';
 import { responseIdFromEnds } from '../wire/read-message.ts';
 import { createBlot } from './blot.ts';
@@ -13,7 +14,6 @@ import type { LaunchOrder } from './launch.ts';
 import { endTree, type TreeRoot } from './process-tree.ts';
 import type { Look } from './processes.ts';
 import { readFairly } from './read-fairly.ts';
-import { settledWithin } from './settled-within.ts';
 import { StderrTail } from './stderr-tail.ts';
 
 export interface ChildChannelOptions {

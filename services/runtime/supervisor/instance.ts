@@ -3,7 +3,7 @@ import type { Assignment, Reason } from '../../contracts/bus/messages.ts';
 import { SvcError, toSvcError } from '../../contracts/errors.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import type { Launched, Launchers } from '../launchers/launch.ts';
-import { settledWithin } from '../launchers/settled-within.ts';
+import { settledWithin } from '../time/settled-within.ts';
 import { type Answer, type Call, Conversation } from './conversation.ts';
 import { greet } from './greet.ts';
 import { listTools, noTools, type ToolList } from './tool-list.ts';

@@ -1,5 +1,5 @@
 import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
-import { type Backoff, backoffMs } from './backoff.ts';
+import { type Backoff, backoffMs } from '../time/backoff.ts';
 
 /** Where an MCP server of this process stands. */
 export type State = Past &

@@ -3,7 +3,7 @@ import type { Assignment, Reason, ServerReport } from '../../contracts/bus/messa
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Launchers } from '../launchers/launch.ts';
-import { settledWithin } from '../launchers/settled-within.ts';
+import { settledWithin } from '../time/settled-within.ts';
 import type { Answer, Call } from './conversation.ts';
 import { type Instance, startInstance } from './instance.ts';
 import {
@@ -32,7 +32,7 @@ export interface McpServerOptions {
 /** What is told to the backend about an MCP server; `tools` stands by itself because it is large and rarely changes. */
 export interface Snapshot {
   readonly report: ServerReport;
-  readonly tools: ToolList['tools'] | null;
+  readonly tools: ToolList | null;
 }
 
 /** Calls that come while it starts, or a moment before it is tried again, wait this long for it. */
@@ -81,6 +81,11 @@ export class McpServer {
     this.restart();
   }
 
+  /** The same configuration under another name: nothing needs to begin anew. */
+  rename(assignment: Assignment): void {
+    this.#assignment = assignment;
+  }
+
   restart(): void {
     const before = this.#endLife('is being restarted', drainMaxMs);
     this.#apply({ kind: 'replaced' });
@@ -111,7 +116,7 @@ export class McpServer {
       nextRetryAt: state.phase === 'failed' ? state.retryAt : null,
       stderr: [...(this.#instance?.lastWords() ?? this.#lastWords)],
     };
-    return { report, tools: this.#tools?.tools ?? null };
+    return { report, tools: this.#tools };
   }
 
   #begin(before: Promise<void>): void {
@@ -190,7 +195,7 @@ export class McpServer {
 
   #connected(instance: Instance, tools: ToolList): void {
     this.#instance = instance;
-    this.#tools = tools;
+    if (!sameTools(this.#tools, tools)) this.#tools = tools;
     this.#apply({ kind: 'connected' });
     this.#complain({});
     const { name } = this.#assignment;
@@ -271,7 +276,7 @@ export class McpServer {
   }
 
   #learn(tools: ToolList): void {
-    this.#tools = tools;
+    if (!sameTools(this.#tools, tools)) this.#tools = tools;
     this.#complain({ unreadable: null });
     this.#options.onChange();
   }
@@ -316,3 +321,9 @@ const tooMuchGarbage: Reason = {
   message: 'It writes lines that are no MCP messages to its standard output.',
   repair: 'Let it write its log to standard error.',
 };
+
+/** The same list again is no news, and is not reported again. */
+function sameTools(one: ToolList | null, other: ToolList): boolean {
+  if (one === null || one.bytes !== other.bytes || one.tools.length !== other.tools.length) return false;
+  return one.tools.every(({ definition }, at) => definition === other.tools[at]?.definition);
+}

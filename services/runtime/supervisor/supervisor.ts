@@ -85,9 +85,11 @@ export class Supervisor {
     const existing = this.#mcpServers.get(mcpServer);
     if (existing === undefined) {
       void this.#add(assignment);
-    } else if (existing.assignment.configVersion !== configVersion || existing.assignment.name !== name) {
+    } else if (existing.assignment.configVersion !== configVersion) {
       this.#logger.info({ mcpServer, name, configVersion }, 'took a changed configuration');
       existing.replace(assignment);
+    } else {
+      existing.rename(assignment);
     }
   }
 

@@ -8,15 +8,18 @@ export interface ToolList {
   readonly tools: readonly ReportedTool[];
   /** A list of tools is never silently short. */
   readonly omitted: Reason | null;
+  /** Size of the tools in a report. */
+  readonly bytes: number;
 }
 
-export const noTools: ToolList = { tools: [], omitted: null };
+export const noTools: ToolList = { tools: [], omitted: null, bytes: 0 };
 
 /** What a report can hold (contracts/bus/messages.ts), with room for everything else in it. */
 const toolsMax = 20_000;
 const nameMaxChars = 1000;
 const definitionMaxChars = 1_048_576;
-const definitionsMaxChars = 8 * 1024 * 1024;
+/** As they are written into a report, which has to fit into one message of the bus. */
+const linesMaxBytes = 12 * 1024 * 1024;
 const pagesMax = 1000;
 
 /** Reads the whole list, page by page (MCP 2025-11-25, "Pagination"). */
@@ -39,29 +42,30 @@ export async function listTools(conversation: Conversation, timeoutMs: number): 
 
 class Collected {
   readonly #tools = new Map<string, ReportedTool>();
-  #chars = 0;
+  #bytes = 0;
   #refused = 0;
   #firstRefused = '';
 
   add(tool: unknown): void {
     const name = isObject(tool) && typeof tool.name === 'string' ? tool.name : '';
     const definition = JSON.stringify(tool);
-    const why = this.#whyNot(name, definition);
+    const bytes = Buffer.byteLength(JSON.stringify({ name, definition })) + 1;
+    const why = this.#whyNot(name, definition, bytes);
     if (why !== null) {
       this.refuse(name, why);
       return;
     }
-    this.#chars += definition.length;
+    this.#bytes += bytes;
     this.#tools.set(name, { name, definition });
   }
 
-  #whyNot(name: string, definition: string): string | null {
+  #whyNot(name: string, definition: string, bytes: number): string | null {
     if (name === '') return 'it has no name';
     if (name.length > nameMaxChars) return `its name is longer than ${nameMaxChars} characters`;
     if (this.#tools.has(name)) return 'there are two of that name';
     if (this.#tools.size >= toolsMax) return `there are more than ${toolsMax} tools`;
     if (definition.length > definitionMaxChars) return 'its description is larger than 1 MiB';
-    return this.#chars + definition.length > definitionsMaxChars ? 'all together are larger than 8 MiB' : null;
+    return this.#bytes + bytes > linesMaxBytes ? 'all together are larger than 12 MiB' : null;
   }
 
   refuse(what: string, why: string): void {
@@ -69,7 +73,8 @@ class Collected {
   }
 
   list(): ToolList {
-    return { tools: [...this.#tools.values()], omitted: this.#refused === 0 ? null : this.#omitted() };
+    const omitted = this.#refused === 0 ? null : this.#omitted();
+    return { tools: [...this.#tools.values()], omitted, bytes: this.#bytes };
   }
 
   #omitted(): Reason {

@@ -1,0 +1,30 @@
+import type { Heartbeat } from '../../contracts/bus/messages.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { RuntimeConnection } from './connect.ts';
+
+export interface HeartbeatOptions {
+  readonly connection: RuntimeConnection;
+  readonly intervalMs: number;
+  readonly supervisor: Supervisor;
+  readonly version: string;
+}
+
+/** Says every HEARTBEAT_INTERVAL that this process lives (specification part 6). Returns what ends it. */
+export function startHeartbeat({ connection, intervalMs, supervisor, version }: HeartbeatOptions): () => void {
+  const { bus, runtime, process } = connection;
+  const subject = subjects.heartbeat(runtime, process);
+  const beat = () => {
+    const body: Heartbeat = { at: Date.now(), inFlight: supervisor.inFlight, intervalMs, version };
+    try {
+      bus.publish(subject, Buffer.from(JSON.stringify(body)));
+    } catch (error) {
+      // Without a connection nobody could hear it; that it is gone is noticed elsewhere.
+      if (!(error instanceof SvcError)) throw error;
+    }
+  };
+  beat();
+  const timer = setInterval(beat, intervalMs);
+  return () => clearInterval(timer);
+}

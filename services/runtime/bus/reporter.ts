@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Report, reportReply, type ServerReport } from '../../contracts/bus/messages.ts';
+import { reportLines } from '../../contracts/bus/report-lines.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { toSvcError } from '../../contracts/errors.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Supervisor } from '../supervisor/supervisor.ts';
+import type { ToolList } from '../supervisor/tool-list.ts';
+import { type Backoff, backoffMs } from '../time/backoff.ts';
+import type { RuntimeConnection } from './connect.ts';
+
+export interface ReporterOptions {
+  readonly connection: RuntimeConnection;
+  readonly supervisor: Supervisor;
+  readonly logger: Logger;
+  /** The backend says that some of the MCP servers are none of this runtime's. */
+  readonly onRefused: () => void;
+}
+
+/** Changes come in swarms: a start is four of them. */
+const gatherMs = 50;
+const answerMaxMs = 30_000;
+const retry: Backoff = { firstMs: 200, maxMs: 5000 };
+/** What one report holds at most, however many MCP servers have new tools. */
+const toolsMaxBytes = 12 * 1024 * 1024;
+
+/** What the backend has acknowledged about one MCP server. */
+interface Told {
+  readonly report: string;
+  readonly tools: ToolList | null;
+}
+
+/**
+ * Tells the backend how the MCP servers are. A report says how they are now, not what happened: what is told twice does no harm,
+ * and what could not be told is told later by whatever is true then.
+ */
+export class Reporter {
+  readonly #options: ReporterOptions;
+  readonly #told = new Map<McpServerId, Told>();
+  readonly #changed = new Set<McpServerId>();
+  readonly #stopping = new AbortController();
+  #complete = false;
+  #wake = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running = this.#run(this.#stopping.signal);
+  }
+
+  changed(mcpServer: McpServerId): void {
+    this.#changed.add(mcpServer);
+    this.#wake.abort();
+  }
+
+  /** An MCP server is none of this runtime's any more: a complete report, in which it is missing, says so. */
+  gone(mcpServer: McpServerId): void {
+    this.#told.delete(mcpServer);
+    this.#complete = true;
+    this.#wake.abort();
+  }
+
+  /** The backend may know nothing: everything is told again, tools too. */
+  tellAll(): void {
+    this.#told.clear();
+    this.#complete = true;
+    this.#wake.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#wake.abort();
+    await this.#running;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; !signal.aborted; ) {
+      if (!this.#complete && this.#changed.size === 0) await untilAborted(this.#wake.signal);
+      await pause(gatherMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      this.#wake = new AbortController();
+      failures = (await this.#tell()) ? 0 : failures + 1;
+      const waitMs = failures === 0 ? 0 : backoffMs(retry, failures, Math.random());
+      if (waitMs > 0) await pause(waitMs, undefined, { signal: this.#wake.signal }).catch(() => {});
+    }
+  }
+
+  /** True where everything asked for was told and acknowledged. */
+  async #tell(): Promise<boolean> {
+    const { connection, logger, onRefused, supervisor } = this.#options;
+    const complete = this.#complete;
+    const about = complete ? supervisor.ids : [...this.#changed];
+    this.#complete = false;
+    this.#changed.clear();
+    const { report, tools } = this.#compose(complete, about);
+    if (!complete && report.mcpServers.length === 0) return true;
+    try {
+      const lines = [...reportLines(report, (mcpServer) => tools.get(mcpServer)?.tools ?? [])];
+      const subject = subjects.report(connection.runtime, connection.process);
+      const reply = await connection.bus.request(subject, Buffer.from(lines.join('\n')), { timeoutMs: answerMaxMs });
+      const { refused } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
+      for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
+      if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
+      return true;
+    } catch (thrown) {
+      logger.debug({ err: toSvcError(thrown) }, 'could not report');
+      this.#complete ||= complete;
+      for (const mcpServer of about) this.#changed.add(mcpServer);
+      return false;
+    }
+  }
+
+  /** Only what the backend doesn't know; tools only as many as fit, the rest with the next report. */
+  #compose(complete: boolean, about: readonly McpServerId[]): { report: Report; tools: Map<McpServerId, ToolList> } {
+    const tools = new Map<McpServerId, ToolList>();
+    const mcpServers: ServerReport[] = [];
+    let bytes = 0;
+    for (const mcpServer of about) {
+      const snapshot = this.#options.supervisor.snapshot(mcpServer);
+      if (snapshot === null) continue;
+      const told = this.#told.get(mcpServer);
+      const news = snapshot.tools !== null && told?.tools !== snapshot.tools ? snapshot.tools : null;
+      if (!complete && news === null && told?.report === JSON.stringify(snapshot.report)) continue;
+      if (news !== null && bytes > 0 && bytes + news.bytes > toolsMaxBytes) {
+        this.#changed.add(mcpServer);
+        if (complete) mcpServers.push(snapshot.report);
+        continue;
+      }
+      if (news !== null) {
+        bytes += news.bytes;
+        tools.set(mcpServer, news);
+      }
+      mcpServers.push(news === null ? snapshot.report : { ...snapshot.report, tools: news.tools.length });
+    }
+    return { report: { complete, mcpServers }, tools };
+  }
+
+  #acknowledged({ tools: _count, ...report }: ServerReport, tools: ToolList | null): void {
+    const known = tools ?? this.#told.get(report.mcpServer)?.tools ?? null;
+    this.#told.set(report.mcpServer, { report: JSON.stringify(report), tools: known });
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,47 @@
+import type { EnvRecord } from '../contracts/env/check.ts';
+import type { LogLevel, LogRule } from '../contracts/env/variable.ts';
+import { SvcError } from '../contracts/errors.ts';
+import type { Credentials } from '../kit/bus/bus.ts';
+import { readEnv } from '../kit/env.ts';
+import { inheritedFrom } from './launchers/child-environment.ts';
+
+export interface Config {
+  readonly credentials: Credentials;
+  readonly busServers: readonly string[];
+  /** Null where there is no web service. */
+  readonly listen: { readonly host: string; readonly port: number } | null;
+  readonly heartbeatIntervalMs: number;
+  readonly workingDir: string;
+  readonly forwardStderr: boolean;
+  readonly logLevel: LogLevel;
+  readonly logLevels: readonly LogRule[];
+  /** The part of the environment that MCP servers inherit. */
+  readonly inherited: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+export function readConfig(record: EnvRecord): Config {
+  const { env, warnings } = readEnv('runtime', record);
+  return Object.freeze({
+    credentials: credentialsFrom(env),
+    busServers: env.BUS_SERVERS,
+    listen: env.REMOTE_PORT === undefined ? null : { host: env.BIND_HOST, port: env.REMOTE_PORT },
+    heartbeatIntervalMs: env.HEARTBEAT_INTERVAL,
+    workingDir: env.SVC_WORKING_DIR,
+    forwardStderr: env.FORWARD_STDERR,
+    logLevel: env.LOG_LEVEL,
+    logLevels: env.LOG_LEVELS ?? [],
+    inherited: inheritedFrom(record),
+    warnings,
+  });
+}
+
+/** RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME (specification part 5): that exactly one form is there was checked before. */
+function credentialsFrom(env: ReturnType<typeof readEnv<'runtime'>>['env']): Credentials {
+  const { RUNTIME_KEY, SYSTEM_KEY, RUNTIME_NAME } = env;
+  if (RUNTIME_KEY !== undefined) return { kind: 'runtime', key: RUNTIME_KEY };
+  if (SYSTEM_KEY !== undefined && RUNTIME_NAME !== undefined) {
+    return { kind: 'system', key: SYSTEM_KEY, component: 'runtime', runtimeName: RUNTIME_NAME };
+  }
+  throw new SvcError('invalid_input', 'Set RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME.');
+}

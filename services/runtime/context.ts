@@ -1,0 +1,47 @@
+import { newProcessId } from '../contracts/ids.ts';
+import type { OpenBusOptions } from '../kit/bus/open-bus.ts';
+import { createLog, type Log } from '../kit/log.ts';
+import type { Surroundings } from '../kit/service.ts';
+import { createOwnKey, type OwnKey } from './bus/own-key.ts';
+import type { Config } from './config.ts';
+import { createChildLauncher } from './launchers/child.ts';
+import { createHttpLauncher } from './launchers/http.ts';
+import { endLeftovers, openChildNotes } from './launchers/leftovers.ts';
+import { createLook } from './launchers/processes.ts';
+import { Supervisor } from './supervisor/supervisor.ts';
+import { prepareWorkingDir } from './working-dir.ts';
+
+/** Everything the runtime is made of, built once. */
+export interface Runtime {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Log;
+  readonly bus: OpenBusOptions;
+  readonly key: OwnKey;
+  readonly supervisor: Supervisor;
+}
+
+export async function createRuntime(
+  config: Config,
+  { hub, log: destination, version }: Surroundings,
+): Promise<Runtime> {
+  const { busServers: servers, credentials, forwardStderr, inherited, logLevel: level, logLevels: levels } = config;
+  const log = createLog({ service: 'runtime', level, levels, destination });
+  const workingDir = await prepareWorkingDir(config.workingDir);
+  const look = createLook();
+  const leftovers = await endLeftovers(workingDir, look);
+  if (leftovers > 0) log('runtime').warn({ leftovers }, 'ended MCP servers that a killed runtime had left behind');
+  const notes = await openChildNotes(workingDir);
+  const launchers = {
+    child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, look, log }),
+    http: createHttpLauncher({ inherited }),
+  };
+  return {
+    config,
+    version,
+    log,
+    bus: { servers, credentials, process: newProcessId(), hub },
+    key: await createOwnKey(),
+    supervisor: new Supervisor({ launchers, version, log }),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Reason } from '../../contracts/bus/messages.ts';
+
+/** Why a remote MCP server could not be reached at all; null where the failure may be a passing one of this request alone. */
+export function explainNetworkError(host: string, error: unknown): Reason | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH|ALTNAME|EPROTO|ERR_SSL/.test(code)) {
+    return {
+      code: 'certificate_not_trusted',
+      message: `The TLS connection to ${host} failed (${code}).`,
+      repair: 'Check the URL and the certificate; give the runtime a private authority by NODE_EXTRA_CA_CERTS.',
+    };
+  }
+  const known = unreachable[code];
+  if (known === undefined) return null;
+  return { code: known.code, message: `${host} cannot be reached: ${known.what} (${code}).`, repair: known.repair };
+}
+
+/** Why a remote MCP server refuses to be one. */
+export function explainStatus(host: string, status: number, said: string): Reason {
+  const quoted = said === '' ? '' : ` It said: ${said}`;
+  const { code, what, repair } = byStatus(status);
+  return { code, message: `${host} answered with HTTP ${status}: ${what}.${quoted}`, repair };
+}
+
+interface Cause {
+  readonly code: string;
+  readonly what: string;
+  readonly repair: string;
+}
+
+const notThere = 'Check that the MCP server runs, the port in its URL, and the firewall between.';
+
+const unreachable: Readonly<Record<string, Cause>> = {
+  ENOTFOUND: { code: 'address_unknown', what: 'its name is not known', repair: 'Check the host in the URL.' },
+  EAI_AGAIN: { code: 'address_unknown', what: 'names cannot be resolved', repair: 'Check the DNS of the runtime.' },
+  ECONNREFUSED: { code: 'not_reachable', what: 'nothing listens there', repair: notThere },
+  EHOSTUNREACH: { code: 'not_reachable', what: 'there is no way to it', repair: notThere },
+  ENETUNREACH: { code: 'not_reachable', what: 'there is no way to it', repair: notThere },
+  ETIMEDOUT: { code: 'not_reachable', what: 'it does not answer', repair: notThere },
+};
+
+function byStatus(status: number): Cause {
+  if (status === 401) {
+    return {
+      code: 'needs_authorization',
+      what: 'it needs authorization',
+      repair: 'Set a valid Authorization header for the MCP server.',
+    };
+  }
+  if (status === 403) {
+    return {
+      code: 'forbidden',
+      what: 'the credential is not allowed to use it',
+      repair: 'Give the credential in its headers the rights it needs.',
+    };
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      code: 'redirected',
+      what: 'it is somewhere else',
+      repair:
+        'Change the URL to the address it redirects to; redirects are not followed, so that headers stay with the host they are for.',
+    };
+  }
+  if (status === 404 || status === 405 || status === 406) {
+    return {
+      code: 'not_mcp',
+      what: 'there is no MCP server with Streamable HTTP at this URL',
+      repair: 'Check the path of the URL; it often ends in /mcp.',
+    };
+  }
+  if (status >= 500) {
+    return { code: 'failing', what: 'it has a problem of its own', repair: 'Look at the log of the MCP server.' };
+  }
+  return { code: 'handshake_refused', what: 'it refused the request', repair: 'Check the URL and the headers.' };
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
+import { payloadMaxBytes } from '../../kit/bus/bus.ts';
+import { isObject } from '../wire/read-message.ts';
+import { EventStreamReader } from './event-stream.ts';
+import { readFairly } from './read-fairly.ts';
+
+const bodyMaxBytes = payloadMaxBytes + 1024;
+/** Of an error's body, for a person. */
+const quotedMaxBytes = 4096;
+const quotedMaxChars = 500;
+
+export function isEventStream(response: IncomingMessage): boolean {
+  return /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
+}
+
+/** Returns at the end of the stream; throws where it breaks off. */
+export async function readEvents(
+  response: IncomingMessage,
+  take: (text: Buffer) => void,
+  tooLarge: (bytes: number) => void,
+): Promise<void> {
+  const events = new EventStreamReader(bodyMaxBytes, { message: take, overlong: tooLarge });
+  readFairly(response, (chunk) => events.push(chunk));
+  await finished(response);
+}
+
+/** One message, which is the whole body. */
+export async function readJson(
+  response: IncomingMessage,
+  take: (text: Buffer) => void,
+  tooLarge: (bytes: number) => void,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  readFairly(response, (chunk) => {
+    bytes += chunk.length;
+    if (bytes <= bodyMaxBytes) chunks.push(chunk);
+    else response.destroy();
+  });
+  await finished(response).catch((error: unknown) => {
+    if (bytes <= bodyMaxBytes) throw error;
+  });
+  if (bytes > bodyMaxBytes) tooLarge(bodyMaxBytes);
+  else if (bytes > 0) take(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+}
+
+/** What an error's body says: the message of a JSON-RPC or OAuth error, else its beginning. */
+export async function quoteBody(response: IncomingMessage): Promise<string> {
+  let text = '';
+  response.on('data', (chunk: Buffer) => {
+    if (text.length < quotedMaxBytes) text += chunk.toString('utf8');
+    else response.destroy();
+  });
+  await finished(response).catch(() => {}); // What there is of it is enough.
+  return (findMessage(text) ?? text).replace(/\s+/g, ' ').trim().slice(0, quotedMaxChars);
+}
+
+function findMessage(text: string): string | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (!isObject(body)) return null;
+    const message = isObject(body.error) ? body.error.message : (body.error_description ?? body.message ?? body.error);
+    return typeof message === 'string' ? message : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import { HttpChannel } from './http-channel.ts';
+import type { Launcher } from './launch.ts';
+
+export interface HttpLauncherOptions {
+  /** Where proxies are named: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
+  readonly inherited: Readonly<Record<string, string>>;
+}
+
+/** Reaches an MCP server that runs elsewhere, over Streamable HTTP. Nothing is started: the first request tells whether it is there. */
+export function createHttpLauncher({ inherited }: HttpLauncherOptions): Launcher<'http'> {
+  return async (order) => {
+    const reason = whyNotUsable(order.launch.url, order.launch.headers);
+    if (reason !== null) return { ok: false, reason };
+    return { ok: true, channel: new HttpChannel(new URL(order.launch.url), order, inherited) };
+  };
+}
+
+function whyNotUsable(url: string, headers: Readonly<Record<string, string>>): Reason | null {
+  if (!URL.canParse(url) || !['http:', 'https:'].includes(new URL(url).protocol)) {
+    return {
+      code: 'url_invalid',
+      message: 'Its URL is not a full http or https URL.',
+      repair: 'Change the URL, for example to https://host.example/mcp.',
+    };
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      return {
+        code: 'header_invalid',
+        message: `Its header "${name.slice(0, 100)}" has a name or a value that HTTP does not allow.`,
+        repair: 'Check it for line breaks and invisible characters.',
+      };
+    }
+  }
+  return null;
+}

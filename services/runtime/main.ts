@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { toSvcError } from '../contracts/errors.ts';
+import { startRuntime } from './start.ts';
+
+/** The runtime as a process of its own. A second signal ends it at once; its MCP servers end because their input closes. */
+async function main(): Promise<void> {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const running = await startRuntime(process.env, { hub: null, version: String(version), log: process.stdout });
+  let asked = false;
+  const end = () => {
+    if (asked) process.exit(130);
+    asked = true;
+    void running.stop().then(() => process.exit(0));
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+}
+
+main().catch((thrown: unknown) => {
+  const { message, hint } = toSvcError(thrown);
+  process.stderr.write(`${message}${hint === undefined ? '' : `\n${hint}`}\n`);
+  if (toSvcError(thrown).code === 'internal')
+    process.stderr.write(`${thrown instanceof Error ? thrown.stack : thrown}\n`);
+  process.exit(1);
+});

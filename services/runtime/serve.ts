@@ -1,0 +1,117 @@
+import { answerCalls } from './bus/answer-calls.ts';
+import { Assignments } from './bus/assignments.ts';
+import { connect, type RuntimeConnection } from './bus/connect.ts';
+import { startHeartbeat } from './bus/heartbeat.ts';
+import { Reporter } from './bus/reporter.ts';
+import { takeCommands } from './bus/take-commands.ts';
+import type { Runtime } from './context.ts';
+
+/** Calls under way when the runtime is told to stop have this long to end. */
+const drainMaxMs = 5000;
+
+/** The runtime at work: what it is to the bus. */
+export interface Serving {
+  /** What is missing before it can do its work. */
+  missing(): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Connects, however long it takes, and then runs what it is assigned and answers what it is asked, until it is stopped. */
+export function serve(runtime: Runtime): Serving {
+  const { supervisor } = runtime;
+  const stopping = new AbortController();
+  let connectionProblem: string | null = 'it is being connected';
+  let work: Work | null = null;
+
+  const begun = (async () => {
+    const connection = await connect({
+      open: runtime.bus,
+      logger: runtime.log('bus'),
+      signal: stopping.signal,
+      onProblem: (problem) => {
+        connectionProblem = problem;
+      },
+    });
+    if (connection === null) return;
+    connectionProblem = null;
+    work = startWork(runtime, connection, (state) => {
+      connectionProblem = state === 'connected' ? null : 'the connection is lost';
+    });
+  })();
+
+  return {
+    missing() {
+      if (stopping.signal.aborted) return ['It is being stopped.'];
+      if (connectionProblem !== null) return [`Not connected to the bus: ${connectionProblem}`];
+      const problem = work?.assignments.problem ?? null;
+      return problem === null ? [] : [`Not accepted by the backend: ${problem}`];
+    },
+    async stop() {
+      stopping.abort();
+      await begun;
+      const calls = work?.stopTaking();
+      await supervisor.stop(drainMaxMs);
+      await calls;
+      await work?.leave();
+    },
+  };
+}
+
+interface Work {
+  readonly assignments: Assignments;
+  /** Takes no call, command or assignment any more; returns when calls under way have ended. */
+  stopTaking(): Promise<void>;
+  /** Stops speaking, and leaves the bus. */
+  leave(): Promise<void>;
+}
+
+function startWork(
+  { config, key, log, supervisor, version }: Runtime,
+  connection: RuntimeConnection,
+  onConnection: (state: 'connected' | 'disconnected') => void,
+): Work {
+  const logger = log('bus');
+  const { bus, runtime, process } = connection;
+  // What was told before a connection broke, or to a backend that is no more, is told again once the assignments are known.
+  let tellAll = true;
+  const fetchAndTellAll = () => {
+    tellAll = true;
+    assignments.fetchNow();
+  };
+  const reporter = new Reporter({ connection, supervisor, logger, onRefused: () => assignments.fetchNow() });
+  const assignments: Assignments = new Assignments({
+    connection,
+    key,
+    supervisor,
+    version,
+    logger,
+    onFetched: () => {
+      if (tellAll) reporter.tellAll();
+      tellAll = false;
+    },
+  });
+  supervisor.listen((mcpServer, what) => reporter[what](mcpServer));
+  const calls = answerCalls({ connection, supervisor, logger: log('calls') });
+  const commands = takeCommands({ connection, supervisor, logger, onAssignments: fetchAndTellAll });
+  const connectionWatch = bus.onConnection((state) => {
+    logger.warn({ state }, 'changed the connection to the bus');
+    onConnection(state);
+    if (state === 'connected') fetchAndTellAll();
+  });
+  const endHeartbeat = startHeartbeat({ connection, supervisor, version, intervalMs: config.heartbeatIntervalMs });
+  assignments.start();
+  reporter.start();
+  logger.info({ runtime, process }, 'connected to the bus');
+
+  return {
+    assignments,
+    async stopTaking() {
+      await Promise.all([assignments.stop(), commands.stop(), calls.stop()]);
+    },
+    async leave() {
+      await Promise.all([reporter.stop(), connectionWatch.stop()]);
+      endHeartbeat();
+      await bus.close();
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { SvcError } from '../contracts/errors.ts';
+
+/**
+ * Makes SVC_WORKING_DIR ready: for this user only, because homes of MCP servers lie in it, and shown to be writable before anything
+ * depends on it. Its default lies in /tmp, where somebody else may have made it first.
+ */
+export async function prepareWorkingDir(folder: string): Promise<string> {
+  const absolute = path.resolve(folder);
+  try {
+    await mkdir(absolute, { recursive: true, mode: 0o700 });
+    const { uid } = await stat(absolute);
+    const own = process.getuid?.() ?? uid;
+    if (own !== 0 && uid !== own) throw unusable(absolute, 'belongs to another user');
+    if (uid === own) await chmod(absolute, 0o700);
+    const probe = path.join(absolute, `.writable-${process.pid}`);
+    await writeFile(probe, '', { mode: 0o600 });
+    await rm(probe);
+    return absolute;
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw unusable(absolute, `cannot be written to (${codeOf(error)})`, error);
+  }
+}
+
+function unusable(folder: string, why: string, cause?: unknown): SvcError {
+  return new SvcError('invalid_input', `SVC_WORKING_DIR "${folder}" ${why}.`, {
+    hint: 'Set SVC_WORKING_DIR to a folder that the user of the runtime may write to.',
+    cause,
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
