@@ -1,6 +1,6 @@
 import type { McpServerId, RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseId } from '../../contracts/ids.ts';
-import { everyPage } from '../every-page.ts';
+import { everyPage, nextTurn } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { platformHome } from './authorize.ts';
 
@@ -12,12 +12,14 @@ import { platformHome } from './authorize.ts';
 type Server = Node<'mcpServer'>;
 type Runtime = Pick<Node<'runtime'>, 'id' | 'home'>;
 
+/** MCP servers looked at at once. */
+const pageMax = 200;
 /** Runtimes one MCP server may be bound to. */
 export const runtimesPerServerMax = 100;
 
 /** All that a runtime shall run now, ordered by id, a page at a time. */
 export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGenerator<readonly Server[], void> {
-  const pages = everyPage(graph, { type: 'mcpServer', anchor: anchorOf(runtime), limit: 200 });
+  const pages = everyPage(graph, { type: 'mcpServer', anchor: anchorOf(runtime), limit: pageMax });
   for await (const servers of pages) {
     yield await onlyAssigned(
       graph,
@@ -34,12 +36,13 @@ export async function findAssigned(
   ids: readonly McpServerId[],
 ): Promise<ReadonlyMap<McpServerId, Server>> {
   const found: Server[] = [];
-  for (const id of ids) {
-    const server = await graph.find('mcpServer', id, anchorOf(runtime));
-    if (server !== null) found.push(server);
+  for (let from = 0; from < ids.length; from += pageMax) {
+    const page = ids.slice(from, from + pageMax).map((id) => graph.find('mcpServer', id, anchorOf(runtime)));
+    const servers = (await Promise.all(page)).filter((server) => server !== null);
+    found.push(...(await onlyAssigned(graph, runtime, servers)));
+    await nextTurn();
   }
-  const assigned = await onlyAssigned(graph, runtime, found);
-  return new Map(assigned.map((server) => [server.id, server]));
+  return new Map(found.map((server) => [server.id, server]));
 }
 
 async function onlyAssigned(graph: Graph, runtime: Runtime, servers: readonly Server[]): Promise<readonly Server[]> {

@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { event, keyReply } from '../../contracts/bus/messages.ts';
+import { patterns, subjects } from '../../contracts/bus/subjects.ts';
+import { newId, newProcessId, type RoleId, type WorkspaceId } from '../../contracts/ids.ts';
+import { keyHint, newKey } from '../../contracts/keys.ts';
+import { Secret } from '../../contracts/secret.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { createAuthorizer } from '../runtimes/authorize.ts';
+import { registerSystemKey } from '../runtimes/system-keys.ts';
+import { openSecrets } from '../secrets/secrets.ts';
+import {
+  addMember,
+  addWorkspace,
+  getWorkspace,
+  openTestBackend,
+  operator,
+  type TestBackend,
+} from '../test/open-test-backend.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { parseBody, toBody } from '../wire.ts';
+import { answerKeyChecks, checkKey } from './check-key.ts';
+import { type CreateKeyInput, createKey } from './create-key.ts';
+import { openLastUsed } from './last-used.ts';
+import { revokeKey } from './revoke-key.ts';
+
+let backend: TestBackend;
+let remoteMcp: Bus;
+const node = newProcessId();
+const year = 365 * 24 * 60 * 60 * 1000;
+
+beforeAll(async () => {
+  backend = await openTestBackend();
+  backend.bus.authorize(createAuthorizer(backend));
+  const key = newKey('system');
+  await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
+  remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, node);
+});
+afterAll(() => backend.close());
+
+let count = 0;
+async function newWorkspace() {
+  const workspace = await addWorkspace(backend, `workspace-${count++}`);
+  const create = (input: CreateKeyInput, principal: TokenPrincipal = workspace.owner) =>
+    createKey(backend, { principal, workspace: workspace.id }, input);
+  return { ...workspace, create };
+}
+
+async function addRole(workspace: WorkspaceId, name: string): Promise<RoleId> {
+  const id = newId('role');
+  const role = { id, workspace, name, description: '', enabled: true, createdAt: Date.now() };
+  await backend.graph.write((transaction) => transaction.create('role', role));
+  return id;
+}
+
+describe('creating a key', () => {
+  test('gives its text once; the graph has only what it is found by and a ciphertext', async () => {
+    const { id, create } = await newWorkspace();
+    const { key, secret } = await create({ name: 'laptop' });
+    expect(secret.reveal()).toMatch(/^SVA_[0-9A-Za-z]{49}$/);
+    expect(key).toMatchObject({ name: 'laptop', workspace: id, hint: keyHint(secret.reveal()), allRoles: true });
+    expect(JSON.stringify(key)).not.toContain(secret.reveal());
+    expect(backend.secrets.decrypt(key.ciphertext, { node: key.id, field: 'ciphertext' }).reveal()).toBe(
+      secret.reveal(),
+    );
+  });
+
+  test('raises the revision and is recorded, without the key', async () => {
+    const { id, create } = await newWorkspace();
+    const before = await getWorkspace(backend, id);
+    const { key, secret } = await create({ name: 'laptop' });
+    expect((await getWorkspace(backend, id)).revision).toBe(before.revision + 1);
+    const { nodes } = await backend.graph.select({ type: 'activity', anchor: id, descending: true, limit: 1 });
+    expect(nodes[0]).toMatchObject({ action: 'create', subject: key.id, subjectName: 'laptop' });
+    expect(JSON.stringify(nodes)).not.toContain(secret.reveal());
+  });
+
+  test('of an operator belongs to the owner of the workspace', async () => {
+    const { owner, create } = await newWorkspace();
+    const { secret } = await create({ name: 'laptop' }, operator);
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ principal: { user: owner.user } });
+  });
+
+  const future = () => Date.now() + 60_000;
+  test.each<[string, () => CreateKeyInput, string]>([
+    ['a name of nothing', () => ({ name: ' ' }), 'invalid_input'],
+    ['a name with a line break', () => ({ name: 'a\nb' }), 'invalid_input'],
+    ['a name too long', () => ({ name: 'x'.repeat(65) }), 'invalid_input'],
+    ['an expiry in the past', () => ({ name: 'k', expiresAt: Date.now() - 1 }), 'invalid_input'],
+    ['an expiry now', () => ({ name: 'k', expiresAt: Date.now() }), 'invalid_input'],
+    ['an expiry beyond ten years', () => ({ name: 'k', expiresAt: Date.now() + 10 * year + 60_000 }), 'invalid_input'],
+    ['an expiry that is no time', () => ({ name: 'k', expiresAt: Number.NaN }), 'invalid_input'],
+    ['no role at all', () => ({ name: 'k', roles: [] }), 'invalid_input'],
+    ['a role that is no id', () => ({ name: 'k', roles: ['admin'] }), 'invalid_input'],
+    ['a role that does not exist', () => ({ name: 'k', roles: [newId('role')], expiresAt: future() }), 'not_found'],
+  ])('is refused for %s', async (_name, input, code) => {
+    const { create } = await newWorkspace();
+    await expect(create(input())).rejects.toMatchObject({ code });
+  });
+
+  test('is refused for a role of another workspace', async () => {
+    const { create } = await newWorkspace();
+    const other = await newWorkspace();
+    const role = await addRole(other.id, 'support');
+    await expect(create({ name: 'k', roles: [role] })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('is refused for a name in use', async () => {
+    const { create } = await newWorkspace();
+    await create({ name: 'laptop' });
+    await expect(create({ name: 'laptop' })).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('takes an admin; to who is no member the workspace does not exist', async () => {
+    const { id, create } = await newWorkspace();
+    const editor = await addMember(backend, id, 'editor');
+    await expect(create({ name: 'k' }, editor)).rejects.toMatchObject({ code: 'forbidden' });
+    const stranger = await newWorkspace();
+    await expect(create({ name: 'k' }, stranger.owner)).rejects.toMatchObject({ code: 'not_found' });
+    const admin = await addMember(backend, id, 'admin');
+    const { secret } = await create({ name: 'k' }, admin);
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ principal: { user: admin.user } });
+  });
+});
+
+describe('checking a key', () => {
+  test('says whose it is', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const role = await addRole(id, 'support');
+    const expiresAt = Date.now() + 60_000;
+    const { key, secret } = await create({ name: 'laptop', roles: [role], expiresAt });
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toEqual({
+      ok: true,
+      principal: {
+        key: key.id,
+        keyName: 'laptop',
+        user: owner.user,
+        workspace: id,
+        workspaceName: (await getWorkspace(backend, id)).name,
+        suspended: false,
+        roles: [role],
+        expiresAt,
+      },
+    });
+  });
+
+  test('a key without roles of its own has every role', async () => {
+    const { create } = await newWorkspace();
+    const { secret } = await create({ name: 'laptop' });
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ principal: { roles: null } });
+  });
+
+  test('a key is good until the moment it expires', async () => {
+    const { create } = await newWorkspace();
+    const expiresAt = Date.now() + 60_000;
+    const { secret } = await create({ name: 'laptop', expiresAt });
+    expect(await checkKey(backend, secret.reveal(), expiresAt - 1)).toMatchObject({ ok: true });
+    expect(await checkKey(backend, secret.reveal(), expiresAt)).toEqual({
+      ok: false,
+      refusal: 'expired',
+      at: expiresAt,
+    });
+  });
+
+  test('a suspended workspace or member is said, not refused: that is for whoever asks to decide', async () => {
+    const { id, create } = await newWorkspace();
+    const { secret } = await create({ name: 'laptop' });
+    await backend.graph.write((transaction) =>
+      transaction.update('workspace', id, { suspended: true }, { anchor: null }),
+    );
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({
+      ok: true,
+      principal: { suspended: true },
+    });
+  });
+
+  test('a key whose user has left the workspace is nobody', async () => {
+    const { id, create } = await newWorkspace();
+    const admin = await addMember(backend, id, 'admin');
+    const { secret } = await create({ name: 'laptop' }, admin);
+    await backend.graph.write(async (transaction) => {
+      const member = await transaction.findBy('member', { user: admin.user }, id);
+      if (member !== null) await transaction.remove('member', member.id, id);
+    });
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toMatchObject({ ok: false, refusal: 'revoked' });
+  });
+
+  test('keys of older installations are accepted', async () => {
+    const { id, owner } = await newWorkspace();
+    const text = 'USK-of-an-older-installation';
+    const key = newId('key');
+    await backend.graph.write(async (transaction) => {
+      await transaction.create('key', {
+        ...{ id: key, workspace: id, name: 'old', activeName: 'old', hint: 'USK…tion', allRoles: true },
+        digest: backend.secrets.digest(new Secret(text)),
+        ciphertext: backend.secrets.encrypt(new Secret(text), { node: key, field: 'ciphertext' }),
+        ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, createdAt: Date.now() },
+      });
+      await transaction.link({ from: 'key', edge: 'user' }, key, [owner.user]);
+    });
+    expect(await checkKey(backend, text, Date.now())).toMatchObject({ ok: true, principal: { key } });
+    expect(await checkKey(backend, `${text}x`, Date.now())).toMatchObject({ ok: false, refusal: 'unknown' });
+  });
+
+  test('a key stored under the previous encryption key is found while that is given', async () => {
+    const { create } = await newWorkspace();
+    const { key, secret } = await create({ name: 'laptop' });
+    const present = new Secret('ab'.repeat(32));
+    const rotated = openSecrets({ present, previous: backend.config.ENCRYPTION_KEY });
+    expect(await checkKey({ ...backend, secrets: rotated }, secret.reveal(), Date.now())).toMatchObject({
+      principal: { key: key.id },
+    });
+    const without = openSecrets({ present, previous: undefined });
+    expect(await checkKey({ ...backend, secrets: without }, secret.reveal(), Date.now())).toMatchObject({
+      refusal: 'unknown',
+    });
+  });
+
+  test.each([
+    ['', 'nothing'],
+    [newKey('user').reveal(), 'a key nobody made'],
+    [newKey('system').reveal(), 'a system key'],
+    [newKey('runtime').reveal(), 'a runtime key'],
+    ['WSK_retired', 'a retired key'],
+    ['XYZ_unknown', 'an unknown prefix'],
+    ['USK', 'a prefix alone'],
+  ])('"%s" is unknown: %s', async (text) => {
+    expect(await checkKey(backend, text, Date.now())).toEqual({ ok: false, refusal: 'unknown', at: null });
+  });
+});
+
+describe('revoking a key', () => {
+  test('ends it, frees its name and is recorded once', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const { key, secret } = await create({ name: 'laptop' });
+    const revoked = await revokeKey(backend, { principal: owner, workspace: id }, 'laptop');
+    expect(await checkKey(backend, secret.reveal(), Date.now())).toEqual({
+      ok: false,
+      refusal: 'revoked',
+      at: revoked.revokedAt,
+    });
+    const { revision } = await getWorkspace(backend, id);
+    await revokeKey(backend, { principal: owner, workspace: id }, key.id);
+    expect((await getWorkspace(backend, id)).revision).toBe(revision);
+    expect((await create({ name: 'laptop' })).key.id).not.toBe(key.id);
+  });
+
+  test('tells whoever remembers it', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const { key } = await create({ name: 'laptop' });
+    const heard = Promise.withResolvers<Uint8Array>();
+    const listening = remoteMcp.subscribe(patterns.events, (message) => {
+      if (message.subject === subjects.event(id, 'key')) heard.resolve(message.payload);
+    });
+    await revokeKey(backend, { principal: owner, workspace: id }, key.id);
+    expect(parseBody(event, await heard.promise)).toMatchObject({ key: key.id });
+    await listening.stop();
+  });
+
+  test('is refused for a key that is not of the workspace, and to who may not', async () => {
+    const { id, owner, create } = await newWorkspace();
+    const other = await newWorkspace();
+    const { key } = await create({ name: 'laptop' });
+    const elsewhere = { principal: other.owner, workspace: other.id };
+    await expect(revokeKey(backend, elsewhere, key.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(revokeKey(backend, elsewhere, 'laptop')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(revokeKey(backend, { principal: owner, workspace: id }, 'desktop')).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    const viewer = await addMember(backend, id, 'viewer');
+    await expect(revokeKey(backend, { principal: viewer, workspace: id }, key.id)).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+});
+
+describe('on the bus', () => {
+  async function ask(body: Uint8Array) {
+    const { payload } = await remoteMcp.request(subjects.key(node), body, { timeoutMs: 5000 });
+    return parseBody(keyReply, payload);
+  }
+
+  test('remote-mcp is answered, and the use is written down', async () => {
+    const { id, create } = await newWorkspace();
+    const { key, secret } = await create({ name: 'laptop' });
+    const lastUsed = openLastUsed(backend, 60_000);
+    const answering = answerKeyChecks(backend, lastUsed);
+    const before = Date.now();
+    expect(await ask(toBody({ key: secret.reveal() }))).toMatchObject({ ok: true, principal: { key: key.id } });
+    expect(await ask(toBody({ key: newKey('user').reveal() }))).toMatchObject({ ok: false, refusal: 'unknown' });
+    await expect(ask(toBody({ name: secret.reveal() }))).rejects.toMatchObject({ code: 'invalid_input' });
+    await answering.stop();
+    await lastUsed.stop();
+    expect((await backend.graph.find('key', key.id, id))?.lastUsedAt).toBeGreaterThanOrEqual(before);
+    expect(backend.logged.join('')).not.toContain(secret.reveal());
+  });
+});
+
+describe('last use', () => {
+  async function useOf(throttleMs: number) {
+    const { id, create } = await newWorkspace();
+    const { key } = await create({ name: 'laptop' });
+    const lastUsed = openLastUsed(backend, throttleMs);
+    const use = async (at: number) => {
+      lastUsed.note({ key: key.id, workspace: id, at });
+      await lastUsed.stop();
+      return (await backend.graph.find('key', key.id, id))?.lastUsedAt;
+    };
+    return { id, key, use };
+  }
+
+  test('is rewritten at most once in a period', async () => {
+    const { use } = await useOf(60_000);
+    expect(await use(1_000_000)).toBe(1_000_000);
+    expect(await use(1_059_999)).toBe(1_000_000);
+    expect(await use(1_060_000)).toBe(1_060_000);
+  });
+
+  test('is rewritten by every use where the period is 0, and never set back', async () => {
+    const { use } = await useOf(0);
+    expect(await use(1_000_000)).toBe(1_000_000);
+    expect(await use(1_000_001)).toBe(1_000_001);
+    expect(await use(999_999)).toBe(1_000_001);
+  });
+
+  test('several backends share the period', async () => {
+    const { id, key, use } = await useOf(60_000);
+    expect(await use(1_000_000)).toBe(1_000_000);
+    const other = openLastUsed(backend, 60_000);
+    other.note({ key: key.id, workspace: id, at: 1_030_000 });
+    await other.stop();
+    expect((await backend.graph.find('key', key.id, id))?.lastUsedAt).toBe(1_000_000);
+  });
+
+  test('of a key that is not there is passed over', async () => {
+    const { id } = await newWorkspace();
+    const lastUsed = openLastUsed(backend, 60_000);
+    lastUsed.note({ key: newId('key'), workspace: id, at: 1 });
+    await lastUsed.stop();
+    expect(backend.logged.filter((line) => line.includes('last use not written'))).toEqual([]);
+  });
+});

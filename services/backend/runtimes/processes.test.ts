@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { newId, newProcessId } from '../../contracts/ids.ts';
+import { Processes } from './processes.ts';
+
+const runtime = newId('runtime');
+const process = newProcessId();
+
+function at() {
+  let now = 1000;
+  const processes = new Processes(() => now);
+  return {
+    processes,
+    later: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+test('a runtime is available while one of its processes is heard', () => {
+  const { processes } = at();
+  expect(processes.isAvailable(runtime)).toBe(false);
+  expect(processes.seen(runtime, process, 100)).toBe(true);
+  expect(processes.seen(runtime, newProcessId(), 100)).toBe(true);
+  expect(processes.seen(runtime, process, 100)).toBe(false);
+  processes.gone(process);
+  expect(processes.isAvailable(runtime)).toBe(true);
+  expect(processes.isAvailable(newId('runtime'))).toBe(false);
+});
+
+test('three heartbeats missed are overdue, two are not', () => {
+  const { processes, later } = at();
+  processes.seen(runtime, process, 100);
+  later(299);
+  expect(processes.overdue()).toEqual([]);
+  expect(processes.nextDueInMs()).toBe(1);
+  later(1);
+  expect(processes.overdue()).toMatchObject([{ runtime, process }]);
+});
+
+test('a process that has not said its interval is given the default one', () => {
+  const { processes, later } = at();
+  processes.seen(runtime, process);
+  later(14_999);
+  expect(processes.overdue()).toEqual([]);
+  later(1);
+  expect(processes.overdue()).toHaveLength(1);
+});
+
+test('a sign of life without an interval keeps the one known', () => {
+  const { processes, later } = at();
+  processes.seen(runtime, process, 100);
+  processes.seen(runtime, process);
+  later(300);
+  expect(processes.overdue()).toHaveLength(1);
+});
+
+test('pardoned processes are silent from then on', () => {
+  const { processes, later } = at();
+  processes.seen(runtime, process, 100);
+  later(1000);
+  processes.pardonAll();
+  expect(processes.overdue()).toEqual([]);
+  expect(processes.nextDueInMs()).toBe(300);
+});
+
+test('where nobody lives nothing is due', () => {
+  const { processes } = at();
+  expect(processes.nextDueInMs()).toBeNull();
+});
