@@ -11,8 +11,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 const here = dirname(fileURLToPath(import.meta.url));
 const repository = join(here, '..');
 const folders: string[] = [];
+const children: ChildProcessByStdio<null, Readable, null>[] = [];
 
 afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -177,6 +179,7 @@ async function start(program: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
+  children.push(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async () => (await lines.next()).value;
   const exit = new Promise<{ code: number | null; signal: string | null }>((resolve) => {

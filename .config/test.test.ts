@@ -7,8 +7,10 @@ import { afterEach, expect, test } from 'vitest';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folders: string[] = [];
+const runners: ReturnType<typeof startRunner>[] = [];
 
 afterEach(() => {
+  for (const runner of runners.splice(0)) runner.kill('SIGKILL');
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -141,7 +143,9 @@ function writeSuites(files: Readonly<Record<string, string>>): string {
 
 function startRunner(folder: string, args: readonly string[]) {
   const runner = join(here, 'test.ts');
-  return spawn(process.execPath, [runner, '--root', folder, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [runner, '--root', folder, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  runners.push(child);
+  return child;
 }
 
 async function finish(child: ReturnType<typeof startRunner>) {
