@@ -9,8 +9,9 @@ import type { Backend } from './context.ts';
 export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): void {
   const logger = backend.log('http');
   app.setErrorHandler((thrown, request, reply) => {
-    const error = withBugReported(refusalOf(thrown) ?? thrown, logger.child({ request: request.id }));
-    return send(request, reply, error);
+    const refusal = refusalOf(thrown);
+    if (refusal !== null) return send(request, reply, refusal.error, refusal.status);
+    return send(request, reply, withBugReported(thrown, logger.child({ request: request.id })));
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0]?.slice(0, 200);
@@ -18,8 +19,9 @@ export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): 
   });
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, error: SvcError): FastifyReply {
-  const { status, body } = errorToHttp(error);
+function send(request: FastifyRequest, reply: FastifyReply, error: SvcError, given?: number): FastifyReply {
+  const { status: usual, body } = errorToHttp(error);
+  const status = given ?? usual;
   // RFC 9110 §11.6.1: a 401 says how to do better.
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   reply.code(status).type('application/json').header('cache-control', 'no-store');
@@ -29,15 +31,16 @@ function send(request: FastifyRequest, reply: FastifyReply, error: SvcError): Fa
   return reply.send({ errors: [{ message, extensions }] });
 }
 
-/** What fastify itself refuses. */
-function refusalOf(thrown: unknown): SvcError | null {
+/** What fastify itself refuses, with its own status, which may say more than ours. */
+function refusalOf(thrown: unknown): { readonly error: SvcError; readonly status: number } | null {
   const status = thrown instanceof Error && 'statusCode' in thrown ? thrown.statusCode : undefined;
   if (!(thrown instanceof Error) || typeof status !== 'number' || status < 400 || status > 499) return null;
-  return new SvcError(codes[status] ?? 'invalid_input', messages[status] ?? thrown.message, { cause: thrown });
+  const { code, message } = refusals[status] ?? { code: 'invalid_input', message: thrown.message };
+  return { error: new SvcError(code, message, { cause: thrown }), status };
 }
 
-const codes: Readonly<Record<number, ErrorCode>> = { 408: 'timeout', 413: 'too_large', 415: 'unsupported' };
-const messages: Readonly<Record<number, string>> = {
-  413: 'The request is larger than 4 MiB.',
-  415: 'Send the request as application/json.',
+const refusals: Readonly<Record<number, { readonly code: ErrorCode; readonly message: string }>> = {
+  408: { code: 'timeout', message: 'The request took too long to arrive.' },
+  413: { code: 'too_large', message: 'The request is larger than 4 MiB.' },
+  415: { code: 'unsupported', message: 'Send the request as application/json.' },
 };

@@ -80,7 +80,7 @@ function addRequestLog(app: FastifyInstance, backend: Backend): void {
 function addGraphql(app: FastifyInstance, backend: Backend, origins: readonly string[]): void {
   const endpoint = createGraphqlEndpoint(backend);
   // The text goes on as it came: GraphQL reads it, and says itself what is wrong with it.
-  app.removeContentTypeParser('application/json');
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.decorateRequest('principal', null);
   app.route({

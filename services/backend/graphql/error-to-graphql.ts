@@ -9,7 +9,6 @@ import { withBugReported } from '../../kit/report-bug.ts';
  */
 export function errorToGraphql(thrown: GraphQLError, requestId: string, logger: Logger): GraphQLError {
   const error = withBugReported(causeOf(thrown), logger.child({ request: requestId }));
-  const { http } = thrown.extensions;
   return new GraphQLError(error.message, {
     nodes: thrown.nodes ?? null,
     path: thrown.path ?? null,
@@ -17,8 +16,8 @@ export function errorToGraphql(thrown: GraphQLError, requestId: string, logger: 
       code: error.code,
       ...(error.hint === undefined ? {} : { hint: error.hint }),
       request: requestId,
-      // The status of what is no GraphQL at all.
-      ...(http === undefined ? {} : { http }),
+      // 400 where nothing was executed, for every client alike: nobody can take it for an answer.
+      ...(isUnreadable(thrown) ? { http: { status: 400 } } : {}),
     },
   });
 }
@@ -28,4 +27,9 @@ function causeOf(error: GraphQLError): unknown {
   const { originalError } = error;
   if (originalError === undefined) return new SvcError('invalid_input', error.message);
   return originalError instanceof GraphQLError ? causeOf(originalError) : originalError;
+}
+
+/** No GraphQL at all, or none that fits the schema. */
+function isUnreadable({ originalError, path }: GraphQLError): boolean {
+  return originalError === undefined && path === undefined;
 }
