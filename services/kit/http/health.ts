@@ -5,8 +5,18 @@ import { errorToHttp } from './error-to-http.ts';
 /** What is missing before the service can do its work, in words a person can act on; nothing means ready. */
 export type Readiness = () => readonly string[];
 
-/** Answers `/health` and `/ready`; returns false for any other path, which is then the caller's. */
-export function answerHealth(request: IncomingMessage, response: ServerResponse, ready: Readiness): boolean {
+const nothing: Readiness = () => [];
+
+/**
+ * Answers `/health` and `/ready`; returns false for any other path, which is then the caller's. `degraded` tells what is missing and can be
+ * done without for a while: the service is ready all the same.
+ */
+export function answerHealth(
+  request: IncomingMessage,
+  response: ServerResponse,
+  ready: Readiness,
+  degraded: Readiness = nothing,
+): boolean {
   const [path] = (request.url ?? '').split('?', 1);
   if (path !== '/health' && path !== '/ready') return false;
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -17,8 +27,10 @@ export function answerHealth(request: IncomingMessage, response: ServerResponse,
     writeJson(response, 200, { status: 'ok' });
   } else {
     const missing = ready();
-    if (missing.length === 0) writeJson(response, 200, { status: 'ready' });
-    else writeJson(response, 503, { status: 'not ready', missing });
+    const lacking = missing.length === 0 ? degraded() : [];
+    if (missing.length > 0) writeJson(response, 503, { status: 'not ready', missing });
+    else if (lacking.length > 0) writeJson(response, 200, { status: 'degraded', degraded: lacking });
+    else writeJson(response, 200, { status: 'ready' });
   }
   return true;
 }
