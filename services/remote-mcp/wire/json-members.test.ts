@@ -75,6 +75,8 @@ function randomObject(seed: number): Record<string, unknown> {
     }
   };
   const object = (depth: number): Record<string, unknown> =>
-    Object.fromEntries(Array.from({ length: next(5) }, (_, i) => [`${strings[next(strings.length)]}${i}`, value(depth)]));
+    Object.fromEntries(
+      Array.from({ length: next(5) }, (_, i) => [`${strings[next(strings.length)]}${i}`, value(depth)]),
+    );
   return object(0);
 }

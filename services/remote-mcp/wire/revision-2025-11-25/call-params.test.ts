@@ -25,7 +25,9 @@ test('the progress token is replaced and the rest of _meta stays', () => {
 });
 
 test('the inner call is the arguments of the outer one, with its _meta', () => {
-  const outer = memberTexts('{"name":"call_tool","arguments":{"name":"a","arguments":{"n":1.0},"other":1},"_meta":{"c":2}}');
+  const outer = memberTexts(
+    '{"name":"call_tool","arguments":{"name":"a","arguments":{"n":1.0},"other":1},"_meta":{"c":2}}',
+  );
   expect([...membersOfInnerCall(outer ?? new Map())]).toEqual([
     ['arguments', '{"n":1.0}'],
     ['_meta', '{"c":2}'],

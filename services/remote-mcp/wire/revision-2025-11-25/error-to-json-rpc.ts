@@ -1,7 +1,13 @@
 import type { ErrorCode, SvcError } from '../../../contracts/errors.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
-export const jsonRpcCodes = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 } as const;
+export const jsonRpcCodes = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+} as const;
 
 /**
  * What each code is in JSON-RPC. Where JSON-RPC has no word of its own, a number outside the range that it and MCP reserve

@@ -41,7 +41,12 @@ describe('refused', () => {
     ['[]', -32600, 'null', /batch/],
     ['"ping"', -32600, 'null', /must be an object/],
     ['null', -32600, 'null', /must be an object/],
-    [`{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`, -32600, 'null', /deep/],
+    [
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`,
+      -32600,
+      'null',
+      /deep/,
+    ],
     ['{"id":1,"method":"ping"}', -32600, '1', /"jsonrpc"/],
     ['{"jsonrpc":2.0,"id":1,"method":"ping"}', -32600, '1', /"jsonrpc"/],
     ['{"jsonrpc":"2.0","id":1}', -32600, '1', /"method"/],
@@ -58,6 +63,9 @@ describe('refused', () => {
   });
 
   test('bytes that are not UTF-8', () => {
-    expect(readMessage(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))).toMatchObject({ code: -32700, message: expect.stringMatching(/UTF-8/) });
+    expect(readMessage(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))).toMatchObject({
+      code: -32700,
+      message: expect.stringMatching(/UTF-8/),
+    });
   });
 });

@@ -35,7 +35,7 @@ export interface Invalid {
 /** Reads the body of a POST: one JSON-RPC message. */
 export function readMessage(body: Buffer): RpcMessage | Invalid {
   if (!isUtf8(body)) return invalid(jsonRpcCodes.parse, 'The body is not UTF-8.');
-  const text = body.utf8Slice(0, body.length);
+  const text = body.toString('utf8');
   const members = locateMembers(text);
   if (members === 'too_deep') {
     return invalid(jsonRpcCodes.request, `The body is nested more than ${depthMax} levels deep.`);

@@ -1,0 +1,130 @@
+import { hash } from 'node:crypto';
+import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
+import { parseKey } from '../../contracts/keys.ts';
+import type { Secret } from '../../contracts/secret.ts';
+import { bearerToken } from './bearer-token.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { refusedKey } from './refusals.ts';
+
+export interface PrincipalsOptions {
+  readonly checkKey: (key: Secret) => Promise<KeyReply>;
+  /** Called at most once in `usedEveryMs` for each key. */
+  readonly onUsed: (principal: Principal) => void;
+}
+
+/** How long a checked key is trusted without asking again, and for how long a refusal is remembered. */
+export const freshMs = 30_000;
+const refusedMs = 3000;
+const usedEveryMs = 5000;
+/** Keys in use at one remote-mcp; refusals apart, so that a flood of wrong keys drives no good one out. */
+const principalsMax = 10_000;
+const refusalsMax = 1000;
+/** Keys being checked at once: a flood of unknown keys must not become a flood on the bus. */
+const checksMax = 256;
+
+interface Known {
+  readonly principal: Principal;
+  /** By the clock that cannot be set. */
+  readonly freshUntil: number;
+  usedAt: number;
+}
+
+interface Refused {
+  readonly refusal: 'unknown' | 'expired' | 'revoked';
+  readonly at: number | null;
+  readonly until: number;
+}
+
+/** Whose the keys are that agents show: asked of the backend, remembered for a short while under a digest of the key. */
+export class Principals {
+  readonly #options: PrincipalsOptions;
+  readonly #known = new BoundedMap<Known>(principalsMax);
+  readonly #refused = new BoundedMap<Refused>(refusalsMax);
+  readonly #checks = new Map<string, Promise<Principal>>();
+  /** Raised by whatever makes answers that are still on their way too old to be remembered. */
+  #generation = 0;
+
+  constructor(options: PrincipalsOptions) {
+    this.#options = options;
+  }
+
+  /** At once where the key is remembered. Throws `unauthenticated`; `unavailable` where the key cannot be checked now. */
+  authenticate(authorization: string | undefined): Principal | Promise<Principal> {
+    const token = bearerToken(authorization);
+    const digest = hash('sha256', token, 'base64');
+    const known = this.#known.get(digest);
+    if (known !== undefined) {
+      // What has expired stays so, whether or not anybody can be asked.
+      refuseExpired(known.principal);
+      const now = performance.now();
+      if (now < known.freshUntil) {
+        if (now - known.usedAt >= usedEveryMs) this.#use(known, now);
+        return known.principal;
+      }
+    }
+    return this.#check(token, digest);
+  }
+
+  /** The key was changed or revoked. */
+  forgetKey(key: KeyId): void {
+    this.#generation++;
+    this.#refused.clear();
+    this.#known.deleteWhere(({ principal }) => principal.key === key);
+  }
+
+  forgetWorkspace(workspace: WorkspaceId): void {
+    this.#generation++;
+    this.#known.deleteWhere(({ principal }) => principal.workspace === workspace);
+  }
+
+  /** Events may have been missed. */
+  forgetAll(): void {
+    this.#generation++;
+    this.#refused.clear();
+    this.#known.clear();
+  }
+
+  #check(token: string, digest: string): Promise<Principal> {
+    const parsed = parseKey(token);
+    if (!parsed.ok) throw refusedKey(parsed.refusal);
+    if (parsed.kind !== 'user' && parsed.kind !== 'legacy') throw refusedKey('wrong_kind');
+    const refused = this.#refused.get(digest);
+    if (refused !== undefined && performance.now() < refused.until) throw refusedKey(refused.refusal, refused.at);
+    const underWay = this.#checks.get(digest);
+    if (underWay !== undefined) return underWay;
+    if (this.#checks.size >= checksMax) {
+      throw new SvcError('unavailable', 'Too many API keys are being checked at once.', { hint: 'Try again shortly.' });
+    }
+    const check = this.#ask(parsed.key, digest).finally(() => this.#checks.delete(digest));
+    this.#checks.set(digest, check);
+    return check;
+  }
+
+  async #ask(key: Secret, digest: string): Promise<Principal> {
+    const generation = this.#generation;
+    const reply = await this.#options.checkKey(key);
+    const isCurrent = generation === this.#generation;
+    const now = performance.now();
+    if (!reply.ok) {
+      const { refusal, at } = reply;
+      if (isCurrent) this.#refused.set(digest, { refusal, at, until: now + refusedMs });
+      throw refusedKey(refusal, at);
+    }
+    refuseExpired(reply.principal);
+    const known = { principal: reply.principal, freshUntil: now + freshMs, usedAt: 0 };
+    if (isCurrent) this.#known.set(digest, known);
+    this.#use(known, now);
+    return known.principal;
+  }
+
+  #use(known: Known, now: number): void {
+    known.usedAt = now;
+    this.#options.onUsed(known.principal);
+  }
+}
+
+function refuseExpired({ expiresAt }: Principal): void {
+  if (expiresAt !== null && Date.now() >= expiresAt) throw refusedKey('expired', expiresAt);
+}

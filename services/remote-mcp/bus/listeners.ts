@@ -1,0 +1,70 @@
+import { event } from '../../contracts/bus/messages.ts';
+import { patterns, tokensOf } from '../../contracts/bus/subjects.ts';
+import type { SessionId, WorkspaceId } from '../../contracts/ids.ts';
+import { findId } from '../../contracts/ids.ts';
+import type { Bus, Message } from '../../kit/bus/bus.ts';
+import type { RemoteMcp } from '../context.ts';
+import type { SessionMessage } from '../sessions/session-messages.ts';
+import type { BusListener } from './bus-link.ts';
+
+/** What remote-mcp hears on the bus, and what each part makes of it. */
+export class Listeners implements BusListener {
+  readonly #platform: RemoteMcp;
+
+  constructor(platform: RemoteMcp) {
+    this.#platform = platform;
+  }
+
+  opened(bus: Bus): void {
+    bus.subscribe(patterns.events, (message) => this.#hearEvent(message));
+    this.#platform.processes.listen(bus);
+    this.#platform.messages.listen(bus, (session, message) => this.#hearOfSession(session, message));
+  }
+
+  /** Events may have been missed: nothing that was learnt before counts without being looked at again. */
+  connected(): void {
+    this.#platform.principals.forgetAll();
+    this.#platform.sessions.reconnected();
+    this.#platform.catalogues.refreshAll();
+  }
+
+  #hearEvent({ subject, payload }: Message): void {
+    const [, , workspaceText = '', kind] = tokensOf(patterns.events, subject) ?? [];
+    const workspace = findId('workspace', workspaceText);
+    if (workspace === null) return;
+    const happened = event.parse(JSON.parse(Buffer.from(payload).toString()));
+    if (kind === 'key') this.#forgetKey(workspace, happened.key);
+    else this.#platform.catalogues.changed(workspace, happened);
+  }
+
+  #forgetKey(workspace: WorkspaceId, key: ReturnType<typeof event.parse>['key']): void {
+    const { principals, streams } = this.#platform;
+    if (key === undefined) {
+      principals.forgetWorkspace(workspace);
+      streams.endWorkspace(workspace);
+    } else {
+      principals.forgetKey(key);
+      streams.endKey(key);
+    }
+  }
+
+  #hearOfSession(id: SessionId, message: SessionMessage): void {
+    const { sessions, streams, listChanges } = this.#platform;
+    const session = sessions.peek(id);
+    if (session === null) return;
+    switch (message.kind) {
+      case 'changed':
+        sessions.changedElsewhere(id);
+        break;
+      case 'list_changed':
+        listChanges.fromElsewhere(session);
+        break;
+      case 'cancel':
+        session.calls?.get(message.request)?.abort();
+        break;
+      case 'ended':
+        sessions.drop(id);
+        streams.endSession(id);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import type { McpServer, Skill } from './catalogue.ts';
+
+/** Something a skill needs and doesn't have, in words for the agent: what, why, and what mends it. */
+export interface Lack {
+  readonly what: string;
+  readonly repair: string;
+}
+
+/** Connected, in a process that is still there. */
+export function isConnected(mcpServer: McpServer): boolean {
+  if (mcpServer.status !== 'Connected') return false;
+  for (const process of mcpServer.processes) if (process.isThere) return true;
+  return false;
+}
+
+/** A skill's tools are available only while every MCP server it references is Connected (part 3 of the specification, rule 1). */
+export function isAvailable(skill: Skill): boolean {
+  for (const mcpServer of skill.mcpServers) if (!isConnected(mcpServer)) return false;
+  return true;
+}
+
+/** Why a skill is not available: one lack for each MCP server that is not Connected. */
+export function lacksOf(skill: Skill, now = Date.now()): readonly Lack[] {
+  return skill.mcpServers.flatMap((mcpServer) => (isConnected(mcpServer) ? [] : [lackOf(mcpServer, now)]));
+}
+
+/** Tools that an available skill asks for in vain: the others can be used. */
+export function missingToolsOf(skill: Skill): readonly Lack[] {
+  return skill.missingTools.map((tool) => ({
+    what: `The tool "${tool}" is not offered by its MCP server.`,
+    repair: 'Take it out of the skill, or mend the MCP server: svc server show.',
+  }));
+}
+
+function lackOf({ name, status, reason, nextRetryAt }: McpServer, now: number): Lack {
+  if (status === 'Connected') {
+    return {
+      what: `MCP server "${name}" is Disconnected: its runtime has stopped answering.`,
+      repair: 'Start the runtime again: svc status tells which one is missing.',
+    };
+  }
+  const why = reason === null ? 'no runtime has it running' : reason.message.replace(/[.\s]+$/, '');
+  const seconds = nextRetryAt === null ? 0 : Math.ceil((nextRetryAt - now) / 1000);
+  const retry = seconds > 0 ? ` The next attempt is in ${seconds} s.` : '';
+  return {
+    what: `MCP server "${name}" is ${status}: ${why}.${retry}`,
+    repair: reason?.repair ?? 'See Workspace settings > MCP Servers, or: svc server show.',
+  };
+}

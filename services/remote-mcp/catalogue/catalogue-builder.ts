@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import type { CatalogueEntry } from '../../contracts/catalogue.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { findProcessId, type McpServerId, type RoleId, type SkillId, type ToolId } from '../../contracts/ids.ts';
+import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
+import type { Catalogue, McpServer, Role, Skill, Tool } from './catalogue.ts';
+import type { Slices } from './slices.ts';
+import { definitionFor } from './tool-definition.ts';
+
+type Entry<Kind extends CatalogueEntry['entry']> = Extract<CatalogueEntry, { entry: Kind }>;
+type Processes = Pick<RuntimeProcesses, 'of'>;
+
+/** Built before all that belongs to it has come: the lists are the item's own, and are added to. */
+interface GrowingTool {
+  readonly item: Tool;
+  readonly skills: Skill[];
+}
+interface GrowingSkill {
+  readonly item: Skill;
+  readonly roles: Role[];
+}
+
+/** Makes a catalogue of the entries of a pull, which may come in any order between `head` and `end`. */
+export class CatalogueBuilder {
+  readonly #processes: Processes;
+  #head: Entry<'head'> | null = null;
+  #entries = 0;
+  #isComplete = false;
+  readonly #mcpServers = new Map<McpServerId, McpServer>();
+  readonly #tools: Entry<'tool'>[] = [];
+  readonly #skills: Entry<'skill'>[] = [];
+  readonly #roles: Entry<'role'>[] = [];
+
+  constructor(processes: Processes) {
+    this.#processes = processes;
+  }
+
+  add(entry: CatalogueEntry): void {
+    if (this.#isComplete || (this.#head === null) !== (entry.entry === 'head'))
+      throw unreadable('entries out of order');
+    this.#entries++;
+    switch (entry.entry) {
+      case 'head':
+        this.#head = entry;
+        return;
+      case 'mcpServer':
+        this.#mcpServers.set(entry.id, this.#mcpServer(entry));
+        return;
+      case 'tool':
+        this.#tools.push(entry);
+        return;
+      case 'skill':
+        this.#skills.push(entry);
+        return;
+      case 'role':
+        this.#roles.push(entry);
+        return;
+      case 'end':
+        if (entry.entries !== this.#entries - 1 && entry.entries !== this.#entries) throw unreadable('entries missing');
+        this.#isComplete = true;
+    }
+  }
+
+  async build(slices: Slices): Promise<Catalogue> {
+    if (this.#head === null || !this.#isComplete) throw unreadable('it ended too early');
+    const tools = new Map<ToolId, GrowingTool>();
+    for (const entry of byName(this.#tools)) {
+      const tool = this.#tool(entry);
+      if (tool !== null) tools.set(entry.id, tool);
+      if (slices.isOver) await slices.pause();
+    }
+    const skills = new Map<SkillId, GrowingSkill>();
+    for (const entry of this.#skills) {
+      skills.set(entry.id, this.#skill(entry, tools));
+      if (slices.isOver) await slices.pause();
+    }
+    const roles = new Map<RoleId, Role>();
+    for (const entry of this.#roles) {
+      roles.set(entry.id, role(entry, skills));
+      if (slices.isOver) await slices.pause();
+    }
+    const { workspace, name, suspended, version, statusVersion } = this.#head;
+    return {
+      ...{ workspace, name, suspended, version, statusVersion },
+      mcpServers: [...this.#mcpServers.values()],
+      skills: byName([...skills.values()].map(({ item }) => item)),
+      roles: byName([...roles.values()]),
+      toolsByName: new Map([...tools.values()].map(({ item }) => [item.name, item])),
+      skillsById: new Map([...skills].map(([id, { item }]) => [id, item])),
+      rolesById: roles,
+    };
+  }
+
+  #mcpServer({ entry: _, processes, ...server }: Entry<'mcpServer'>): McpServer {
+    const found = processes.flatMap(({ runtime, process }) => {
+      const id = findProcessId(process);
+      return id === null ? [] : [this.#processes.of(runtime, id)];
+    });
+    return { ...server, processes: found };
+  }
+
+  #tool({ id, name, originalName, definition, mcpServer }: Entry<'tool'>): GrowingTool | null {
+    const server = this.#mcpServers.get(mcpServer);
+    if (server === undefined) return null;
+    const skills: Skill[] = [];
+    const text = definitionFor(name, definition);
+    const item = {
+      ...{ id, name, skills, mcpServer: server },
+      originalNameText: JSON.stringify(originalName),
+      definition: text,
+      hash: hash('sha256', text ?? name, 'buffer').readUIntLE(0, 6),
+    };
+    return { item, skills };
+  }
+
+  #skill(entry: Entry<'skill'>, tools: ReadonlyMap<ToolId, GrowingTool>): GrowingSkill {
+    const { id, name, description, instructions, missingTools } = entry;
+    const roles: Role[] = [];
+    const own = entry.tools.flatMap((tool) => tools.get(tool) ?? []);
+    const item = {
+      ...{ id, name, description, instructions, missingTools, roles },
+      tools: own.map((tool) => tool.item),
+      mcpServers: entry.mcpServers.flatMap((server) => this.#mcpServers.get(server) ?? []),
+    };
+    for (const tool of own) tool.skills.push(item);
+    return { item, roles };
+  }
+}
+
+function role(entry: Entry<'role'>, skills: ReadonlyMap<SkillId, GrowingSkill>): Role {
+  const { id, name, description, enabled } = entry;
+  const own = entry.skills.flatMap((skill) => skills.get(skill) ?? []);
+  const item = { id, name, description, enabled, skills: own.map((skill) => skill.item) };
+  for (const skill of own) skill.roles.push(item);
+  return item;
+}
+
+/** In byte order of the names, the same at every remote-mcp. */
+export function byName<Item extends { readonly name: string }>(items: Item[]): Item[] {
+  return items.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+}
+
+export function unreadable(why: string): SvcError {
+  return new SvcError('unavailable', `The backend's catalogue cannot be read: ${why}.`);
+}

@@ -1,0 +1,55 @@
+import { catalogueEntry } from '../../contracts/catalogue.ts';
+import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
+import type { Catalogue } from './catalogue.ts';
+import { CatalogueBuilder, unreadable } from './catalogue-builder.ts';
+import { Slices } from './slices.ts';
+
+/** A tool's definition is at most 1 MiB, and twice as much when written inside a JSON text. */
+const lineMaxChars = 4 * 1024 * 1024;
+const totalMaxBytes = 256 * 1024 * 1024;
+
+/** Reads the body of a pull line by line. Throws `unavailable` where it is not a whole catalogue. */
+export async function readCatalogue(
+  body: AsyncIterable<Uint8Array>,
+  processes: Pick<RuntimeProcesses, 'of'>,
+): Promise<Catalogue> {
+  const slices = new Slices();
+  const builder = new CatalogueBuilder(processes);
+  for await (const line of linesOf(body)) {
+    builder.add(readEntry(line));
+    if (slices.isOver) await slices.pause();
+  }
+  return await builder.build(slices);
+}
+
+function readEntry(line: string) {
+  const parsed = catalogueEntry.safeParse(parse(line));
+  if (parsed.success) return parsed.data;
+  throw unreadable(`line "${line.slice(0, 80)}" is no entry`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    const text = rest + decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      if (end > start) yield text.slice(start, end);
+      start = end + 1;
+    }
+    rest = text.slice(start);
+    if (rest.length > lineMaxChars || bytes > totalMaxBytes) throw unreadable('it is too large');
+  }
+  if (rest !== '') yield rest;
+}

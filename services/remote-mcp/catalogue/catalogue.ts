@@ -1,0 +1,64 @@
+import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
+import type { McpServerId, RoleId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
+import type { RuntimeProcess } from '../routing/runtime-process.ts';
+
+/** What a workspace offers, at one version of it: built once, never changed, and replaced as a whole. */
+export interface Catalogue {
+  readonly workspace: WorkspaceId;
+  readonly name: string;
+  readonly suspended: boolean;
+  readonly version: number;
+  readonly statusVersion: number;
+  readonly mcpServers: readonly McpServer[];
+  /** Skills, roles and tools are in the order of their names. */
+  readonly skills: readonly Skill[];
+  readonly roles: readonly Role[];
+  readonly toolsByName: ReadonlyMap<string, Tool>;
+  readonly skillsById: ReadonlyMap<SkillId, Skill>;
+  readonly rolesById: ReadonlyMap<RoleId, Role>;
+}
+
+export interface McpServer {
+  readonly id: McpServerId;
+  readonly name: string;
+  readonly status: ServerStatus;
+  readonly health: Health;
+  readonly reason: Reason | null;
+  readonly nextRetryAt: number | null;
+  /** Where it is Connected. */
+  readonly processes: readonly RuntimeProcess[];
+}
+
+export interface Tool {
+  readonly id: ToolId;
+  /** As agents call it. */
+  readonly name: string;
+  /** JSON text of the name that its MCP server knows it by. */
+  readonly originalNameText: string;
+  readonly mcpServer: McpServer;
+  readonly skills: readonly Skill[];
+  /** JSON text of the tool as agents see it; null where its MCP server's description of it is none. */
+  readonly definition: string | null;
+  /** Equal for equal definitions: 48 bits. */
+  readonly hash: number;
+}
+
+export interface Skill {
+  readonly id: SkillId;
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+  readonly tools: readonly Tool[];
+  /** Tools it asks for that its MCP servers don't offer now, as MCPSERVER/TOOL. */
+  readonly missingTools: readonly string[];
+  readonly mcpServers: readonly McpServer[];
+  readonly roles: readonly Role[];
+}
+
+export interface Role {
+  readonly id: RoleId;
+  readonly name: string;
+  readonly description: string;
+  readonly enabled: boolean;
+  readonly skills: readonly Skill[];
+}

@@ -1,0 +1,111 @@
+import type { event } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Pulled } from './pull.ts';
+import { WorkspaceCatalogue } from './workspace-catalogue.ts';
+
+export interface CataloguesOptions {
+  readonly pull: (workspace: WorkspaceId, etag: string | null, signal: AbortSignal) => Promise<Pulled>;
+  readonly onChange: (before: Catalogue | null, after: Catalogue) => void;
+  readonly log: Logger;
+}
+
+/** A workspace that nobody used for this long is forgotten. */
+const unusedMs = 10 * 60_000;
+const sweepEveryMs = 60_000;
+/** Workspaces in use at once; each may hold thousands of tools. */
+const workspacesMax = 1000;
+/** An agent waits for the first pull of its workspace at most this long. */
+const firstPullDeadlineMs = 10_000;
+
+/** The catalogues of all workspaces that agents use here. */
+export class Catalogues {
+  readonly #options: CataloguesOptions;
+  readonly #workspaces = new Map<WorkspaceId, WorkspaceCatalogue>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: CataloguesOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#sweep(performance.now()), sweepEveryMs).unref();
+  }
+
+  /** At once where it is known. Throws `unavailable`. */
+  of(workspace: WorkspaceId): Catalogue | Promise<Catalogue> {
+    const known = this.#workspaces.get(workspace) ?? this.#add(workspace);
+    known.usedAt = performance.now();
+    return known.current ?? withinDeadline(known.load());
+  }
+
+  /** What is known already, without asking anybody. */
+  peek(workspace: WorkspaceId): Catalogue | null {
+    return this.#workspaces.get(workspace)?.current ?? null;
+  }
+
+  /** An event of a workspace says that there is a newer version. */
+  changed(workspace: WorkspaceId, { version, statusVersion }: ReturnType<typeof event.parse>): void {
+    const known = this.#workspaces.get(workspace);
+    const current = known?.current;
+    if (current && version <= current.version && statusVersion <= current.statusVersion) return;
+    known?.refresh();
+  }
+
+  /** Events may have been missed. */
+  refreshAll(): void {
+    for (const known of this.#workspaces.values()) known.refresh();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await Promise.all([...this.#workspaces.values()].map((known) => known.stop()));
+    this.#workspaces.clear();
+  }
+
+  #add(workspace: WorkspaceId): WorkspaceCatalogue {
+    if (this.#workspaces.size >= workspacesMax) this.#dropLeastUsed();
+    const added = new WorkspaceCatalogue({
+      pull: (etag, signal) => this.#options.pull(workspace, etag, signal),
+      onChange: this.#options.onChange,
+      log: this.#options.log.child({ workspace }),
+    });
+    this.#workspaces.set(workspace, added);
+    return added;
+  }
+
+  #dropLeastUsed(): void {
+    let oldest: WorkspaceId | null = null;
+    let usedAt = Number.POSITIVE_INFINITY;
+    for (const [workspace, known] of this.#workspaces) {
+      if (known.usedAt >= usedAt) continue;
+      oldest = workspace;
+      usedAt = known.usedAt;
+    }
+    if (oldest !== null) this.#drop(oldest);
+  }
+
+  #sweep(now: number): void {
+    for (const [workspace, known] of this.#workspaces) if (now - known.usedAt > unusedMs) this.#drop(workspace);
+  }
+
+  #drop(workspace: WorkspaceId): void {
+    void this.#workspaces.get(workspace)?.stop();
+    this.#workspaces.delete(workspace);
+  }
+}
+
+function withinDeadline(loading: Promise<Catalogue>): Promise<Catalogue> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(
+        new SvcError('unavailable', 'What this workspace offers is not known yet: the backend is slow to answer.', {
+          hint: 'Try again shortly.',
+        }),
+      );
+    }, firstPullDeadlineMs);
+    loading.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,68 @@
+import { type IncomingMessage, request as requestOverHttp } from 'node:http';
+import { request as requestOverTls } from 'node:https';
+import { cataloguePath } from '../../contracts/catalogue.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Secret } from '../../contracts/secret.ts';
+import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
+import type { Catalogue } from './catalogue.ts';
+import { readCatalogue } from './catalogue-reader.ts';
+
+export interface PullOptions {
+  readonly etag: string | null;
+  readonly signal: AbortSignal;
+  readonly backendUrl: string;
+  readonly systemKey: Secret;
+  readonly processes: Pick<RuntimeProcesses, 'of'>;
+}
+
+/** From the question to the last line of the answer: ten thousand tools take about a second. */
+const deadlineMs = 30_000;
+
+export type Pulled =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'changed'; readonly catalogue: Catalogue; readonly etag: string };
+
+/** Fetches a workspace's catalogue from the backend, where it is another than that of `etag`. Throws `unavailable`. */
+export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions): Promise<Pulled> {
+  const answer = await ask(`${options.backendUrl}${cataloguePath}/${workspace}`, options);
+  if (answer.statusCode === 304) {
+    answer.resume();
+    return { kind: 'unchanged' };
+  }
+  if (answer.statusCode !== 200) {
+    answer.resume();
+    throw new SvcError('unavailable', `The backend answered ${answer.statusCode} to the pull of a catalogue.`);
+  }
+  try {
+    const catalogue = await readCatalogue(answer, options.processes);
+    return { kind: 'changed', catalogue, etag: answer.headers.etag ?? '' };
+  } catch (thrown) {
+    answer.destroy();
+    throw thrown instanceof SvcError ? thrown : broken(thrown);
+  }
+}
+
+function ask(url: string, { etag, signal, systemKey }: PullOptions): Promise<IncomingMessage> {
+  const request = url.startsWith('https:') ? requestOverTls : requestOverHttp;
+  return new Promise((resolve, reject) => {
+    request(
+      url,
+      {
+        signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+        headers: {
+          authorization: `Bearer ${systemKey.reveal()}`,
+          accept: 'application/x-ndjson',
+          ...(etag === null || etag === '' ? {} : { 'if-none-match': etag }),
+        },
+      },
+      resolve,
+    )
+      .on('error', (cause) => reject(broken(cause)))
+      .end();
+  });
+}
+
+function broken(cause: unknown): SvcError {
+  return new SvcError('unavailable', 'The catalogue cannot be pulled: the backend is not answering.', { cause });
+}

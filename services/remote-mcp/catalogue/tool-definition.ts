@@ -1,0 +1,27 @@
+import { memberTexts, writeMembers } from '../wire/json-members.ts';
+
+/**
+ * The text of a tool as agents see it: its MCP server's description under the name that the platform gave it, everything else as it was
+ * written. Null where it is no tool (2025-11-25, "Tools", "Data Types": an object with an inputSchema object): one such would make clients
+ * refuse the whole list.
+ */
+export function definitionFor(name: string, original: string): string | null {
+  const parsed = parse(original);
+  if (!isObject(parsed) || !isObject(parsed.inputSchema) || parsed.inputSchema.type !== 'object') return null;
+  const members = memberTexts(original);
+  if (members === null) return null;
+  members.delete('name');
+  return writeMembers([['name', JSON.stringify(name)], ...members]);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,107 @@
+import { SvcError } from '../../contracts/errors.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Pulled } from './pull.ts';
+
+export interface WorkspaceCatalogueOptions {
+  readonly pull: (etag: string | null, signal: AbortSignal) => Promise<Pulled>;
+  readonly onChange: (before: Catalogue | null, after: Catalogue) => void;
+  readonly log: Logger;
+}
+
+/** Versions are compared this often, so that a lost event delays and never misleads. */
+const compareEveryMs = 15_000;
+/** Events of one change come together. */
+const gatherMs = 20;
+/** A pull takes at most this share of the time: after one that took a second, the next begins ten seconds later. */
+const restPerCost = 10;
+const retryFirstMs = 500;
+const retryMaxMs = 15_000;
+
+/** The catalogue of one workspace as far as it is known here: pulled when needed, kept while the backend is away. */
+export class WorkspaceCatalogue {
+  readonly #options: WorkspaceCatalogueOptions;
+  readonly #stopping = new AbortController();
+  #current: Catalogue | null = null;
+  #etag: string | null = null;
+  #pulling: Promise<void> | null = null;
+  /** What changed during a pull may be missing in its answer. */
+  #isOutdated = false;
+  #timer: NodeJS.Timeout | null = null;
+  #dueAt = Number.POSITIVE_INFINITY;
+  #restUntil = 0;
+  #failures = 0;
+  usedAt = performance.now();
+
+  constructor(options: WorkspaceCatalogueOptions) {
+    this.#options = options;
+  }
+
+  get current(): Catalogue | null {
+    return this.#current;
+  }
+
+  /** The first pull, or the one that is under way. Throws `unavailable`. */
+  async load(): Promise<Catalogue> {
+    if (this.#current === null) await this.#pull();
+    if (this.#current !== null) return this.#current;
+    throw new SvcError('unavailable', 'What this workspace offers is not known now: the backend is not answering.', {
+      hint: 'Try again shortly. Whoever runs the platform: svc status.',
+    });
+  }
+
+  /** Something may have changed. */
+  refresh(): void {
+    if (this.#pulling !== null) this.#isOutdated = true;
+    else this.#schedule(gatherMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#pulling;
+  }
+
+  #schedule(inMs: number): void {
+    const now = performance.now();
+    const at = Math.max(now + inMs, this.#restUntil);
+    if (at >= this.#dueAt || this.#stopping.signal.aborted) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#dueAt = at;
+    this.#timer = setTimeout(() => void this.#pull(), at - now).unref();
+  }
+
+  #pull(): Promise<void> {
+    if (this.#pulling !== null) return this.#pulling;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#isOutdated = false;
+    this.#pulling = this.#pullOnce().then((nextInMs) => {
+      this.#pulling = null;
+      this.#schedule(this.#isOutdated ? gatherMs : nextInMs);
+    });
+    return this.#pulling;
+  }
+
+  /** Returns in how many milliseconds the next one is due. */
+  async #pullOnce(): Promise<number> {
+    const startedAt = performance.now();
+    try {
+      const pulled = await this.#options.pull(this.#etag, this.#stopping.signal);
+      this.#failures = 0;
+      if (pulled.kind === 'changed') this.#use(pulled.catalogue, pulled.etag);
+      this.#restUntil = performance.now() + (performance.now() - startedAt) * restPerCost;
+      return compareEveryMs;
+    } catch (thrown) {
+      if (!this.#stopping.signal.aborted) this.#options.log.warn({ err: thrown }, 'failed to pull a catalogue');
+      return Math.min(retryFirstMs * 2 ** this.#failures++, retryMaxMs) * (0.5 + Math.random() / 2);
+    }
+  }
+
+  #use(catalogue: Catalogue, etag: string): void {
+    const before = this.#current;
+    this.#current = catalogue;
+    this.#etag = etag;
+    this.#options.onChange(before, catalogue);
+  }
+}

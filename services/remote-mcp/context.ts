@@ -1,0 +1,106 @@
+import { SvcError } from '../contracts/errors.ts';
+import type { ProcessId } from '../contracts/ids.ts';
+import type { Hub } from '../kit/bus/bus.ts';
+import { openBus } from '../kit/bus/open-bus.ts';
+import type { Log } from '../kit/log.ts';
+import { checkKey } from './auth/check-key.ts';
+import { Principals } from './auth/principals.ts';
+import { BusLink } from './bus/bus-link.ts';
+import { Listeners } from './bus/listeners.ts';
+import { Catalogues } from './catalogue/catalogues.ts';
+import { pullCatalogue } from './catalogue/pull.ts';
+import type { Config } from './config.ts';
+import { CallRouter } from './routing/call-router.ts';
+import { RuntimeProcesses } from './routing/runtime-processes.ts';
+import { SessionMessages } from './sessions/session-messages.ts';
+import { SessionStreams } from './sessions/session-streams.ts';
+import { Sessions } from './sessions/sessions.ts';
+import { ListChanges } from './tools/list-changes.ts';
+import { UsageLog } from './usage/usage-log.ts';
+
+/** Everything remote-mcp is made of, built once. Functions take the part they need: `Pick<RemoteMcp, 'sessions'>`. */
+export interface RemoteMcp {
+  readonly config: Config;
+  /** Version of the program. */
+  readonly version: string;
+  readonly process: ProcessId;
+  readonly log: Log;
+  readonly link: BusLink;
+  readonly principals: Principals;
+  readonly processes: RuntimeProcesses;
+  readonly catalogues: Catalogues;
+  readonly sessions: Sessions;
+  readonly streams: SessionStreams;
+  readonly messages: SessionMessages;
+  readonly listChanges: ListChanges;
+  readonly calls: CallRouter;
+  readonly usage: UsageLog;
+}
+
+export interface Surroundings {
+  readonly config: Config;
+  readonly hub: Hub | null;
+  readonly version: string;
+  readonly log: Log;
+  readonly process: ProcessId;
+}
+
+/** Builds every part; none of them does anything before it is started. */
+export function buildRemoteMcp({ config, hub, version, log, process }: Surroundings): RemoteMcp {
+  const credentials = { kind: 'system', component: 'remote-mcp', key: config.SYSTEM_KEY } as const;
+  const open = () => openBus({ servers: config.BUS_SERVERS, credentials, process, hub });
+  const link = new BusLink({ process, open, log: log('bus') });
+  const usage = new UsageLog(link, log('usage'));
+  const principals = new Principals({ checkKey: (key) => checkKey(link, key), onUsed: (used) => usage.keyUsed(used) });
+  const streams = new SessionStreams();
+  const messages = new SessionMessages(link, log('sessions'));
+  const sessions = new Sessions({
+    ...{ link, messages, log: log('sessions') },
+    idleTimeoutMs: config.SVC_SESSION_IDLE_TIMEOUT_MS,
+    isListening: (session) => streams.has(session),
+  });
+  const processes = new RuntimeProcesses(() => void listChanges.ofAll());
+  const catalogues = new Catalogues({
+    pull: (workspace, etag, signal) =>
+      pullCatalogue(workspace, { etag, signal, processes, systemKey: config.SYSTEM_KEY, backendUrl: backendUrl() }),
+    onChange: (before, after) => {
+      if (before !== null && before.suspended !== after.suspended) principals.forgetWorkspace(after.workspace);
+      if (after.suspended) streams.endWorkspace(after.workspace);
+      void listChanges.ofWorkspace(after.workspace);
+    },
+    log: log('catalogue'),
+  });
+  const listChanges = new ListChanges({ catalogues, streams, messages });
+  const calls = new CallRouter(link);
+
+  function backendUrl(): string {
+    const url = config.PRIVATE_BACKEND_URL ?? link.hello?.backendUrl;
+    if (url !== undefined) return url;
+    throw new SvcError('unavailable', 'The address of the backend is not known yet: it has not answered.');
+  }
+
+  return {
+    ...{ config, version, process, log, link, principals, processes },
+    ...{ catalogues, sessions, streams, messages, listChanges, calls, usage },
+  };
+}
+
+export function startRemoteMcpParts(platform: RemoteMcp): void {
+  platform.sessions.start();
+  platform.streams.start();
+  platform.catalogues.start();
+  platform.processes.start();
+  platform.usage.start();
+  platform.link.listen(new Listeners(platform));
+  platform.link.start();
+}
+
+/** In the order in which they still need each other; the bus is last. */
+export async function stopRemoteMcpParts(platform: RemoteMcp): Promise<void> {
+  platform.streams.stop();
+  platform.processes.stop();
+  await platform.catalogues.stop();
+  await platform.sessions.stop();
+  await platform.usage.stop();
+  await platform.link.stop();
+}

@@ -1,0 +1,50 @@
+import { HttpRefusal } from './http-refusal.ts';
+
+/** In which forms the client takes an answer. */
+export interface Accepts {
+  readonly json: boolean;
+  readonly events: boolean;
+}
+
+const both: Accepts = { json: true, events: true };
+
+/** Reads an Accept header (RFC 9110, 12.5.1); without one, anything is taken. Throws `unsupported` where neither form is. */
+export function readAccept(header: string | undefined): Accepts {
+  if (header === undefined || header === usual) return both;
+  const ranges = header.split(',', rangesMax).map(readRange);
+  const takes = (type: string, group: string) => {
+    const exact = ranges.find((range) => range.type === type) ?? ranges.find((range) => range.type === group);
+    return (exact ?? ranges.find((range) => range.type === '*/*'))?.wanted ?? false;
+  };
+  const accepts = { json: takes('application/json', 'application/*'), events: takes('text/event-stream', 'text/*') };
+  if (accepts.json || accepts.events) return accepts;
+  throw new HttpRefusal('unsupported', `Accept "${header.slice(0, 200)}" allows no form of answer that there is.`, {
+    status: 406,
+    hint: 'Send "Accept: application/json, text/event-stream".',
+  });
+}
+
+/** A body must be JSON, as it is: no other type and no compression. */
+export function checkContent(type: string | undefined, encoding: string | undefined): void {
+  const [essence = ''] = (type ?? '').split(';', 1);
+  if (essence.trim().toLowerCase() !== 'application/json') {
+    throw new HttpRefusal('unsupported', `Content-Type "${(type ?? '').slice(0, 200)}" is not supported.`, {
+      status: 415,
+      hint: 'Send "Content-Type: application/json".',
+    });
+  }
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return;
+  throw new HttpRefusal('unsupported', `Content-Encoding "${encoding.slice(0, 200)}" is not supported.`, {
+    status: 415,
+    hint: 'Send the body as it is.',
+  });
+}
+
+/** What every client of the official libraries sends. */
+const usual = 'application/json, text/event-stream';
+const rangesMax = 50;
+
+function readRange(text: string): { readonly type: string; readonly wanted: boolean } {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  return { type, wanted: !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter)) };
+}

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http';
+
+/** What may wait for a client that reads slowly before notifications are left out; results are never left out. */
+const waitingMaxBytes = 1024 * 1024;
+
+const newline = 10;
+const carriageReturn = 13;
+const space = 32;
+
+/** Server-sent events, each of them one JSON-RPC message. */
+export class EventStream {
+  readonly #response: ServerResponse;
+
+  /** The head must have been written. */
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.writableEnded && !this.#response.destroyed;
+  }
+
+  onClose(listener: () => void): void {
+    this.#response.once('close', listener);
+  }
+
+  /** False where it was left out. */
+  notify(message: string): boolean {
+    if (!this.isOpen || this.#response.writableLength > waitingMaxBytes) return false;
+    this.#write(message);
+    return true;
+  }
+
+  /** The last message: the response to the request that the stream answers. */
+  finish(message: string | Buffer): void {
+    if (!this.isOpen) return;
+    this.#write(message);
+    this.#response.end();
+  }
+
+  end(): void {
+    if (this.isOpen) this.#response.end();
+  }
+
+  /** Keeps proxies from taking the stream for dead, and finds out whether it is. */
+  keepAlive(): void {
+    if (this.isOpen && this.#response.writableLength === 0) this.#response.write(': \n\n');
+  }
+
+  #write(message: string | Buffer): void {
+    this.#response.cork();
+    this.#response.write('event: message\ndata: ');
+    this.#response.write(typeof message === 'string' ? message : onOneLine(message));
+    this.#response.write('\n\n');
+    this.#response.uncork();
+  }
+}
+
+/** A raw line break would end the event; in JSON it can only be white space between tokens. Texts of ours have none. */
+function onOneLine(bytes: Buffer): Buffer {
+  for (const byte of [newline, carriageReturn]) {
+    for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) bytes[at] = space;
+  }
+  return bytes;
+}

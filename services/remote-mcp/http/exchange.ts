@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SvcError } from '../../contracts/errors.ts';
+import { errorToHttp } from '../../kit/http/error-to-http.ts';
+import { EventStream } from './event-stream.ts';
+import { HttpRefusal } from './http-refusal.ts';
+
+/** One HTTP request and its answer. Whatever is answered carries the request's id and, for a page that may read it, the CORS headers. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Follows the request through every log. */
+  readonly id: string;
+  readonly #common: readonly string[];
+
+  constructor(request: IncomingMessage, response: ServerResponse, names: { id: string; cors: readonly string[] }) {
+    this.request = request;
+    this.response = response;
+    this.id = names.id;
+    this.#common = names.cors.length === 0 ? ['x-request-id', names.id] : ['x-request-id', names.id, ...names.cors];
+  }
+
+  /** False once it is answered, or its client has gone. */
+  get isOpen(): boolean {
+    return !this.response.writableEnded && !this.response.destroyed;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === 'string' ? value : value?.[0];
+  }
+
+  json(status: number, body: string | Buffer, headers: readonly string[] = []): void {
+    if (!this.isOpen) return;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    this.response.writeHead(status, [
+      ...['content-type', 'application/json', 'content-length', String(bytes.length)],
+      ...this.#common,
+      ...headers,
+    ]);
+    this.response.end(bytes);
+  }
+
+  empty(status: number, headers: readonly string[] = []): void {
+    if (!this.isOpen) return;
+    const length = status === 204 ? [] : ['content-length', '0'];
+    this.response.writeHead(status, [...length, ...this.#common, ...headers]);
+    this.response.end();
+  }
+
+  stream(headers: readonly string[] = []): EventStream {
+    if (this.isOpen) {
+      this.response.writeHead(200, [
+        ...['content-type', 'text/event-stream', 'cache-control', 'no-cache', 'x-accel-buffering', 'no'],
+        ...this.#common,
+        ...headers,
+      ]);
+      this.response.flushHeaders();
+    }
+    return new EventStream(this.response);
+  }
+
+  /** Expects an error whose text may be shown: bugs pass `withBugReported` first. */
+  refuse(error: SvcError): void {
+    const answer = errorToHttp(error);
+    const isSpecial = error instanceof HttpRefusal;
+    const status = isSpecial ? error.status : answer.status;
+    const special = isSpecial ? error.headers : [];
+    this.json(status, JSON.stringify(answer.body), [...headersOfStatus(status), ...special]);
+  }
+}
+
+/** What an answer of that status must or should say beside its body (RFC 9110: 11.6.1 for 401, 10.2.3 for those that may be tried again). */
+export function headersOfStatus(status: number): readonly string[] {
+  switch (status) {
+    case 401:
+      return ['www-authenticate', 'Bearer'];
+    case 429:
+    case 503:
+      return ['retry-after', '1'];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { SvcError } from '../../contracts/errors.ts';
+import { withBugReported } from '../../kit/report-bug.ts';
+import type { RemoteMcp } from '../context.ts';
+import { Endpoint } from '../wire/revision-2025-11-25/endpoint.ts';
+import { Exchange } from './exchange.ts';
+import { HttpRefusal } from './http-refusal.ts';
+import { Origins, preflightHeaders } from './origins.ts';
+import { RefusalLog } from './refusal-log.ts';
+import { RequestIds } from './request-id.ts';
+
+const methods = 'GET, POST, DELETE, OPTIONS';
+
+/** `/mcp`: whoever asks is checked in the order of architecture §2 (key, origin, method), and handed to the endpoint. */
+export class McpRoute {
+  readonly #platform: RemoteMcp;
+  readonly #endpoint: Endpoint;
+  readonly #origins: Origins;
+  readonly #requestIds: RequestIds;
+  readonly #refusals: RefusalLog;
+
+  constructor(platform: RemoteMcp) {
+    const { SVC_ALLOWED_ORIGINS: allowed, SVC_PREVENT_DNS_REBINDING: validated } = platform.config;
+    this.#platform = platform;
+    this.#endpoint = new Endpoint(platform);
+    this.#origins = new Origins({ allowed, validated });
+    this.#requestIds = new RequestIds(platform.process);
+    this.#refusals = new RefusalLog(platform.log('http'));
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { origin } = request.headers;
+    const id = this.#requestIds.for(request.headers['x-request-id']);
+    const exchange = new Exchange(request, response, { id, cors: this.#origins.headers(origin) });
+    try {
+      if (request.method === 'OPTIONS') this.#preflight(exchange, origin);
+      else await this.#serve(exchange, origin);
+    } catch (thrown) {
+      const error = withBugReported(thrown, this.#platform.log('http'));
+      this.#refusals.note(exchange, error);
+      exchange.refuse(error);
+    }
+  }
+
+  async #serve(exchange: Exchange, origin: string | undefined): Promise<void> {
+    const found = this.#platform.principals.authenticate(exchange.request.headers.authorization);
+    const principal = found instanceof Promise ? await found : found;
+    this.#origins.check(origin);
+    if (principal.suspended) {
+      throw new SvcError('forbidden', `The workspace "${principal.workspaceName}" or its member is suspended.`, {
+        hint: 'Ask an administrator of the workspace.',
+      });
+    }
+    switch (exchange.request.method) {
+      case 'POST':
+        return await this.#endpoint.post(exchange, principal);
+      case 'GET':
+        return await this.#endpoint.listen(exchange, principal);
+      case 'DELETE':
+        return await this.#endpoint.end(exchange, principal);
+      default:
+        throw new HttpRefusal('unsupported', `"${exchange.request.method}" is not a method of /mcp: ${methods}.`, {
+          status: 405,
+          headers: ['allow', methods],
+        });
+    }
+  }
+
+  /** Browsers ask before they send the key, so this is the one request without (Fetch standard, "CORS-preflight fetch"). */
+  #preflight(exchange: Exchange, origin: string | undefined): void {
+    this.#origins.check(origin);
+    exchange.empty(204, ['allow', methods, ...(origin === undefined ? [] : preflightHeaders)]);
+  }
+}

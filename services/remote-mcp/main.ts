@@ -1,0 +1,10 @@
+import { startRemoteMcp } from './start.ts';
+
+/** remote-mcp as a process of its own. */
+const surroundings = { hub: null, version: 'development', log: process.stdout };
+const service = await startRemoteMcp(process.env, surroundings).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void service.stop());

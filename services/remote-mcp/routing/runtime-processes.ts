@@ -1,0 +1,96 @@
+import { heartbeat } from '../../contracts/bus/messages.ts';
+import { patterns, tokensOf } from '../../contracts/bus/subjects.ts';
+import { findId, findProcessId, type ProcessId, type RuntimeId } from '../../contracts/ids.ts';
+import type { Bus, Message } from '../../kit/bus/bus.ts';
+import { RuntimeProcess } from './runtime-process.ts';
+
+/** Heartbeats come every 50 ms at the quickest (HEARTBEAT_INTERVAL). */
+const lookEveryMs = 100;
+/** A look that comes this late means that this process was busy: heartbeats wait in the same queue and are read first. */
+const lateLookMs = 400;
+
+/** The processes of all runtimes: who is there, by heartbeats and by what the backend says of ended connections. */
+export class RuntimeProcesses {
+  /** By runtime and process: a process of one runtime can't speak for another's, whatever id it takes. */
+  readonly #all = new Map<string, RuntimeProcess>();
+  readonly #onChange: () => void;
+  #timer: NodeJS.Timeout | null = null;
+  #lookedAt = 0;
+
+  /** `onChange` is called when a process went or came back. */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  listen(bus: Bus): void {
+    bus.subscribe(patterns.heartbeat, (message) => this.#heard(message));
+    bus.subscribe(patterns.gone, (message) => this.#ended(message));
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(performance.now()), lookEveryMs).unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  of(runtime: RuntimeId, process: ProcessId): RuntimeProcess {
+    const name = nameOf(runtime, process);
+    const known = this.#all.get(name);
+    if (known !== undefined) return known;
+    const made = new RuntimeProcess(runtime, process);
+    this.#all.set(name, made);
+    return made;
+  }
+
+  #heard({ subject, payload }: Message): void {
+    const sender = senderOf(patterns.heartbeat, subject);
+    const parsed = heartbeat.safeParse(parse(payload));
+    if (sender === null || !parsed.success) return;
+    const process = this.of(sender.runtime, sender.process);
+    const wasThere = process.isThere;
+    process.heard(performance.now(), parsed.data.intervalMs);
+    if (!wasThere) this.#onChange();
+  }
+
+  #ended({ subject }: Message): void {
+    const sender = senderOf(patterns.gone, subject);
+    const process = sender === null ? undefined : this.#all.get(nameOf(sender.runtime, sender.process));
+    if (process?.isThere) this.#take(process);
+  }
+
+  #take(process: RuntimeProcess): void {
+    process.gone();
+    this.#onChange();
+  }
+
+  #look(now: number): void {
+    const isLate = now - this.#lookedAt > lateLookMs;
+    this.#lookedAt = now;
+    if (isLate) return;
+    for (const process of this.#all.values()) {
+      if (process.isThere && process.isSilent(now)) this.#take(process);
+      else if (process.isForgettable(now)) this.#all.delete(nameOf(process.runtime, process.process));
+    }
+  }
+}
+
+function nameOf(runtime: RuntimeId, process: ProcessId): string {
+  return `${runtime}.${process}`;
+}
+
+function senderOf(pattern: string, subject: string): { runtime: RuntimeId; process: ProcessId } | null {
+  const [, , first = '', second = ''] = tokensOf(pattern, subject) ?? [];
+  const runtime = findId('runtime', first);
+  const process = findProcessId(second);
+  return runtime === null || process === null ? null : { runtime, process };
+}
+
+function parse(payload: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload).toString());
+  } catch {
+    return null;
+  }
+}

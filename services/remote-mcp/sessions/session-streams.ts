@@ -1,0 +1,103 @@
+import type { Principal } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
+import type { EventStream } from '../http/event-stream.ts';
+import type { Session } from './session.ts';
+
+/** A client that lost its connection opens a new stream before the old one is known to be dead; the oldest gives way. */
+const perSessionMax = 4;
+const streamsMax = 10_000;
+/** Shorter than the idle time of any proxy that people use. */
+const keepAliveEveryMs = 15_000;
+
+export interface OpenStream {
+  readonly stream: EventStream;
+  readonly session: Session;
+  /** Whose key it was opened with. */
+  readonly principal: Principal;
+}
+
+/** The streams that clients opened with GET, to hear what belongs to none of their requests. */
+export class SessionStreams {
+  readonly #ofSession = new Map<SessionId, OpenStream[]>();
+  #count = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  start(): void {
+    this.#timer = setInterval(() => this.#tend(), keepAliveEveryMs).unref();
+  }
+
+  checkRoom(): void {
+    if (this.#count < streamsMax) return;
+    throw new SvcError('rate_limited', 'Too many streams are open.', { hint: 'Try again later.' });
+  }
+
+  add(opened: OpenStream): void {
+    const { id } = opened.session;
+    const others = this.#ofSession.get(id) ?? [];
+    if (others.length >= perSessionMax) others[0]?.stream.end();
+    this.#ofSession.set(id, [...others, opened]);
+    this.#count++;
+    opened.stream.onClose(() => this.#remove(opened));
+  }
+
+  has(session: SessionId): boolean {
+    return this.#ofSession.has(session);
+  }
+
+  /** On one of its streams and never on two (2025-11-25, "Multiple Connections"): the newest is the likeliest to be heard. */
+  notify(session: SessionId, message: string): boolean {
+    return (
+      this.#ofSession
+        .get(session)
+        ?.findLast(({ stream }) => stream.isOpen)
+        ?.stream.notify(message) ?? false
+    );
+  }
+
+  /** One stream of each session that has any. */
+  *newestOfEach(): Generator<OpenStream> {
+    for (const streams of this.#ofSession.values()) {
+      const newest = streams.at(-1);
+      if (newest !== undefined) yield newest;
+    }
+  }
+
+  endSession(session: SessionId): void {
+    this.#endWhere((opened) => opened.session.id === session);
+  }
+
+  endKey(key: KeyId): void {
+    this.#endWhere((opened) => opened.principal.key === key);
+  }
+
+  endWorkspace(workspace: WorkspaceId): void {
+    this.#endWhere((opened) => opened.principal.workspace === workspace);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#endWhere(() => true);
+  }
+
+  /** Whoever comes back is checked again. */
+  #endWhere(matches: (opened: OpenStream) => boolean): void {
+    for (const streams of this.#ofSession.values()) {
+      for (const opened of streams) if (matches(opened)) opened.stream.end();
+    }
+  }
+
+  #tend(): void {
+    const now = Date.now();
+    this.#endWhere(({ principal: { expiresAt } }) => expiresAt !== null && now >= expiresAt);
+    for (const streams of this.#ofSession.values()) for (const { stream } of streams) stream.keepAlive();
+  }
+
+  #remove(closed: OpenStream): void {
+    const { id } = closed.session;
+    const left = (this.#ofSession.get(id) ?? []).filter((opened) => opened !== closed);
+    if (left.length > 0) this.#ofSession.set(id, left);
+    else this.#ofSession.delete(id);
+    this.#count--;
+  }
+}

@@ -1,0 +1,63 @@
+import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
+import type { RequestId } from '../wire/revision-2025-11-25/message.ts';
+import type { LogLevel, ProtocolVersion } from '../wire/revision-2025-11-25/protocol.ts';
+import type { Disclosure } from './disclosure.ts';
+import type { SessionState } from './session-record.ts';
+
+/**
+ * A session as it is held here; its record on the bus is what counts. Ten thousand of them are idle most of the time, so it is a small
+ * flat thing without timers or functions of its own; what only a busy session has is made when needed.
+ */
+export class Session {
+  readonly id: SessionId;
+  /** It belongs to the key it was opened with, and to no other. */
+  readonly key: KeyId;
+  readonly workspace: WorkspaceId;
+  readonly protocol: ProtocolVersion;
+  disclosure: Disclosure;
+  logLevel: LogLevel;
+  seenAt: number;
+  /** What the record says of `seenAt`, which revision it has, and when it was written. */
+  savedSeenAt: number;
+  revision: number;
+  savedAt: number;
+  /** When the record was last read or written, counted in connections to the bus (see Sessions). */
+  epoch: number;
+  /** Stands for the list of tools that the agent knows; null where that is not known here. */
+  listed: number | null = null;
+  /** Requests under way, by the agent's ids; null while there are none. */
+  calls: Map<RequestId, AbortController> | null = null;
+
+  constructor(
+    names: { readonly id: SessionId; readonly key: KeyId; readonly workspace: WorkspaceId },
+    state: SessionState,
+    saved: { readonly revision: number; readonly epoch: number },
+  ) {
+    this.id = names.id;
+    this.key = names.key;
+    this.workspace = names.workspace;
+    this.protocol = state.protocol;
+    this.disclosure = state.disclosure;
+    this.logLevel = state.logLevel;
+    this.seenAt = state.seenAt;
+    this.savedSeenAt = state.seenAt;
+    this.savedAt = state.seenAt;
+    this.revision = saved.revision;
+    this.epoch = saved.epoch;
+  }
+
+  /** Its record says something else than what is held here. */
+  adopt(state: SessionState, saved: { readonly revision: number; readonly epoch: number }): void {
+    this.disclosure = state.disclosure;
+    this.logLevel = state.logLevel;
+    this.seenAt = Math.max(this.seenAt, state.seenAt);
+    this.savedSeenAt = state.seenAt;
+    this.savedAt = state.seenAt;
+    this.revision = saved.revision;
+    this.epoch = saved.epoch;
+  }
+
+  endCalls(): void {
+    if (this.calls !== null) for (const call of this.calls.values()) call.abort();
+  }
+}

@@ -1,0 +1,213 @@
+import type { Principal } from '../../contracts/bus/messages.ts';
+import { buckets } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { findSessionId, type KeyId, newSessionId, type SessionId } from '../../contracts/ids.ts';
+import type { Bucket } from '../../kit/bus/bus.ts';
+import type { Logger } from '../../kit/log.ts';
+import type { BusLink } from '../bus/bus-link.ts';
+import { Session } from './session.ts';
+import type { SessionMessages } from './session-messages.ts';
+import { formatRecord, parseRecord, type SessionState } from './session-record.ts';
+
+export interface SessionsOptions {
+  readonly link: BusLink;
+  readonly messages: SessionMessages;
+  readonly idleTimeoutMs: number;
+  /** Has a stream open: it is in use although it says nothing. */
+  readonly isListening: (session: SessionId) => boolean;
+  readonly log: Logger;
+}
+
+/** What a change may change. */
+export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
+
+/** Sessions held by one remote-mcp, at about a kilobyte each; and of one key, so that no agent takes all. */
+const sessionsMax = 100_000;
+const sessionsPerKeyMax = 20_000;
+/** Records written in one sweep: a share of what a bus takes in that time. */
+const savesPerSweep = 50;
+const sweepEveryMaxMs = 1000;
+const changeAttemptsMax = 5;
+/** Held, but its record must be read before it is used. */
+const neverRead = -1;
+
+/**
+ * The sessions of agents. Their records lie in a bucket of the bus, so any remote-mcp can go on with any of them; what is held here is a copy
+ * that is read again when its record changed elsewhere or the connection to the bus was lost meanwhile.
+ */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #held = new Map<SessionId, Session>();
+  readonly #heldOfKey = new Map<KeyId, number>();
+  /** Counts connections to the bus. */
+  #epoch = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const everyMs = Math.min(sweepEveryMaxMs, Math.ceil(this.#options.idleTimeoutMs / 16));
+    this.#timer = setInterval(() => this.#sweep(Date.now()), everyMs).unref();
+  }
+
+  async open(principal: Principal, state: Omit<SessionState, 'seenAt'>): Promise<Session> {
+    this.#checkRoom(principal.key);
+    const opened = { ...state, seenAt: Date.now() };
+    const names = { id: newSessionId(), key: principal.key, workspace: principal.workspace };
+    const session = new Session(names, opened, { revision: 0, epoch: this.#epoch });
+    session.revision = await this.#bucket().update(session.id, formatRecord(session, opened), 0);
+    this.#hold(session);
+    return session;
+  }
+
+  /** At once where it is held here. Null where there is none of that id, or none of this key. Throws `unavailable`. */
+  find(id: string, key: KeyId): Session | Promise<Session | null> | null {
+    const now = Date.now();
+    const held = this.#held.get(id as SessionId);
+    if (held === undefined || held.epoch !== this.#epoch || now - held.seenAt > this.#options.idleTimeoutMs) {
+      return this.#read(id, key, now);
+    }
+    if (held.key !== key) return null;
+    held.seenAt = now;
+    return held;
+  }
+
+  /** Applies a change to the record, again where somebody else was quicker. Returns whether it changed anything. */
+  async change(session: Session, apply: (present: Changeable) => Changeable): Promise<boolean> {
+    for (let attempt = 0; attempt < changeAttemptsMax; attempt++) {
+      const { disclosure, logLevel } = session;
+      const changed = apply({ disclosure, logLevel });
+      if (changed.disclosure === disclosure && changed.logLevel === logLevel) return false;
+      if (await this.#save(session, changed)) {
+        this.#options.messages.tell(session.id, { kind: 'changed' });
+        return true;
+      }
+      if ((await this.#read(session.id, session.key, Date.now())) === null) throw ended();
+    }
+    throw new SvcError('conflict', 'The session was changed by too many requests at once.', { hint: 'Try again.' });
+  }
+
+  /** Its end is for everyone. */
+  async end(session: Session): Promise<void> {
+    await this.#bucket().delete(session.id);
+    this.drop(session.id);
+    this.#options.messages.tell(session.id, { kind: 'ended' });
+  }
+
+  /** It has ended, or is no longer used here. */
+  drop(id: SessionId): void {
+    const session = this.#held.get(id);
+    if (session === undefined) return;
+    session.endCalls();
+    this.#held.delete(id);
+    const left = (this.#heldOfKey.get(session.key) ?? 1) - 1;
+    if (left > 0) this.#heldOfKey.set(session.key, left);
+    else this.#heldOfKey.delete(session.key);
+  }
+
+  peek(id: SessionId): Session | null {
+    return this.#held.get(id) ?? null;
+  }
+
+  /** Its record was changed elsewhere. */
+  changedElsewhere(id: SessionId): void {
+    const session = this.#held.get(id);
+    if (session !== undefined) session.epoch = neverRead;
+  }
+
+  /** Records may have been changed or lost while the bus was away. */
+  reconnected(): void {
+    this.#epoch++;
+  }
+
+  /** Writes down who was here until now, so that the idle time goes on counting from there. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    const unsaved = [...this.#held.values()].filter(({ seenAt, savedSeenAt }) => seenAt > savedSeenAt);
+    await Promise.all(unsaved.map((session) => this.#renew(session, session.seenAt)));
+    for (const session of this.#held.values()) session.endCalls();
+  }
+
+  async #read(id: string, key: KeyId, now: number): Promise<Session | null> {
+    const sessionId = findSessionId(id);
+    if (sessionId === null) return null;
+    const epoch = this.#epoch;
+    const entry = await this.#bucket().get(sessionId);
+    const record = entry === null ? null : parseRecord(entry.value, key);
+    const held = this.#held.get(sessionId);
+    if (entry === null || record === null || now - record.seenAt > this.#options.idleTimeoutMs) {
+      if (held?.key === key) this.drop(sessionId);
+      return null;
+    }
+    const saved = { revision: entry.revision, epoch };
+    if (held !== undefined) held.adopt(record, saved);
+    else this.#checkRoom(key);
+    const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
+    session.seenAt = now;
+    if (held === undefined) this.#hold(session);
+    return session;
+  }
+
+  /** False where the record is another than the one known here. */
+  async #save(session: Session, changed: Changeable): Promise<boolean> {
+    const state = { protocol: session.protocol, seenAt: session.seenAt, ...changed };
+    try {
+      const revision = await this.#bucket().update(session.id, formatRecord(session, state), session.revision);
+      session.adopt(state, { revision, epoch: session.epoch });
+      session.savedAt = Date.now();
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof SvcError && thrown.code === 'conflict') return false;
+      throw thrown;
+    }
+  }
+
+  #sweep(now: number): void {
+    const { idleTimeoutMs, isListening } = this.#options;
+    let saves = 0;
+    for (const session of this.#held.values()) {
+      if (session.calls !== null || isListening(session.id)) session.seenAt = now;
+      if (now - session.seenAt > idleTimeoutMs) this.drop(session.id);
+      else if (session.seenAt > session.savedSeenAt && now - session.savedAt >= idleTimeoutMs / 4) {
+        if (saves++ < savesPerSweep) void this.#renew(session, now);
+      }
+    }
+  }
+
+  async #renew(session: Session, now: number): Promise<void> {
+    session.savedAt = now;
+    try {
+      const isSaved = await this.#save(session, { disclosure: session.disclosure, logLevel: session.logLevel });
+      if (!isSaved) this.changedElsewhere(session.id);
+    } catch (thrown) {
+      this.#options.log.debug({ err: thrown, session: session.id }, 'failed to renew the record of a session');
+    }
+  }
+
+  #hold(session: Session): void {
+    this.#held.set(session.id, session);
+    this.#heldOfKey.set(session.key, (this.#heldOfKey.get(session.key) ?? 0) + 1);
+  }
+
+  #checkRoom(key: KeyId): void {
+    const isFull = this.#held.size >= sessionsMax;
+    if (!isFull && (this.#heldOfKey.get(key) ?? 0) < sessionsPerKeyMax) return;
+    throw new SvcError(
+      'rate_limited',
+      isFull ? 'Too many sessions are open.' : 'This key has too many open sessions.',
+      {
+        hint: 'End sessions that are no longer used (HTTP DELETE); idle ones end by themselves.',
+      },
+    );
+  }
+
+  #bucket(): Bucket {
+    return this.#options.link.connected().bus.bucket(buckets.sessions, { maxAgeMs: this.#options.idleTimeoutMs });
+  }
+}
+
+function ended(): SvcError {
+  return new SvcError('not_found', 'The session has ended.', { hint: 'Initialize a new one.' });
+}

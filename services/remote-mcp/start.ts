@@ -1,0 +1,32 @@
+import { newProcessId } from '../contracts/ids.ts';
+import { readEnv } from '../kit/env.ts';
+import { listen, stopListening } from '../kit/http/listen.ts';
+import { createLog } from '../kit/log.ts';
+import type { StartService } from '../kit/service.ts';
+import { buildRemoteMcp, startRemoteMcpParts, stopRemoteMcpParts } from './context.ts';
+import { createRemoteMcpServer } from './server.ts';
+
+/** Calls under way when the service stops get this long to end. */
+const drainMs = 10_000;
+
+/** Serves /mcp, /health and /ready at once; the bus and the backend may come later. */
+export const startRemoteMcp: StartService = async (env, { hub, version, log: destination }) => {
+  const { env: config, warnings } = readEnv('remote-mcp', env);
+  const log = createLog({ service: 'remote-mcp', level: config.LOG_LEVEL, levels: config.LOG_LEVELS, destination });
+  for (const warning of warnings) log('config').warn({ warning }, 'found a variable without effect');
+  const platform = buildRemoteMcp({ config, hub, version, log, process: newProcessId() });
+  const { server, beginStopping } = createRemoteMcpServer(platform);
+  const url = await listen(server, { host: config.BIND_HOST, port: config.REMOTE_PORT });
+  startRemoteMcpParts(platform);
+  log('http').info({ url }, 'started');
+  return {
+    url,
+    stop: async () => {
+      beginStopping();
+      platform.streams.stop();
+      await stopListening(server, drainMs);
+      await stopRemoteMcpParts(platform);
+      log('http').info('stopped');
+    },
+  };
+};

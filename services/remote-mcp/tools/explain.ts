@@ -1,0 +1,39 @@
+import { type Lack, lacksOf, missingToolsOf } from '../catalogue/availability.ts';
+import type { Role, Skill } from '../catalogue/catalogue.ts';
+import { isOfKey, type View } from './view.ts';
+
+/** Why a skill's tools can't be used, and what mends it; empty where they can. */
+export function explainSkill(skill: Skill): string {
+  return sentences([...lacksOf(skill), ...missingToolsOf(skill), ...unlistableTools(skill)]);
+}
+
+/** Why a skill that belongs to the key is in no active role. */
+export function explainInactive({ principal }: Pick<View, 'principal'>, skill: Skill): string {
+  const roles = skill.roles.filter((role) => isOfKey(principal, role));
+  const enabled = roles.filter((role) => role.enabled);
+  if (enabled.length === 0)
+    return `The skill "${skill.name}" is only in roles that are disabled: ${names(roles)}. Ask an administrator.`;
+  return `The skill "${skill.name}" is in no active role of this session. Activate one with activate_role: ${names(enabled)}.`;
+}
+
+export function names(roles: readonly Role[]): string {
+  return roles.map(({ name }) => `"${name}"`).join(', ');
+}
+
+function unlistableTools(skill: Skill): readonly Lack[] {
+  return skill.tools.flatMap((tool) =>
+    tool.definition !== null
+      ? []
+      : [
+          {
+            what: `The tool "${tool.name}" is not listed, because its MCP server "${tool.mcpServer.name}" describes it wrongly.`,
+            repair:
+              'It can still be called with call_tool. Mend the MCP server: a tool needs an inputSchema of type object.',
+          },
+        ],
+  );
+}
+
+function sentences(lacks: readonly Lack[]): string {
+  return lacks.map(({ what, repair }) => `${what} Repair: ${repair}`).join(' ');
+}

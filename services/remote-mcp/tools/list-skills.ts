@@ -1,0 +1,77 @@
+import { isAvailable } from '../catalogue/availability.ts';
+import type { Role, Skill } from '../catalogue/catalogue.ts';
+import { explainSkill, names } from './explain.ts';
+import { formatCursor, parseCursor } from './page.ts';
+import { type ToolText, told } from './tool-text.ts';
+import { isActive, isDisclosed, isOfKey, isUsable, type View } from './view.ts';
+
+const pageMaxSkills = 50;
+const descriptionMaxChars = 500;
+
+export interface ListSkillsArguments {
+  readonly query?: unknown;
+  readonly cursor?: unknown;
+}
+
+/** Tells the skills of the active roles, compactly, and which further roles there are. */
+export function listSkills(view: View, { query, cursor }: ListSkillsArguments): ToolText {
+  const after = parseCursor(cursor);
+  const words = typeof query === 'string' ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+  const usable = view.catalogue.skills.filter((skill) => isUsable(view, skill) && holdsAll(skill, words));
+  const rest = usable.filter(({ name }) => after === null || name > after);
+  const page = rest.slice(0, pageMaxSkills);
+  const lines = page.map((skill) => describe(view, skill));
+  return told(
+    [heading(usable.length, words), ...lines, goOn(page, rest), describeRoles(view)].filter(Boolean).join('\n\n'),
+  );
+}
+
+function heading(count: number, words: readonly string[]): string {
+  const which = words.length === 0 ? '' : ` with "${words.join(' ').slice(0, 200)}"`;
+  if (count === 0) return `No skill${which} is usable in this session.`;
+  return `${count} ${count === 1 ? 'skill' : 'skills'}${which}. Load one with load_skill to get its instructions and tools.`;
+}
+
+function describe(view: View, skill: Skill): string {
+  const roles = skill.roles.filter((role) => isActive(view, role));
+  const tools = `${skill.tools.length} ${skill.tools.length === 1 ? 'tool' : 'tools'}`;
+  const loaded = isDisclosed(view, skill) ? ', loaded' : '';
+  const explanation = explainSkill(skill);
+  const state = isAvailable(skill) ? `Available, ${tools}${loaded}.` : `Not available${loaded}.`;
+  return [
+    `- "${skill.name}" (role ${names(roles)}): ${skill.description.slice(0, descriptionMaxChars)}`,
+    `  ${state}${explanation === '' ? '' : ` ${explanation}`}`,
+  ].join('\n');
+}
+
+function goOn(page: readonly Skill[], rest: readonly Skill[]): string {
+  const last = page.at(-1);
+  if (last === undefined || page.length === rest.length) return '';
+  return `${rest.length - page.length} more: call list_skills with the cursor "${formatCursor(last.name)}".`;
+}
+
+/** Roles that are not active, so that nothing is silently missing. */
+function describeRoles(view: View): string {
+  const own = view.catalogue.roles.filter((role) => isOfKey(view.principal, role) && !isActive(view, role));
+  const lines = [
+    sentence(
+      'Not active, and can be activated with activate_role',
+      own.filter((role) => role.enabled),
+    ),
+    sentence(
+      'Disabled by an administrator',
+      own.filter((role) => !role.enabled),
+    ),
+  ];
+  return lines.filter(Boolean).join('\n');
+}
+
+function sentence(what: string, roles: readonly Role[]): string {
+  return roles.length === 0 ? '' : `${what}: ${names(roles.slice(0, pageMaxSkills))}.`;
+}
+
+function holdsAll({ name, description }: Skill, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const text = `${name} ${description}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}

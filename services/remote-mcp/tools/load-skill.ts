@@ -1,0 +1,59 @@
+import { isAvailable } from '../catalogue/availability.ts';
+import type { Skill } from '../catalogue/catalogue.ts';
+import { skillsMax, withSkill } from '../sessions/disclosure.ts';
+import type { Session } from '../sessions/session.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { explainInactive, explainSkill } from './explain.ts';
+import { failed, type ToolText, told } from './tool-text.ts';
+import { findSkill, isUsable, type View } from './view.ts';
+
+/** Definitions past this are named only: a model could not read them anyway. */
+const definitionsMaxChars = 1024 * 1024;
+
+/** Discloses a skill to the session and tells all that is needed to use it, for clients that don't list tools anew. */
+export async function loadSkill(
+  view: View & { readonly session: Session },
+  nameOrId: unknown,
+  sessions: Pick<Sessions, 'change'>,
+): Promise<ToolText> {
+  if (typeof nameOrId !== 'string' || nameOrId === '') return failed('Give the name of a skill: {"skill": "…"}.');
+  const skill = findSkill(view, nameOrId);
+  if (skill === null) {
+    return failed(
+      `There is no skill "${nameOrId.slice(0, 200)}" for this key. list_skills shows those that there are.`,
+    );
+  }
+  if (!isUsable(view, skill)) return failed(explainInactive(view, skill));
+  if (view.session.disclosure.skills.length >= skillsMax) {
+    return failed(`This session has loaded ${skillsMax} skills, which is the limit. Begin a new session.`);
+  }
+  await sessions.change(view.session, (present) => ({
+    ...present,
+    disclosure: withSkill(present.disclosure, skill.id),
+  }));
+  const explanation = explainSkill(skill);
+  if (isAvailable(skill))
+    return told(instructions(skill), definitions(skill), ...(explanation === '' ? [] : [explanation]));
+  return failed(
+    instructions(skill),
+    `The tools of this skill are not available now. ${explanation} The skill stays loaded: its tools are listed as soon as they are available.`,
+  );
+}
+
+function instructions({ name, description, instructions: text }: Skill): string {
+  return [`# ${name}`, description, text].filter(Boolean).join('\n\n');
+}
+
+function definitions({ tools }: Skill): string {
+  const shown: string[] = [];
+  const named: string[] = [];
+  let chars = 0;
+  for (const { name, definition } of tools) {
+    if (definition === null) continue;
+    chars += definition.length;
+    if (chars <= definitionsMaxChars) shown.push(definition);
+    else named.push(`"${name}"`);
+  }
+  const rest = named.length === 0 ? '' : `\nFurther tools, whose definitions tools/list tells: ${named.join(', ')}.`;
+  return `Tools, to be called by name or through call_tool:\n[${shown.join(',\n')}]${rest}`;
+}

@@ -1,0 +1,20 @@
+/** The result of a tool of ours: texts for a model to read. */
+export interface ToolText {
+  readonly texts: readonly string[];
+  /** The model is to see it as a failure that it can do something about (2025-11-25, "Tools", "Error Handling"). */
+  readonly isError: boolean;
+}
+
+export function told(...texts: readonly string[]): ToolText {
+  return { texts, isError: false };
+}
+
+export function failed(...texts: readonly string[]): ToolText {
+  return { texts, isError: true };
+}
+
+/** JSON text of the result of `tools/call`. */
+export function formatToolText({ texts, isError }: ToolText): string {
+  const content = texts.map((text) => ({ type: 'text', text }));
+  return JSON.stringify(isError ? { content, isError } : { content });
+}

@@ -1,0 +1,173 @@
+import { callHeader, callReplyKinds } from '../../../contracts/bus/call.ts';
+import { constantTools, isConstantTool } from '../../../contracts/constant-tools.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Reply } from '../../../kit/bus/bus.ts';
+import { withBugReported } from '../../../kit/report-bug.ts';
+import type { Skill, Tool } from '../../catalogue/catalogue.ts';
+import type { RemoteMcp } from '../../context.ts';
+import type { Session } from '../../sessions/session.ts';
+import { explainInactive, explainSkill } from '../../tools/explain.ts';
+import { failed, formatToolText } from '../../tools/tool-text.ts';
+import { resolveTool, type View } from '../../tools/view.ts';
+import { memberTexts } from '../json-members.ts';
+import { membersOfInnerCall, paramsOfCall } from './call-params.ts';
+import { callConstantTool } from './constant-tool.ts';
+import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
+import { forwardNotification } from './forward-notification.ts';
+import { isToolError } from './is-tool-error.ts';
+import { isObject } from './message.ts';
+import type { SessionRequest } from './session-request.ts';
+
+/** What one session may have under way at once. */
+const callsMax = 256;
+
+/** `tools/call` (2025-11-25, "Tools"): a tool of our own, or one of an MCP server. */
+export async function callTool(platform: RemoteMcp, request: SessionRequest): Promise<void> {
+  const { message, answer, principal, session } = request;
+  const { name, arguments: args } = message.params;
+  if (typeof name !== 'string') throw new SvcError('invalid_input', '"name" must be the name of a tool.');
+  if (args !== undefined && !isObject(args)) throw new SvcError('invalid_input', '"arguments" must be an object.');
+  const loading = platform.catalogues.of(principal.workspace);
+  const view = { catalogue: loading instanceof Promise ? await loading : loading, principal, session };
+  const members = memberTexts(message.paramsText) ?? new Map<string, string>();
+  if (name === constantTools.callTool) {
+    const inner = args?.name;
+    if (typeof inner !== 'string' || isConstantTool(inner)) {
+      answer.result(formatToolText(failed('Give the name of a tool of a skill: {"name": "…", "arguments": {…}}.')));
+    } else
+      await callByName(platform, request, { view, name: inner, members: membersOfInnerCall(members), isInner: true });
+  } else if (isConstantTool(name)) await callConstantTool(platform, request, { view, name, args: args ?? {} });
+  else await callByName(platform, request, { view, name, members, isInner: false });
+}
+
+interface NamedCall {
+  readonly view: View & { readonly session: Session };
+  readonly name: string;
+  /** JSON texts of the members of `params`. */
+  readonly members: ReadonlyMap<string, string>;
+  /** Made through call_tool, so that a wrong name is something for the model to mend. */
+  readonly isInner: boolean;
+}
+
+async function callByName(platform: RemoteMcp, request: SessionRequest, { view, name, members, isInner }: NamedCall) {
+  const found = resolveTool(view, name);
+  switch (found.kind) {
+    case 'callable':
+      return await forward(platform, request, { ...found, members });
+    case 'unavailable':
+      count(platform, request, found, { outcome: 'error', startedAt: performance.now() });
+      return request.answer.result(
+        formatToolText(
+          failed(
+            `The tool "${name}" of the skill "${found.skill.name}" is not available now. ${explainSkill(found.skill)}`,
+          ),
+        ),
+      );
+    case 'inactive':
+      return request.answer.result(formatToolText(failed(explainInactive(view, found.skill))));
+    case 'unknown': {
+      const text = `Unknown tool: ${JSON.stringify(name.slice(0, 200))}`;
+      const hint = 'list_skills shows what there is, and load_skill the tools of a skill.';
+      if (isInner) return request.answer.result(formatToolText(failed(`${text}. ${hint}`)));
+      return request.answer.error({ code: jsonRpcCodes.params, message: text, data: { code: 'not_found', hint } });
+    }
+  }
+}
+
+interface ForwardedCall {
+  readonly tool: Tool;
+  readonly skill: Skill;
+  readonly members: ReadonlyMap<string, string>;
+}
+
+async function forward(platform: RemoteMcp, request: SessionRequest, call: ForwardedCall): Promise<void> {
+  const { message, answer, principal, session, exchange } = request;
+  const { tool, members } = call;
+  const given = progressTokenOf(message.params);
+  const progressToken = given === null ? null : platform.calls.newProgressToken();
+  const controller = begin(request);
+  if (controller === null) return answer.error(duplicateId(message.idText));
+  const startedAt = performance.now();
+  try {
+    const reply = await platform.calls.send({
+      ...{ tool, session, principal, progressToken, signal: controller.signal },
+      method: 'tools/call',
+      params: paramsOfCall(members, { nameText: tool.originalNameText, progressToken }),
+      request: exchange.id,
+      onInterim: (interim) => forwardNotification(interim, request, { ours: progressToken, given }),
+    });
+    count(platform, request, call, { outcome: pass(reply, request), startedAt });
+  } catch (thrown) {
+    const error = withBugReported(thrown, platform.log('calls'));
+    if (error.code === 'cancelled') answer.none(error);
+    else answer.fail(error);
+    count(platform, request, call, { outcome: 'error', startedAt });
+  } finally {
+    end(request);
+  }
+}
+
+type Outcome = 'ok' | 'tool_error' | 'error';
+
+function pass({ headers, payload }: Reply, { answer }: SessionRequest): Outcome {
+  switch (headers[callHeader.kind]) {
+    case callReplyKinds.result:
+      answer.result(payload);
+      return isToolError(payload) ? 'tool_error' : 'ok';
+    case callReplyKinds.error:
+      answer.foreignError(payload);
+      return 'error';
+    default:
+      throw new Error(`A runtime answered with "${headers[callHeader.kind]}".`);
+  }
+}
+
+/**
+ * Remembers the request by the agent's id; null where another of that id is under way, because nobody could tell which of them a cancellation
+ * means (2025-11-25, "Overview", "Requests": ids must not be used twice in a session).
+ */
+function begin({ session, message }: SessionRequest): AbortController | null {
+  session.calls ??= new Map();
+  if (session.calls.has(message.id)) return null;
+  if (session.calls.size >= callsMax) {
+    throw new SvcError('rate_limited', `This session has ${callsMax} calls under way, which is the limit.`, {
+      hint: 'Wait until some have ended.',
+    });
+  }
+  const controller = new AbortController();
+  session.calls.set(message.id, controller);
+  return controller;
+}
+
+function end({ session, message }: SessionRequest): void {
+  session.calls?.delete(message.id);
+  if (session.calls?.size === 0) session.calls = null;
+}
+
+function duplicateId(idText: string): RpcError {
+  return {
+    code: jsonRpcCodes.request,
+    message: `The id ${idText} is that of another request under way in this session.`,
+  };
+}
+
+function progressTokenOf({ _meta: meta }: SessionRequest['message']['params']): string | number | null {
+  const token = isObject(meta) ? meta.progressToken : undefined;
+  return typeof token === 'string' || typeof token === 'number' ? token : null;
+}
+
+function count(
+  { usage, log }: Pick<RemoteMcp, 'usage' | 'log'>,
+  { principal, exchange, session }: SessionRequest,
+  { tool, skill }: Pick<ForwardedCall, 'tool' | 'skill'>,
+  { outcome, startedAt }: { readonly outcome: Outcome; readonly startedAt: number },
+): void {
+  const durationMs = performance.now() - startedAt;
+  usage.called(principal, { mcpServer: tool.mcpServer.id, tool: tool.id, skill: skill.id, outcome, durationMs });
+  const logger = log('calls');
+  if (!logger.isLevelEnabled('debug')) return;
+  logger.debug(
+    { request: exchange.id, session: session.id, mcpServer: tool.mcpServer.id, tool: tool.name, outcome, durationMs },
+    'answered a call',
+  );
+}

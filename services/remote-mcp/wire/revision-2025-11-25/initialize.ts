@@ -1,0 +1,91 @@
+import type { Principal } from '../../../contracts/bus/messages.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import { findId, type RoleId, type SkillId } from '../../../contracts/ids.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
+import type { RemoteMcp } from '../../context.ts';
+import { type Disclosure, nothingDisclosed, skillsMax } from '../../sessions/disclosure.ts';
+import { fingerprint } from '../../tools/list-changes.ts';
+import { isOfKey, isSkillOfKey } from '../../tools/view.ts';
+import { findProtocolVersion, protocolVersions } from './protocol.ts';
+import type { AgentRequest } from './session-request.ts';
+
+const instructions = [
+  'The tools here are grouped into skills. Call list_skills to see them, then load_skill to get the instructions and tools of one.',
+  'A tool of a loaded skill is called by its name, or through call_tool where your list of tools does not show it.',
+].join(' ');
+
+/** Opens a session (2025-11-25, "Lifecycle", "Initialization"). A session id that the client still sends is of no meaning. */
+export async function initialize(
+  platform: Pick<RemoteMcp, 'catalogues' | 'sessions' | 'version'>,
+  { exchange, principal, message, answer }: AgentRequest,
+): Promise<void> {
+  const { protocolVersion } = message.params;
+  if (typeof protocolVersion !== 'string') throw new SvcError('invalid_input', '"protocolVersion" must be a text.');
+  const protocol = findProtocolVersion(protocolVersion) ?? protocolVersions[0];
+  const named = preloads(exchange.request.url ?? '');
+  const loading = platform.catalogues.of(principal.workspace);
+  const catalogue = named === null ? await settled(loading) : await loading;
+  const disclosure = named === null || catalogue === null ? nothingDisclosed : disclose(named, catalogue, principal);
+  const session = await platform.sessions.open(principal, { protocol, disclosure, logLevel: 'debug' });
+  session.listed = catalogue === null ? null : fingerprint({ catalogue, principal, session });
+  const result = {
+    protocolVersion: protocol,
+    capabilities: { tools: { listChanged: true }, logging: {} },
+    serverInfo: { name: 'svc', title: principal.workspaceName, version: platform.version },
+    instructions,
+  };
+  answer.result(JSON.stringify(result), ['mcp-session-id', session.id]);
+}
+
+interface Preloads {
+  readonly skills: readonly string[];
+  readonly roles: readonly string[];
+}
+
+/** The ids in `?skillIds=` and `?roleIds=` (part 4 of the specification, preloading); null where there are none. */
+function preloads(url: string): Preloads | null {
+  const question = url.indexOf('?');
+  if (question < 0) return null;
+  const query = new URLSearchParams(url.slice(question + 1));
+  const skills = listed(query, 'skillIds');
+  const roles = listed(query, 'roleIds');
+  return skills.length === 0 && roles.length === 0 ? null : { skills, roles };
+}
+
+function listed(query: URLSearchParams, name: string): readonly string[] {
+  const ids = query.getAll(name).flatMap((value) => value.split(','));
+  const given = new Set(ids.map((id) => id.trim()).filter(Boolean));
+  if (given.size > skillsMax) throw new SvcError('invalid_input', `"${name}" may name at most ${skillsMax} ids.`);
+  return [...given];
+}
+
+/** Ids outside the key are refused, and those that exist nowhere can't be told from them. */
+function disclose({ skills, roles }: Preloads, catalogue: Catalogue, principal: Principal): Disclosure {
+  const roleIds = roles.map((text): RoleId => {
+    const id = findId('role', text);
+    const role = id === null ? undefined : catalogue.rolesById.get(id);
+    if (role === undefined || !isOfKey(principal, role)) throw outside('roleIds', text);
+    return role.id;
+  });
+  const skillIds = skills.map((text): SkillId => {
+    const id = findId('skill', text);
+    const skill = id === null ? undefined : catalogue.skillsById.get(id);
+    if (skill === undefined || !isSkillOfKey({ principal }, skill)) throw outside('skillIds', text);
+    return skill.id;
+  });
+  const choice = roleIds.length === 0 ? nothingDisclosed.choice : { kind: 'only' as const, roles: roleIds };
+  return { choice, skills: skillIds, roles: roleIds };
+}
+
+function outside(parameter: string, id: string): SvcError {
+  return new SvcError('forbidden', `"${id.slice(0, 80)}" in ${parameter} is not within this API key.`, {
+    hint: 'Use ids of the workspace and roles that the key is for: svc skill list, svc role list.',
+  });
+}
+
+/** Without preloads a session needs no catalogue yet. */
+async function settled(loading: Catalogue | Promise<Catalogue>): Promise<Catalogue | null> {
+  if (!(loading instanceof Promise)) return loading;
+  loading.catch(() => undefined);
+  return null;
+}

@@ -1,0 +1,10 @@
+import { memberTexts } from '../json-members.ts';
+
+const member = Buffer.from('"isError"');
+
+/** Whether a result says that the tool failed. Most results don't hold the word at all, and the rest are not read further than needed. */
+export function isToolError(result: Uint8Array): boolean {
+  const bytes = Buffer.from(result.buffer, result.byteOffset, result.byteLength);
+  if (!bytes.includes(member)) return false;
+  return memberTexts(bytes.toString('utf8'))?.get('isError') === 'true';
+}
