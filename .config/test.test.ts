@@ -126,6 +126,17 @@ test('an interrupted run still ends with its numbers', async () => {
   expect(await finished).toMatchObject({ code: 1, last: '2 passed, 1 failed, 0 skipped' });
 });
 
+test('a runner that is killed takes its suites along, also one that blocks its process', async () => {
+  const pidFile = join(mkdtempSync(join(tmpdir(), 'svc-runner-')), 'pid');
+  folders.push(dirname(pidFile));
+  const blocking = `import { writeFileSync } from 'node:fs'; import { test } from 'vitest';
+    test('block', () => { writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); for (;;); });`;
+  const runner = startRunner(writeSuites({ 'stack/block.test.ts': blocking }), []);
+  await expect.poll(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8'), { timeout: 10_000 }).toMatch(/\d/);
+  runner.kill('SIGKILL');
+  await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8'))), { timeout: 5000 }).toBe(false);
+});
+
 function runSuites(files: Readonly<Record<string, string>>, args: readonly string[] = []) {
   return finish(startRunner(writeSuites(files), args));
 }
