@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { command, helloReply } from '../../contracts/bus/messages.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { newProcessId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
+import { removeMcpServer } from '../servers/remove-server.ts';
+import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
+import { connectPlatformRuntime, connectRuntime, type TestRuntime } from '../test/test-runtime.ts';
+import { parseBody } from '../wire.ts';
+import { registerRuntime } from './register-runtime.ts';
+import { startRuntimes } from './start-runtimes.ts';
+import { registerSystemKey } from './system-keys.ts';
+
+let backend: TestBackend;
+let started: Subscription;
+let cloud: TestRuntime;
+
+beforeAll(async () => {
+  backend = await openTestBackend();
+  started = await startRuntimes(backend);
+  cloud = await connectPlatformRuntime(backend, 'cloud');
+});
+afterAll(async () => {
+  await started.stop();
+  await backend.close();
+});
+
+let count = 0;
+const secret = 'planted-secret-value';
+const launch = { command: 'run', args: ['me'], env: [{ name: 'TOKEN', value: secret }] };
+
+async function newWorkspace() {
+  const workspace = await addWorkspace(backend, `workspace-${count++}`);
+  const { id, owner } = workspace;
+  return {
+    ...workspace,
+    addServer: (name: string, runtime?: string) => createMcpServer(backend, owner, id, { name, launch, runtime }),
+    addRuntime: async (name: string) => {
+      const { secret: key } = await registerRuntime(backend, owner, { workspace: id, name });
+      return await connectRuntime(backend, { kind: 'runtime', key });
+    },
+  };
+}
+
+const namesIn = async (runtime: TestRuntime) => (await runtime.shakeHands()).assignments?.map(({ name }) => name) ?? [];
+
+describe('a handshake', () => {
+  test('gives a process what it shall run, sealed to its key', async () => {
+    const { id, addServer } = await newWorkspace();
+    const server = await addServer('files');
+    const { assignments, mcpUrl, text } = await cloud.shakeHands();
+    expect(mcpUrl).toBe(backend.config.PUBLIC_MCP_URL);
+    expect(assignments).toContainEqual({
+      mcpServer: server.id,
+      workspace: id,
+      name: 'files',
+      configVersion: 1,
+      launch: { kind: 'child', command: 'run', args: ['me'], cwd: null, env: { TOKEN: secret } },
+    });
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
+  });
+
+  test('seals nothing where the process has the present assignments, and anew after any change', async () => {
+    const { id, owner, addServer } = await newWorkspace();
+    const server = await addServer('files');
+    const { etag } = await cloud.shakeHands();
+    expect(await cloud.shakeHands(etag)).toMatchObject({ etag, assignments: null });
+    const changes = [
+      { launch: { ...launch, args: ['other'] } },
+      { name: 'documents' },
+      { enabled: false },
+      { enabled: true },
+    ];
+    let last = etag;
+    for (const patch of changes) {
+      await updateMcpServer(backend, owner, id, server.id, patch);
+      const next = await cloud.shakeHands(last);
+      expect(next.assignments, JSON.stringify(patch)).not.toBeNull();
+      last = next.etag;
+    }
+    await removeMcpServer(backend, owner, id, server.id);
+    expect((await cloud.shakeHands(last)).assignments).not.toBeNull();
+  });
+
+  test('leaves out what is disabled', async () => {
+    const { id, owner, addServer } = await newWorkspace();
+    const server = await addServer(`disabled-${count}`);
+    await updateMcpServer(backend, owner, id, server.id, { enabled: false });
+    expect(await namesIn(cloud)).not.toContain(server.name);
+  });
+
+  test("gives a workspace's runtime what is bound to it and nothing else, of no other workspace", async () => {
+    const one = await newWorkspace();
+    const other = await newWorkspace();
+    const office = await one.addRuntime('office');
+    const elsewhere = await other.addRuntime('office');
+    await one.addServer('bound', 'office');
+    await one.addServer('unbound');
+    await other.addServer('foreign', 'office');
+    expect(await namesIn(office)).toEqual(['bound']);
+    expect(await namesIn(elsewhere)).toEqual(['foreign']);
+    const all = await namesIn(cloud);
+    expect(all).toContain('unbound');
+    expect(all).not.toContain('bound');
+    expect(all).not.toContain('foreign');
+  });
+
+  test("an edge across workspaces gives a customer's runtime nothing", async () => {
+    const one = await newWorkspace();
+    const other = await newWorkspace();
+    const office = await one.addRuntime('office');
+    const server = await other.addServer('foreign');
+    const edge = { from: 'mcpServer', edge: 'runtimes' } as const;
+    await backend.graph.write((transaction) => transaction.link(edge, server.id, [office.runtime]));
+    expect(await namesIn(office)).toEqual([]);
+  });
+
+  test('one launch that cannot be decrypted does not keep the others away, and comes when it can be', async () => {
+    const { id, addServer } = await newWorkspace();
+    const broken = await addServer(`broken-${count}`);
+    const well = await addServer(`well-${count}`);
+    const write = (launch: string) =>
+      backend.graph.write((transaction) => transaction.update('mcpServer', broken.id, { launch }, { anchor: id }));
+    await write(well.launch);
+    const { etag, assignments } = await cloud.shakeHands();
+    const names = assignments?.map(({ name }) => name);
+    expect(names).toContain(well.name);
+    expect(names).not.toContain(broken.name);
+    expect(backend.logged.join('')).toContain('launch not decrypted');
+    await write(broken.launch);
+    expect((await cloud.shakeHands(etag)).assignments?.map(({ name }) => name)).toContain(broken.name);
+  });
+
+  test('is refused with a key that is none', async () => {
+    const key = (x: string) => ({ kty: 'OKP', crv: 'X25519', x }) as const;
+    const refused = { code: 'invalid_input' };
+    await expect(cloud.shakeHands(undefined, key('AAAA'))).rejects.toMatchObject(refused);
+    // A point of low order: every shared secret with it is zero (RFC 7748 §6.1).
+    const zero = key(Buffer.alloc(32).toString('base64url'));
+    await expect(cloud.shakeHands(undefined, zero)).rejects.toMatchObject(refused);
+  });
+
+  test('is refused to a runtime that was revoked', async () => {
+    const { addRuntime } = await newWorkspace();
+    const office = await addRuntime('office');
+    // The connection of a process outlives the revocation for as long as it takes to end it.
+    const revokedAt = Date.now();
+    await backend.graph.write((transaction) =>
+      transaction.update('runtime', office.runtime, { revokedAt }, { anchor: null }),
+    );
+    await expect(office.shakeHands()).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('in the name of another process is not possible', async () => {
+    const { addRuntime } = await newWorkspace();
+    const office = await addRuntime('office');
+    const asCloud = subjects.handshake(cloud.runtime, cloud.process);
+    await expect(office.bus.request(asCloud, new Uint8Array(), { timeoutMs: 1000 })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+});
+
+test('a change tells the processes concerned to fetch, and no others', async () => {
+  const { id, owner, addServer, addRuntime } = await newWorkspace();
+  const office = await addRuntime('office');
+  const other = await addRuntime('other');
+  const server = await addServer('files', 'office');
+  await office.shakeHands();
+  await other.shakeHands();
+  const heard: string[] = [];
+  const told = Promise.withResolvers<unknown>();
+  office.bus.subscribe(subjects.command(office.runtime, office.process), ({ payload }) => {
+    heard.push('office');
+    told.resolve(parseBody(command, payload));
+  });
+  other.bus.subscribe(subjects.command(other.runtime, other.process), () => void heard.push('other'));
+  await updateMcpServer(backend, owner, id, server.id, { enabled: false });
+  expect(await told.promise).toEqual({ kind: 'assignments' });
+  expect(heard).toEqual(['office']);
+});
+
+test('remote-mcp is told the addresses', async () => {
+  const key = newKey('system');
+  await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
+  const node = newProcessId();
+  const bus = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, node);
+  const { payload } = await bus.request(subjects.hello(node), new Uint8Array(), { timeoutMs: 5000 });
+  expect(parseBody(helloReply, payload)).toEqual({
+    backendUrl: backend.config.PUBLIC_BACKEND_URL,
+    mcpUrl: backend.config.PUBLIC_MCP_URL,
+  });
+});

@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { event } from '../../contracts/bus/messages.ts';
+import { patterns, subjects } from '../../contracts/bus/subjects.ts';
+import { type McpServerId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import type { Node } from '../graph/graph.ts';
+import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
+import { stateOf } from '../servers/status.ts';
+import { addWorkspace, getWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
+import {
+  connectPlatformRuntime,
+  connectRuntime,
+  type Said,
+  type TestRuntime,
+  toolNamed,
+} from '../test/test-runtime.ts';
+import { toolsPerServerMax } from '../tools/store-tools.ts';
+import { parseBody } from '../wire.ts';
+import { registerRuntime } from './register-runtime.ts';
+import { startRuntimes } from './start-runtimes.ts';
+import { registerSystemKey } from './system-keys.ts';
+
+let backend: TestBackend;
+let started: Subscription;
+let cloud: TestRuntime;
+let remoteMcp: Bus;
+
+beforeAll(async () => {
+  backend = await openTestBackend();
+  started = await startRuntimes(backend);
+  cloud = await connectPlatformRuntime(backend, 'cloud');
+  const key = newKey('system');
+  await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
+  remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+});
+afterAll(async () => {
+  await started.stop();
+  await backend.close();
+});
+
+let count = 0;
+async function newServer(name = 'files') {
+  const { id: workspace, owner } = await addWorkspace(backend, `workspace-${count++}`);
+  const server = await createMcpServer(backend, owner, workspace, { name, launch: { command: 'run' } });
+  return { workspace, owner, server, mcpServer: server.id };
+}
+
+async function statusesOf(workspace: WorkspaceId): Promise<readonly Node<'status'>[]> {
+  return (await backend.graph.select({ type: 'status', anchor: workspace, limit: 100 })).nodes;
+}
+
+async function toolsOf(workspace: WorkspaceId, mcpServer?: McpServerId) {
+  const where = mcpServer === undefined ? [] : [{ field: 'mcpServer' as const, equals: mcpServer }];
+  const { nodes } = await backend.graph.select({ type: 'tool', anchor: workspace, where, limit: 1000 });
+  const tools = nodes.map(({ originalName, name, listed }) => ({ originalName, name, listed }));
+  return tools.sort((a, b) => (a.originalName < b.originalName ? -1 : 1));
+}
+
+async function stateIn(workspace: WorkspaceId, server: Node<'mcpServer'>) {
+  return stateOf(server, await statusesOf(workspace));
+}
+
+describe('a status', () => {
+  test('is stored, seen at the MCP server, and told', async () => {
+    const { workspace, server, mcpServer } = await newServer();
+    const before = await getWorkspace(backend, workspace);
+    const told = Promise.withResolvers<Uint8Array>();
+    const listening = remoteMcp.subscribe(patterns.events, (message) => {
+      if (message.subject === subjects.event(workspace, 'status')) told.resolve(message.payload);
+    });
+    const reason = { code: 'exit', message: 'It ended with code 1.', repair: 'Look at its stderr.' };
+    const said: Said = { mcpServer, status: 'Error', health: 'red', reason, restarts: 2, stderr: ['oops'] };
+    expect(await cloud.report([{ ...said, nextRetryAt: 5000 }])).toEqual({ refused: [] });
+    expect(await stateIn(workspace, server)).toMatchObject({
+      ...{ status: 'Error', health: 'red', reason, restarts: 2, stderr: ['oops'], nextRetryAt: 5000 },
+    });
+    const after = await getWorkspace(backend, workspace);
+    expect(after).toMatchObject({ revision: before.revision, statusRevision: before.statusRevision + 1 });
+    expect(parseBody(event, await told.promise)).toEqual({
+      version: after.revision,
+      statusVersion: after.statusRevision,
+    });
+    await listening.stop();
+  });
+
+  test("is nobody's activity", async () => {
+    const { workspace, mcpServer } = await newServer();
+    const activities = () => backend.graph.count({ type: 'activity', anchor: workspace, limit: 1 });
+    const before = await activities();
+    await cloud.report([{ mcpServer }]);
+    expect(await activities()).toBe(before);
+  });
+
+  test('said twice changes nothing', async () => {
+    const { workspace, mcpServer } = await newServer();
+    await cloud.report([{ mcpServer }]);
+    const before = await getWorkspace(backend, workspace);
+    await cloud.report([{ mcpServer }]);
+    expect(await getWorkspace(backend, workspace)).toEqual(before);
+  });
+
+  test('of two processes is kept for each', async () => {
+    const { workspace, server, mcpServer } = await newServer();
+    const second = await connectPlatformRuntime(backend, 'cloud-2');
+    await cloud.report([{ mcpServer, status: 'Error', health: 'red' }]);
+    await second.report([{ mcpServer }]);
+    expect(await stateIn(workspace, server)).toMatchObject({
+      status: 'Connected',
+      health: 'yellow',
+      processes: [{ runtime: second.runtime, process: second.process }],
+    });
+    await second.bus.close();
+  });
+});
+
+describe("a report about what is not the runtime's", () => {
+  test('is named in the answer and not stored; the rest of it is', async () => {
+    const mine = await newServer();
+    const { id: elsewhere, owner } = await addWorkspace(backend, `workspace-${count++}`);
+    const { secret } = await registerRuntime(backend, owner, { workspace: elsewhere, name: 'office' });
+    const office = await connectRuntime(backend, { kind: 'runtime', key: secret });
+    const launch = { command: 'run' };
+    const bound = await createMcpServer(backend, owner, elsewhere, { name: 'bound', launch, runtime: 'office' });
+    const unbound = await createMcpServer(backend, owner, elsewhere, { name: 'unbound', launch });
+    const missing = newId('mcpServer');
+    const all = [bound.id, unbound.id, mine.mcpServer, missing];
+    const said = all.map((mcpServer) => ({ mcpServer, tools: [toolNamed('evil')] }));
+    expect(await office.report(said)).toEqual({ refused: [unbound.id, mine.mcpServer, missing] });
+    expect(await statusesOf(mine.workspace)).toEqual([]);
+    expect(await toolsOf(mine.workspace)).toEqual([]);
+    expect((await statusesOf(elsewhere)).map(({ mcpServer }) => mcpServer)).toEqual([bound.id]);
+    expect((await toolsOf(elsewhere)).length).toBe(1);
+    expect(await cloud.report([{ mcpServer: bound.id }])).toEqual({ refused: [bound.id] });
+  });
+
+  test('cannot be sent in the name of another', async () => {
+    const other = await connectPlatformRuntime(backend, 'cloud-3');
+    const subject = subjects.report(cloud.runtime, cloud.process);
+    await expect(other.bus.request(subject, new Uint8Array(), { timeoutMs: 1000 })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+
+  test('is refused whole where it is malformed', async () => {
+    const subject = subjects.report(cloud.runtime, cloud.process);
+    const body = new TextEncoder().encode('{"complete":true}');
+    await expect(cloud.bus.request(subject, body, { timeoutMs: 1000 })).rejects.toMatchObject({
+      code: 'invalid_input',
+    });
+  });
+});
+
+describe('a complete report', () => {
+  test('takes back what is missing in it, of this process only', async () => {
+    const one = await newServer();
+    const other = await newServer();
+    const second = await connectPlatformRuntime(backend, 'cloud-4');
+    await cloud.report([{ mcpServer: one.mcpServer }, { mcpServer: other.mcpServer }]);
+    await second.report([{ mcpServer: other.mcpServer }]);
+    const before = await getWorkspace(backend, other.workspace);
+    await cloud.report([{ mcpServer: one.mcpServer }], true);
+    expect(await statusesOf(one.workspace)).toHaveLength(1);
+    expect((await statusesOf(other.workspace)).map(({ process }) => process)).toEqual([second.process]);
+    expect((await getWorkspace(backend, other.workspace)).statusRevision).toBe(before.statusRevision + 1);
+    await second.bus.close();
+  });
+
+  test('an incomplete one takes nothing back', async () => {
+    const one = await newServer();
+    const other = await newServer();
+    await cloud.report([{ mcpServer: one.mcpServer }]);
+    await cloud.report([{ mcpServer: other.mcpServer }]);
+    expect(await statusesOf(one.workspace)).toHaveLength(1);
+  });
+});
+
+describe('a list of tools', () => {
+  test('is stored with names that stay, whatever comes and goes', async () => {
+    const { workspace, owner, mcpServer } = await newServer('files');
+    const { id: second } = await createMcpServer(backend, owner, workspace, { name: 'docs', launch: { command: 'x' } });
+    await cloud.report([{ mcpServer, tools: [toolNamed('read'), toolNamed('load_skill')] }]);
+    await cloud.report([{ mcpServer: second, tools: [toolNamed('read'), toolNamed('x.y')] }]);
+    const named = async (id: McpServerId) => (await toolsOf(workspace, id)).map(({ name }) => name);
+    expect(await named(mcpServer)).toEqual(['files_load_skill', 'read']);
+    expect(await named(second)).toEqual(['docs_read', 'x_y']);
+    await cloud.report([{ mcpServer, tools: [] }]);
+    expect(await toolsOf(workspace, mcpServer)).toEqual([
+      { originalName: 'load_skill', name: 'files_load_skill', listed: false },
+      { originalName: 'read', name: 'read', listed: false },
+    ]);
+    await cloud.report([{ mcpServer: second, tools: [toolNamed('read')] }]);
+    await cloud.report([{ mcpServer, tools: [toolNamed('read')] }]);
+    expect((await toolsOf(workspace)).filter(({ listed }) => listed).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['read', 'docs_read']),
+    );
+  });
+
+  test('raises the status revision; a report without tools leaves the list alone', async () => {
+    const { workspace, mcpServer } = await newServer();
+    await cloud.report([{ mcpServer, tools: [toolNamed('read')] }]);
+    const before = await getWorkspace(backend, workspace);
+    await cloud.report([{ mcpServer, health: 'yellow' }]);
+    expect(await toolsOf(workspace)).toMatchObject([{ originalName: 'read', listed: true }]);
+    await cloud.report([{ mcpServer, health: 'yellow', tools: [toolNamed('read', 'other words')] }]);
+    expect(await getWorkspace(backend, workspace)).toMatchObject({
+      revision: before.revision,
+      statusRevision: before.statusRevision + 2,
+    });
+    const { nodes } = await backend.graph.select({ type: 'tool', anchor: workspace, limit: 10 });
+    expect(nodes[0]?.definition).toContain('other words');
+  });
+
+  test('of an earlier configuration is not stored', async () => {
+    const { workspace, owner, mcpServer } = await newServer();
+    await updateMcpServer(backend, owner, workspace, mcpServer, { launch: { command: 'other' } });
+    await cloud.report([{ mcpServer, configVersion: 1, tools: [toolNamed('old')] }]);
+    expect(await toolsOf(workspace)).toEqual([]);
+    await cloud.report([{ mcpServer, configVersion: 2, tools: [toolNamed('new')] }]);
+    expect(await toolsOf(workspace)).toMatchObject([{ originalName: 'new' }]);
+    await cloud.report([{ mcpServer, configVersion: 1, tools: [] }]);
+    expect(await toolsOf(workspace)).toMatchObject([{ originalName: 'new', listed: true }]);
+  });
+
+  test('that cannot be taken whole says what is left out and why, until it is', async () => {
+    const { workspace, server, mcpServer } = await newServer();
+    const bad = { name: 'bad', definition: '[]' };
+    const long = toolNamed('long', 'x'.repeat(300_000));
+    await cloud.report([{ mcpServer, tools: [toolNamed('good'), bad, long] }]);
+    expect(await toolsOf(workspace)).toMatchObject([{ originalName: 'good' }]);
+    const { status, reason } = await stateIn(workspace, server);
+    expect(status).toBe('Connected');
+    expect(reason).toMatchObject({ code: 'tools_left_out', message: expect.stringMatching(/"bad", "long".*JSON/) });
+    await cloud.report([{ mcpServer, health: 'yellow' }]);
+    expect((await stateIn(workspace, server)).reason).toEqual(reason);
+    await cloud.report([{ mcpServer, tools: [toolNamed('good')] }]);
+    expect((await stateIn(workspace, server)).reason).toBeNull();
+  });
+
+  test('names each tool once', async () => {
+    const { workspace, mcpServer } = await newServer();
+    await cloud.report([{ mcpServer, tools: [toolNamed('read', 'one'), toolNamed('read', 'two')] }]);
+    const { nodes } = await backend.graph.select({ type: 'tool', anchor: workspace, limit: 10 });
+    expect(nodes.map(({ definition }) => definition)).toEqual([toolNamed('read', 'one').definition]);
+  });
+
+  test('has an end', async () => {
+    const { workspace, server, mcpServer } = await newServer();
+    const tools = Array.from({ length: toolsPerServerMax + 2 }, (_, i) => toolNamed(`tool-${i}`));
+    await cloud.report([{ mcpServer, tools }]);
+    const where = [{ field: 'mcpServer' as const, equals: mcpServer }];
+    const stored = () => backend.graph.count({ type: 'tool', anchor: workspace, where, limit: 1 });
+    expect(await stored()).toBe(toolsPerServerMax);
+    expect((await stateIn(workspace, server)).reason?.message).toMatch(/"tool-5000", "tool-5001".*at most 5000 tools/);
+    // Other names every day: those that no skill uses are forgotten.
+    await cloud.report([{ mcpServer, tools: [toolNamed('other'), toolNamed('tool-7')] }]);
+    expect(await stored()).toBe(2);
+  });
+});

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { command, event } from '../../contracts/bus/messages.ts';
+import { patterns, subjects } from '../../contracts/bus/subjects.ts';
+import { newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import { createMcpServer } from '../servers/change-servers.ts';
+import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
+import { connectPlatformRuntime, type TestRuntime } from '../test/test-runtime.ts';
+import { parseBody } from '../wire.ts';
+import { startRuntimes } from './start-runtimes.ts';
+import { registerSystemKey } from './system-keys.ts';
+
+let backend: TestBackend;
+let started: Subscription;
+let cloud: TestRuntime;
+let remoteMcp: Bus;
+let workspace: WorkspaceId;
+
+beforeEach(async () => {
+  backend = await openTestBackend();
+  started = await startRuntimes(backend);
+  cloud = await connectPlatformRuntime(backend, 'cloud');
+  const key = newKey('system');
+  await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
+  remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+  const { id, owner } = await addWorkspace(backend, 'acme');
+  workspace = id;
+  const { id: mcpServer } = await createMcpServer(backend, owner, id, { name: 'files', launch: { command: 'run' } });
+  await cloud.report([{ mcpServer }]);
+});
+afterEach(async () => {
+  await started.stop();
+  await backend.close();
+});
+
+const statuses = () => backend.graph.count({ type: 'status', anchor: 'everywhere', limit: 1 });
+
+/** The next status event of the workspace. */
+function nextStatus(): Promise<number> {
+  return new Promise((resolve) => {
+    const listening = remoteMcp.subscribe(subjects.event(workspace, 'status'), ({ payload }) => {
+      resolve(parseBody(event, payload).statusVersion);
+      void listening.stop();
+    });
+  });
+}
+
+describe('a process', () => {
+  test('whose connection ends is taken back at once and its going is told', async () => {
+    const { statusRevision } = (await backend.graph.find('workspace', workspace, null)) ?? {};
+    const gone = new Promise((resolve) => remoteMcp.subscribe(patterns.gone, ({ subject }) => resolve(subject)));
+    const status = nextStatus();
+    await cloud.bus.close();
+    expect(await gone).toBe(subjects.gone(cloud.runtime, cloud.process));
+    expect(await status).toBe((statusRevision ?? 0) + 1);
+    expect(await statuses()).toBe(0);
+    expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
+  });
+
+  test('that falls silent is taken back after three heartbeats', async () => {
+    const status = nextStatus();
+    cloud.beat(50);
+    await status;
+    expect(await statuses()).toBe(0);
+    expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
+  });
+
+  test('that keeps beating stays', async () => {
+    const second = await connectPlatformRuntime(backend, 'cloud-2');
+    const { nodes } = await backend.graph.select({ type: 'mcpServer', anchor: workspace, limit: 1 });
+    await second.report(nodes.map(({ id }) => ({ mcpServer: id })));
+    const beating = setInterval(() => cloud.beat(100), 20);
+    const status = nextStatus();
+    cloud.beat(100);
+    second.beat(50);
+    await status;
+    clearInterval(beating);
+    expect(backend.processes.isAvailable(second.runtime)).toBe(false);
+    expect(backend.processes.isAvailable(cloud.runtime)).toBe(true);
+    expect(await statuses()).toBe(1);
+  });
+
+  test('that this backend has not heard of is asked to say everything again', async () => {
+    await started.stop();
+    backend.processes.gone(cloud.process);
+    started = await startRuntimes(backend);
+    const asked = new Promise((resolve) =>
+      cloud.bus.subscribe(subjects.command(cloud.runtime, cloud.process), ({ payload }) =>
+        resolve(parseBody(command, payload)),
+      ),
+    );
+    cloud.beat(5000);
+    expect(await asked).toEqual({ kind: 'assignments' });
+  });
+});
+
+test('a heartbeat is written down, not each of them', async () => {
+  const lastHeartbeat = async () => (await backend.graph.find('runtime', cloud.runtime, null))?.lastHeartbeatAt;
+  const before = Date.now();
+  cloud.beat(5000);
+  const written = await expect.poll(lastHeartbeat).toBeGreaterThanOrEqual(before).then(lastHeartbeat);
+  cloud.beat(5000);
+  // Stopping waits for what is under way.
+  await started.stop();
+  expect(await lastHeartbeat()).toBe(written);
+});
+
+test('what processes said before a bus inside the process ended is taken back at boot', async () => {
+  await started.stop();
+  backend.processes.gone(cloud.process);
+  expect(await statuses()).toBe(1);
+  started = await startRuntimes(backend);
+  expect(await statuses()).toBe(0);
+});
+
+test('a malformed heartbeat is no sign of life', async () => {
+  const other = await connectPlatformRuntime(backend, 'cloud-2');
+  other.bus.publish(subjects.heartbeat(other.runtime, other.process), new TextEncoder().encode('{}'));
+  cloud.beat(5000);
+  await expect.poll(() => backend.logged.join('')).toContain('malformed');
+  expect(backend.processes.isAvailable(other.runtime)).toBe(false);
+});

@@ -1,0 +1,103 @@
+import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
+import {
+  type Assignment,
+  assignments,
+  type HandshakeRequest,
+  type Heartbeat,
+  handshakeReply,
+  type ReportedTool,
+  type ReportReply,
+  reportReply,
+  type ServerReport,
+} from '../../contracts/bus/messages.ts';
+import { reportLines } from '../../contracts/bus/report-lines.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { type McpServerId, newProcessId, type ProcessId, type RuntimeId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus, Credentials } from '../../kit/bus/bus.ts';
+import { registerSystemKey } from '../runtimes/system-keys.ts';
+import { parseBody, toBody } from '../wire.ts';
+import { operator, type TestBackend } from './open-test-backend.ts';
+
+/** What the backend sees of a runtime's process: its connection, and the messages it sends over it. */
+export interface TestRuntime {
+  readonly bus: Bus;
+  readonly runtime: RuntimeId;
+  readonly process: ProcessId;
+  shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey']): Promise<Handshake>;
+  beat(intervalMs: number): void;
+  report(said: readonly Said[], complete?: boolean): Promise<ReportReply>;
+}
+
+export interface Handshake {
+  readonly etag: string;
+  readonly mcpUrl: string;
+  /** Null where the etag was the present one. */
+  readonly assignments: readonly Assignment[] | null;
+  /** As it went over the bus. */
+  readonly text: string;
+}
+
+export type Said = Partial<Omit<ServerReport, 'tools'>> & {
+  readonly mcpServer: McpServerId;
+  readonly tools?: readonly ReportedTool[];
+};
+
+const timeoutMs = 30_000;
+
+/** Connects as the platform's runtime of that name. */
+export async function connectPlatformRuntime(backend: TestBackend, runtimeName: string): Promise<TestRuntime> {
+  const key = newKey('system');
+  await registerSystemKey(backend, operator, {
+    component: 'runtime',
+    key: key.reveal(),
+    runtimeNames: [runtimeName],
+  });
+  return await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName });
+}
+
+export async function connectRuntime(backend: TestBackend, credentials: Credentials): Promise<TestRuntime> {
+  const bus = await backend.hub.connect(credentials, newProcessId());
+  if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
+  const { runtime, process } = bus.identity;
+  const keys = await generateKeyPair('ECDH-ES+A256KW', { crv: 'X25519' });
+  const { x = '' } = await exportJWK(keys.publicKey);
+  return {
+    ...{ bus, runtime, process },
+    async shakeHands(etag, publicKey = { kty: 'OKP', crv: 'X25519', x }) {
+      const request: HandshakeRequest = { version: '1', hostname: 'here', publicKey, ...(etag ? { etag } : {}) };
+      const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
+      const reply = parseBody(handshakeReply, payload);
+      const opened = reply.sealed === undefined ? null : await compactDecrypt(reply.sealed, keys.privateKey);
+      return {
+        ...{ etag: reply.etag, mcpUrl: reply.mcpUrl },
+        assignments: opened === null ? null : parseBody(assignments, opened.plaintext),
+        text: new TextDecoder().decode(payload),
+      };
+    },
+    beat(intervalMs) {
+      const beat: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };
+      bus.publish(subjects.heartbeat(runtime, process), toBody(beat));
+    },
+    async report(said, complete = false) {
+      const tools = new Map(said.map((one) => [one.mcpServer, one.tools ?? []]));
+      const lines = [...reportLines({ complete, mcpServers: said.map(reportOf) }, (id) => tools.get(id) ?? [])];
+      const body = new TextEncoder().encode(lines.join('\n'));
+      const { payload } = await bus.request(subjects.report(runtime, process), body, { timeoutMs });
+      return parseBody(reportReply, payload);
+    },
+  };
+}
+
+function reportOf({ tools, ...said }: Said): ServerReport {
+  return {
+    ...{ configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 },
+    ...{ startedAt: 1, nextRetryAt: null, stderr: [] },
+    ...said,
+    ...(tools === undefined ? {} : { tools: tools.length }),
+  };
+}
+
+export function toolNamed(name: string, description = 'a tool'): ReportedTool {
+  return { name, definition: JSON.stringify({ name, description, inputSchema: { type: 'object' } }) };
+}
