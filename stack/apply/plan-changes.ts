@@ -1,0 +1,191 @@
+import { SvcError } from '../../services/contracts/errors.ts';
+import { suggestion } from '../did-you-mean.ts';
+import { describeMistakes } from '../yaml-text.ts';
+import type { Live, LiveMcpServer, LiveRole, LiveSkill } from './read-live.ts';
+import type { Launch, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
+
+export interface Change {
+  readonly kind: 'mcpServer' | 'skill' | 'role';
+  readonly workspace: string;
+  readonly name: string;
+  readonly action: 'create' | 'update' | 'delete' | 'none';
+  /** What differs, by field name; never a value, which may be secret. */
+  readonly fields: readonly string[];
+}
+
+/** One thing to do: what it is called, what is there now, and what shall be. */
+export interface Step<Kind extends Change['kind'], Wish, Present> {
+  readonly change: Change & { readonly kind: Kind };
+  /** Null: it shall go. */
+  readonly wanted: Wish | null;
+  /** Null: it is not there yet. */
+  readonly live: Present | null;
+}
+
+export interface Plan {
+  readonly workspaceId: string;
+  /** Ids of the skills that are there already, by name: roles are told by id which skills they have. */
+  readonly skillIds: ReadonlyMap<string, string>;
+  readonly mcpServers: readonly Step<'mcpServer', WantedMcpServer, LiveMcpServer>[];
+  readonly skills: readonly Step<'skill', WantedSkill, LiveSkill>[];
+  readonly roles: readonly Step<'role', WantedRole, LiveRole>[];
+}
+
+export interface Comparison {
+  readonly wanted: Wanted;
+  readonly live: Live;
+  /** Of each wanted MCP server's launch, in their order. */
+  readonly fingerprints: readonly string[];
+  /** What no file names shall go. */
+  readonly prune: boolean;
+}
+
+/** What has to change so that the workspace is as wanted. Throws where a name leads nowhere, before anything is changed. */
+export function planChanges({ wanted, live, fingerprints, prune }: Comparison): Plan {
+  refuseUnknownNames(wanted, live, prune);
+  const { workspace } = wanted;
+  const fingerprintOf = new Map(wanted.mcpServers.map(({ name }, index) => [name, fingerprints[index]]));
+  return {
+    workspaceId: live.workspaceId,
+    skillIds: new Map(live.skills.map(({ name, id }) => [name, id])),
+    mcpServers: steps({ kind: 'mcpServer', workspace, prune }, wanted.mcpServers, live.mcpServers, (wish, present) =>
+      mcpServerDifference(wish, present, fingerprintOf.get(wish.name)),
+    ),
+    skills: steps({ kind: 'skill', workspace, prune }, wanted.skills, live.skills, skillDifference),
+    roles: steps({ kind: 'role', workspace, prune }, wanted.roles, live.roles, roleDifference),
+  };
+}
+
+interface Scope<Kind> {
+  readonly kind: Kind;
+  readonly workspace: string;
+  readonly prune: boolean;
+}
+
+function steps<Kind extends Change['kind'], Wish extends { name: string }, Present extends { name: string }>(
+  { kind, workspace, prune }: Scope<Kind>,
+  wishes: readonly Wish[],
+  present: readonly Present[],
+  difference: (wish: Wish, present: Present) => readonly string[],
+): Step<Kind, Wish, Present>[] {
+  const byName = new Map(present.map((one) => [one.name, one]));
+  const named = new Set(wishes.map(({ name }) => name));
+  const step = (name: string, action: Change['action'], fields: readonly string[] = []) => ({
+    kind,
+    workspace,
+    name,
+    action,
+    fields,
+  });
+  const kept = wishes.map((wanted) => {
+    const live = byName.get(wanted.name) ?? null;
+    if (live === null) return { change: step(wanted.name, 'create'), wanted, live };
+    const fields = difference(wanted, live);
+    return { change: step(wanted.name, fields.length === 0 ? 'none' : 'update', fields), wanted, live };
+  });
+  const gone = present
+    .filter(({ name }) => prune && !named.has(name))
+    .map((live) => ({ change: step(live.name, 'delete'), wanted: null, live }));
+  return [...kept, ...gone];
+}
+
+function mcpServerDifference(
+  wish: WantedMcpServer,
+  { launch, enabled, runtimes }: LiveMcpServer,
+  fingerprint: string | undefined,
+): readonly string[] {
+  const onRuntime =
+    wish.runtime === null
+      ? runtimes.every(({ platform }) => platform)
+      : runtimes.some(({ name }) => name === wish.runtime);
+  return [
+    ...(launch?.fingerprint === fingerprint ? [] : launchDifference(wish.launch, launch)),
+    ...(onRuntime ? [] : ['runtime']),
+    ...(wish.enabled === enabled ? [] : ['enabled']),
+  ];
+}
+
+/** The fingerprint says that something differs; where nothing that may be seen does, it is a secret. */
+function launchDifference(wish: Launch, live: LiveMcpServer['launch']): readonly string[] {
+  const seen =
+    'url' in wish
+      ? { url: wish.url !== live?.url }
+      : {
+          command: wish.command !== live?.command,
+          args: !sameList(wish.args, live?.args ?? []),
+          cwd: wish.cwd !== (live?.cwd ?? null),
+        };
+  const differing = Object.entries(seen).flatMap(([name, differs]) => (differs ? [name] : []));
+  return differing.length > 0 ? differing : ['url' in wish ? 'headers' : 'env'];
+}
+
+function skillDifference(wish: WantedSkill, live: LiveSkill): readonly string[] {
+  const wantedTools = wish.tools.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`);
+  const liveTools = live.tools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`);
+  return [
+    ...(wish.description.trim() === live.description ? [] : ['description']),
+    ...(wish.instructions === live.instructions ? [] : ['instructions']),
+    ...(sameSet(wantedTools, liveTools) ? [] : ['tools']),
+  ];
+}
+
+function roleDifference(wish: WantedRole, live: LiveRole): readonly string[] {
+  const liveSkills = live.skills.map(({ name }) => name);
+  return [
+    ...(wish.description.trim() === live.description ? [] : ['description']),
+    ...(wish.enabled === live.enabled ? [] : ['enabled']),
+    ...(sameSet(wish.skills, liveSkills) ? [] : ['skills']),
+  ];
+}
+
+function refuseUnknownNames(wanted: Wanted, live: Live, prune: boolean): void {
+  const known = (wishes: readonly { name: string }[], present: readonly { name: string }[]) => [
+    ...new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name)),
+  ];
+  const mcpServers = known(wanted.mcpServers, live.mcpServers);
+  const skills = known(wanted.skills, live.skills);
+  const lines = [
+    ...wanted.skills.flatMap(({ name, place, tools }) =>
+      unknown(
+        tools.map(({ mcpServer }) => mcpServer),
+        mcpServers,
+      ).map((missing) =>
+        line(
+          place,
+          `The skill "${name}" takes tools from "${missing}", which is no MCP server here. ${hintFor(missing, mcpServers)}`,
+        ),
+      ),
+    ),
+    ...wanted.roles.flatMap(({ name, place, skills: asked }) =>
+      unknown(asked, skills).map((missing) =>
+        line(place, `The role "${name}" has "${missing}", which is no skill here. ${hintFor(missing, skills)}`),
+      ),
+    ),
+  ];
+  if (lines.length > 0) throw new SvcError('invalid_input', lines.join('\n'));
+}
+
+function unknown(asked: readonly string[], known: readonly string[]): readonly string[] {
+  const names = new Set(known);
+  return [...new Set(asked)].filter((name) => !names.has(name));
+}
+
+function hintFor(name: string, known: readonly string[]): string {
+  return known.length === 0 ? 'There is none yet.' : suggestion(name, known.slice(0, suggestedMax));
+}
+
+const suggestedMax = 50;
+
+function line(place: Place, message: string): string {
+  return describeMistakes(place.file, [{ ...place, message }]);
+}
+
+function sameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+function sameSet(a: readonly string[], b: readonly string[]): boolean {
+  const first = new Set(a);
+  const second = new Set(b);
+  return first.size === second.size && [...first].every((item) => second.has(item));
+}

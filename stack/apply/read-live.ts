@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { BackendClient } from '../backend-client.ts';
+import { suggestion } from '../did-you-mean.ts';
+import type { Launch } from './wanted.ts';
+
+const mcpServer = z.object({
+  id: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  version: z.number(),
+  launch: z
+    .object({
+      command: z.string().nullable(),
+      args: z.array(z.string()).nullable(),
+      cwd: z.string().nullable(),
+      url: z.string().nullable(),
+      fingerprint: z.string(),
+    })
+    .nullable(),
+  runtimes: z.array(z.object({ name: z.string(), platform: z.boolean() })),
+});
+const skill = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  instructions: z.string(),
+  version: z.number(),
+  tools: z.array(z.object({ originalName: z.string(), mcpServer: z.object({ name: z.string() }) })),
+});
+const role = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  enabled: z.boolean(),
+  version: z.number(),
+  skills: z.array(z.object({ id: z.string(), name: z.string() })),
+});
+
+export type LiveMcpServer = z.infer<typeof mcpServer>;
+export type LiveSkill = z.infer<typeof skill>;
+export type LiveRole = z.infer<typeof role>;
+
+/** What a workspace holds now. */
+export interface Live {
+  readonly workspaceId: string;
+  readonly mcpServers: readonly LiveMcpServer[];
+  readonly skills: readonly LiveSkill[];
+  readonly roles: readonly LiveRole[];
+}
+
+export async function readLive(backend: BackendClient, workspace: string, signal: AbortSignal): Promise<Live> {
+  const workspaceId = await findWorkspace(backend, workspace, signal);
+  const readAll = <Item extends z.ZodType>(list: string, fields: string, item: Item) =>
+    readPages({ backend, workspaceId, list, fields, item, signal });
+  const [mcpServers, skills, roles] = await Promise.all([
+    readAll(
+      'mcpServers',
+      'id name enabled version launch { command args cwd url fingerprint } runtimes { name platform }',
+      mcpServer,
+    ),
+    readAll(
+      'skills',
+      'id name description instructions version tools(first: 1000) { originalName mcpServer { name } }',
+      skill,
+    ),
+    readAll('roles', 'id name description enabled version skills(first: 1000) { id name }', role),
+  ]);
+  return { workspaceId, mcpServers, skills, roles };
+}
+
+async function findWorkspace(backend: BackendClient, name: string, signal: AbortSignal): Promise<string> {
+  const { workspace } = await backend.query(
+    'query ($name: String) { workspace(name: $name) { id } }',
+    { name },
+    z.object({ workspace: z.object({ id: z.string() }).nullable() }).parse,
+    { signal },
+  );
+  if (workspace !== null) return workspace.id;
+  const { workspaces } = await backend.query(
+    '{ workspaces { nodes { name } } }',
+    {},
+    z.object({ workspaces: z.object({ nodes: z.array(z.object({ name: z.string() })) }) }).parse,
+    { signal },
+  );
+  const names = workspaces.nodes.map((known) => known.name);
+  throw new SvcError('not_found', `There is no workspace "${name}". ${suggestion(name, names)}`);
+}
+
+interface Pages<Item extends z.ZodType> {
+  readonly backend: BackendClient;
+  readonly workspaceId: string;
+  readonly list: string;
+  readonly fields: string;
+  readonly item: Item;
+  readonly signal: AbortSignal;
+}
+
+/** The backend holds at most 10,000 of anything in a workspace, a hundred a page. */
+const pagesMax = 101;
+
+async function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.output<Item>[]> {
+  const { backend, workspaceId, list, fields, item, signal } = pages;
+  const document = `query ($id: ID, $after: String) {
+    workspace(id: $id) { page: ${list}(after: $after) { nodes { ${fields} } pageInfo { next } } }
+  }`;
+  const answer = z.object({
+    workspace: z.object({
+      page: z.object({ nodes: z.array(item), pageInfo: z.object({ next: z.string().nullable() }) }),
+    }),
+  });
+  const items: z.output<Item>[] = [];
+  let after: string | null = null;
+  for (let page = 0; page < pagesMax; page++) {
+    const { workspace }: z.output<typeof answer> = await backend.query(
+      document,
+      { id: workspaceId, after },
+      answer.parse,
+      { signal },
+    );
+    items.push(...workspace.page.nodes);
+    after = workspace.page.pageInfo.next;
+    if (after === null) return items;
+  }
+  throw new SvcError('too_large', `The workspace has more ${list} than can be compared.`);
+}
+
+/** The backend takes fifty aliases in one question. */
+const fingerprintsAtOnce = 25;
+
+/** What the fingerprint of each launch would be: the only way to see whether a secret differs. */
+export async function readFingerprints(
+  backend: BackendClient,
+  workspaceId: string,
+  launches: readonly Launch[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let start = 0; start < launches.length; start += fingerprintsAtOnce) {
+    const batch = launches.slice(start, start + fingerprintsAtOnce);
+    const parameters = batch.map((_, i) => `$l${i}: LaunchInput!`).join(', ');
+    const fields = batch.map((_, i) => `f${i}: launchFingerprint(launch: $l${i})`).join(' ');
+    const { workspace } = await backend.query(
+      `query ($id: ID, ${parameters}) { workspace(id: $id) { ${fields} } }`,
+      { id: workspaceId, ...Object.fromEntries(batch.map((launch, i) => [`l${i}`, launch])) },
+      z.object({ workspace: z.record(z.string(), z.string()) }).parse,
+      { signal },
+    );
+    found.push(...batch.map((_, i) => workspace[`f${i}`] ?? ''));
+  }
+  return found;
+}
