@@ -1,0 +1,451 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import { createSchema } from '../graphql/schema.ts';
+import { leastRole, memberRoles, type Right } from '../members/access.ts';
+import { type Answer, startTestBackend, type TestBackend } from './start-test-backend.ts';
+
+let backend: TestBackend;
+let home: Home;
+let away: Home;
+const tokens = new Map<string, string>();
+
+/** A workspace with one of everything. */
+interface Home {
+  readonly workspace: WorkspaceId;
+  readonly role: string;
+  readonly skill: string;
+  readonly server: string;
+  readonly key: string;
+  readonly runtime: string;
+}
+
+beforeAll(async () => {
+  backend = await startTestBackend();
+  home = await addHome('Home');
+  away = await addHome('Away');
+  for (const role of memberRoles) tokens.set(role, (await backend.addMember(home.workspace, role)).token);
+  tokens.set('operator', await backend.operatorToken());
+  tokens.set('stranger', (await backend.addMember(away.workspace, 'owner')).token);
+});
+afterAll(() => backend.stop());
+
+async function addHome(name: string): Promise<Home> {
+  const { createWorkspace } = await backend.must(
+    'mutation ($name: String!) { createWorkspace(input: { name: $name, ownerEmail: "owner@localhost" }) { id } }',
+    { name },
+  );
+  const made = await backend.must(
+    `mutation ($w: ID!) {
+      createRole(workspace: $w, input: { name: "same" }) { id }
+      createSkill(workspace: $w, input: { name: "same" }) { id }
+      createMcpServer(workspace: $w, input: { name: "same", launch: { command: "same" } }) { id }
+      createKey(workspace: $w, input: { name: "same" }) { key { id } }
+      registerRuntime(workspace: $w, name: "same") { runtime { id } }
+    }`,
+    { w: createWorkspace.id },
+  );
+  return {
+    workspace: createWorkspace.id,
+    role: made.createRole.id,
+    skill: made.createSkill.id,
+    server: made.createMcpServer.id,
+    key: made.createKey.key.id,
+    runtime: made.registerRuntime.runtime.id,
+  };
+}
+
+interface Row {
+  readonly right: Right;
+  /** With a node of its own to act on, made by an operator, so that every role meets the same state. */
+  readonly ask: (at: Home, token: string | undefined) => Promise<Answer>;
+}
+
+let count = 0;
+const fresh = () => `n-${++count}`;
+const ask = (query: string, variables: object, token: string | undefined) =>
+  backend.ask({ query, variables: { ...variables }, token });
+
+const launch = { command: 'node', env: [{ name: 'A', value: 'b' }] };
+const rows: Readonly<Record<string, Row>> = {
+  createWorkspace: {
+    right: 'operate',
+    ask: (_at, token) =>
+      ask(
+        'mutation ($n: String!) { createWorkspace(input: { name: $n, ownerEmail: "a@b" }) { id } }',
+        { n: fresh() },
+        token,
+      ),
+  },
+  updateWorkspace: {
+    right: 'own',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $n: String!) { updateWorkspace(id: $w, input: { name: $n }) { id } }',
+        { w: at.workspace, n: fresh() },
+        token,
+      ),
+  },
+  createRole: {
+    right: 'edit',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $n: String!) { createRole(workspace: $w, input: { name: $n }) { id } }',
+        { w: at.workspace, n: fresh() },
+        token,
+      ),
+  },
+  updateRole: {
+    right: 'edit',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!, $n: String!) { updateRole(workspace: $w, id: $id, input: { description: $n }) { id } }',
+        { w: at.workspace, id: at.role, n: fresh() },
+        token,
+      ),
+  },
+  removeRole: {
+    right: 'edit',
+    ask: async (at, token) => {
+      const made = await backend.must(
+        'mutation ($w: ID!, $n: String!) { createRole(workspace: $w, input: { name: $n }) { id } }',
+        { w: at.workspace, n: fresh() },
+      );
+      return ask(
+        'mutation ($w: ID!, $id: ID!) { removeRole(workspace: $w, id: $id) }',
+        { w: at.workspace, id: made.createRole.id },
+        token,
+      );
+    },
+  },
+  createSkill: {
+    right: 'edit',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $n: String!) { createSkill(workspace: $w, input: { name: $n }) { id } }',
+        { w: at.workspace, n: fresh() },
+        token,
+      ),
+  },
+  updateSkill: {
+    right: 'edit',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!, $n: String!) { updateSkill(workspace: $w, id: $id, input: { instructions: $n }) { id } }',
+        { w: at.workspace, id: at.skill, n: fresh() },
+        token,
+      ),
+  },
+  removeSkill: {
+    right: 'edit',
+    ask: async (at, token) => {
+      const made = await backend.must(
+        'mutation ($w: ID!, $n: String!) { createSkill(workspace: $w, input: { name: $n }) { id } }',
+        { w: at.workspace, n: fresh() },
+      );
+      return ask(
+        'mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }',
+        { w: at.workspace, id: made.createSkill.id },
+        token,
+      );
+    },
+  },
+  createMcpServer: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
+        { w: at.workspace, input: { name: fresh(), launch } },
+        token,
+      ),
+  },
+  updateMcpServer: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!, $input: McpServerPatch!) { updateMcpServer(workspace: $w, id: $id, input: $input) { id } }',
+        { w: at.workspace, id: at.server, input: { launch: { command: fresh() } } },
+        token,
+      ),
+  },
+  removeMcpServer: {
+    right: 'administer',
+    ask: async (at, token) => {
+      const made = await backend.must(
+        'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
+        { w: at.workspace, input: { name: fresh(), launch } },
+      );
+      return ask(
+        'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
+        { w: at.workspace, id: made.createMcpServer.id },
+        token,
+      );
+    },
+  },
+  restartMcpServer: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $id: ID!) { restartMcpServer(workspace: $w, id: $id) }',
+        { w: at.workspace, id: at.server },
+        token,
+      ),
+  },
+  createKey: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { key { id } } }',
+        { w: at.workspace, n: fresh() },
+        token,
+      ),
+  },
+  revokeKey: {
+    right: 'administer',
+    ask: async (at, token) => {
+      const name = fresh();
+      await backend.must(
+        'mutation ($w: ID!, $n: String!) { createKey(workspace: $w, input: { name: $n }) { key { id } } }',
+        { w: at.workspace, n: name },
+      );
+      return ask(
+        'mutation ($w: ID!, $n: String!) { revokeKey(workspace: $w, key: $n) { id } }',
+        { w: at.workspace, n: name },
+        token,
+      );
+    },
+  },
+  registerRuntime: {
+    right: 'administer',
+    ask: (at, token) =>
+      ask(
+        'mutation ($w: ID!, $n: String!) { registerRuntime(workspace: $w, name: $n) { runtime { id } } }',
+        { w: at.workspace, n: fresh() },
+        token,
+      ),
+  },
+  revokeRuntime: {
+    right: 'administer',
+    ask: async (at, token) => {
+      const made = await backend.must(
+        'mutation ($w: ID!, $n: String!) { registerRuntime(workspace: $w, name: $n) { runtime { id } } }',
+        { w: at.workspace, n: fresh() },
+      );
+      return ask(
+        'mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }',
+        { w: at.workspace, id: made.registerRuntime.runtime.id },
+        token,
+      );
+    },
+  },
+  registerSystemKey: {
+    right: 'operate',
+    ask: (_at, token) =>
+      ask(
+        'mutation ($key: String!) { registerSystemKey(input: { component: "remote-mcp", key: $key }) }',
+        { key: newKey('system').reveal() },
+        token,
+      ),
+  },
+};
+
+const everyone = [...memberRoles, 'operator'];
+
+function may(who: string, right: Right): boolean {
+  if (who === 'operator') return true;
+  const least = leastRole[right];
+  return least !== null && everyone.indexOf(who) >= everyone.indexOf(least);
+}
+
+test('every mutation has a row', () => {
+  const fields = createSchema().getMutationType()?.getFields() ?? {};
+  expect(Object.keys(fields).sort()).toEqual(Object.keys(rows).sort());
+});
+
+describe.each(Object.entries(rows))('%s', (_name, row) => {
+  test.each(everyone)('%s', async (who) => {
+    const answer = await row.ask(home, tokens.get(who));
+    expect(answer.code).toBe(may(who, row.right) ? null : 'forbidden');
+  });
+
+  test('a member of another workspace learns nothing, not even that it exists', async () => {
+    const answer = await row.ask(home, tokens.get('stranger'));
+    expect(answer.code).toBe(row.right === 'operate' ? 'forbidden' : 'not_found');
+    expect(JSON.stringify(answer.errors)).not.toMatch(/Home|same/);
+  });
+
+  test('without a token, or with one that expired, nothing happens', async () => {
+    expect((await row.ask(home, undefined)).status).toBe(401);
+    expect((await row.ask(home, await backend.operatorToken({ exp: 1 }))).status).toBe(401);
+  });
+});
+
+describe('ids of another workspace are as unknown as ids of nothing', () => {
+  const refusals: readonly (readonly [string, (at: Home) => string])[] = [
+    ['mutation ($w: ID!, $id: ID!) { updateRole(workspace: $w, id: $id, input: {}) { id } }', ({ role }) => role],
+    ['mutation ($w: ID!, $id: ID!) { removeRole(workspace: $w, id: $id) }', ({ role }) => role],
+    ['mutation ($w: ID!, $id: ID!) { updateSkill(workspace: $w, id: $id, input: {}) { id } }', ({ skill }) => skill],
+    ['mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }', ({ skill }) => skill],
+    [
+      'mutation ($w: ID!, $id: ID!) { createRole(workspace: $w, input: { name: "r", skills: [$id] }) { id } }',
+      ({ skill }) => skill,
+    ],
+    [
+      'mutation ($w: ID!, $id: ID!) { updateMcpServer(workspace: $w, id: $id, input: {}) { id } }',
+      ({ server }) => server,
+    ],
+    ['mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }', ({ server }) => server],
+    ['mutation ($w: ID!, $id: ID!) { restartMcpServer(workspace: $w, id: $id) }', ({ server }) => server],
+    [
+      'mutation ($w: ID!, $id: ID!) { createKey(workspace: $w, input: { name: "k", roles: [$id] }) { key { id } } }',
+      ({ role }) => role,
+    ],
+    ['mutation ($w: ID!, $id: String!) { revokeKey(workspace: $w, key: $id) { id } }', ({ key }) => key],
+    ['mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', ({ runtime }) => runtime],
+  ];
+  test.each(refusals)('%s', async (query, idOf) => {
+    for (const token of [tokens.get('owner'), tokens.get('operator')]) {
+      const answer = await ask(query, { w: home.workspace, id: idOf(away) }, token);
+      expect(answer.code).toBe('not_found');
+    }
+  });
+
+  test('lookups answer null', async () => {
+    const query = `query ($w: ID!, $role: ID!, $skill: ID!, $server: ID!) {
+      workspace(id: $w) { role(id: $role) { id } skill(id: $skill) { id } mcpServer(id: $server) { id } }
+    }`;
+    const { workspace: w } = home;
+    const { data } = await ask(query, { ...away, w }, tokens.get('operator'));
+    expect(data).toEqual({ workspace: { role: null, skill: null, mcpServer: null } });
+    const own = await ask(query, { ...home, w }, tokens.get('viewer'));
+    expect(own.data.workspace.role).toEqual({ id: home.role });
+  });
+});
+
+describe('reading', () => {
+  const byId = 'query ($id: ID) { workspace(id: $id) { id } }';
+  const byName = 'query ($name: String) { workspace(name: $name) { id } }';
+
+  test('a workspace one is no member of is not there', async () => {
+    const token = tokens.get('viewer');
+    expect((await ask(byId, { id: away.workspace }, token)).data).toEqual({ workspace: null });
+    expect((await ask(byName, { name: 'Away' }, token)).data).toEqual({ workspace: null });
+    expect((await ask(byId, { id: newId('workspace') }, token)).data).toEqual({ workspace: null });
+    expect((await ask(byId, { id: 'nonsense' }, token)).data).toEqual({ workspace: null });
+    expect((await ask(byName, { name: 'Away' }, tokens.get('stranger'))).data.workspace.id).toBe(away.workspace);
+    expect((await ask('{ workspace { id } }', {}, token)).code).toBe('invalid_input');
+  });
+
+  test('users see their own workspaces, operators all', async () => {
+    const query = '{ workspaces { nodes { id } } viewer { kind name memberships { role workspace { id } } } }';
+    const { data } = await ask(query, {}, tokens.get('editor'));
+    expect(data.workspaces.nodes).toEqual([{ id: home.workspace }]);
+    expect(data.viewer).toEqual({
+      kind: 'user',
+      name: 'editor',
+      memberships: [{ role: 'editor', workspace: { id: home.workspace } }],
+    });
+    const all = await ask(query, {}, tokens.get('operator'));
+    expect(all.data.workspaces.nodes.length).toBeGreaterThan(1);
+    expect(all.data.viewer.memberships).toEqual([]);
+    const found = await ask('{ workspaces(search: "away") { nodes { name } } }', {}, tokens.get('operator'));
+    expect(found.data.workspaces.nodes).toEqual([{ name: 'Away' }]);
+    const sought = await ask('{ workspaces(search: "away") { nodes { name } } }', {}, tokens.get('stranger'));
+    expect(sought.data.workspaces.nodes).toEqual([{ name: 'Away' }]);
+    const hidden = await ask('{ workspaces(search: "away") { nodes { name } } }', {}, tokens.get('viewer'));
+    expect(hidden.data.workspaces.nodes).toEqual([]);
+  });
+
+  test('how an MCP server is started, and what it prints, is for owner, admin and operator', async () => {
+    const { data } = await backend.ask({
+      query: `mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }`,
+      variables: {
+        w: home.workspace,
+        input: {
+          name: 'launched',
+          launch: {
+            command: 'node',
+            args: ['a.js', '--x'],
+            cwd: '/srv',
+            env: [{ name: 'TOKEN', value: 'hidden-value' }],
+          },
+        },
+      },
+      token: tokens.get('admin'),
+    });
+    const query = `query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) {
+      launch { command args cwd url envNames headerNames fingerprint } stderr
+    } } }`;
+    for (const who of everyone) {
+      const answer = await ask(query, { w: home.workspace, id: data.createMcpServer.id }, tokens.get(who));
+      const shown = answer.data.workspace.mcpServer;
+      expect(JSON.stringify(answer)).not.toContain('hidden-value');
+      if (!may(who, 'administer')) expect(shown).toEqual({ launch: null, stderr: [] });
+      else {
+        expect(shown.launch).toEqual({
+          command: 'node',
+          args: ['a.js', '--x'],
+          cwd: '/srv',
+          url: null,
+          envNames: ['TOKEN'],
+          headerNames: [],
+          fingerprint: expect.stringMatching(/^[\w-]{43}$/),
+        });
+      }
+    }
+  });
+
+  test('the fingerprint of a launch, too', async () => {
+    const query = `query ($w: ID!) { workspace(id: $w) { launchFingerprint(launch: { command: "x" }) } }`;
+    for (const who of everyone) {
+      const answer = await ask(query, { w: home.workspace }, tokens.get(who));
+      expect(answer.code).toBe(may(who, 'administer') ? null : 'forbidden');
+    }
+  });
+
+  test('the owner of a workspace is a person', async () => {
+    const query = 'query ($w: ID!) { workspace(id: $w) { owner { email name } } }';
+    const { data } = await ask(query, { w: home.workspace }, tokens.get('viewer'));
+    expect(data.workspace.owner).toEqual({ email: 'owner@localhost', name: 'owner' });
+  });
+});
+
+describe('suspended', () => {
+  test('a workspace is closed to its members, not to operators', async () => {
+    const place = await addHome('Closed');
+    const owner = await backend.addMember(place.workspace, 'owner');
+    const suspend =
+      'mutation ($w: ID!, $s: Boolean) { updateWorkspace(id: $w, input: { suspended: $s }) { suspended } }';
+    const read = 'query ($w: ID!) { workspace(id: $w) { roles { nodes { id } } } }';
+    const byOwner = await ask(suspend, { w: place.workspace, s: true }, owner.token);
+    expect(byOwner.code).toBe('forbidden');
+    const { updateWorkspace } = await backend.must(suspend, { w: place.workspace, s: true });
+    expect(updateWorkspace).toEqual({ suspended: true });
+    expect((await ask(read, { w: place.workspace }, owner.token)).code).toBe('forbidden');
+    expect((await rows.createRole?.ask(place, owner.token))?.code).toBe('forbidden');
+    expect((await rows.createRole?.ask(place, tokens.get('stranger')))?.code).toBe('not_found');
+    expect((await rows.createRole?.ask(place, tokens.get('operator')))?.code).toBe(null);
+    await backend.must(suspend, { w: place.workspace, s: false });
+    expect((await ask(read, { w: place.workspace }, owner.token)).code).toBe(null);
+  });
+
+  test('a membership too', async () => {
+    const member = await backend.addMember(home.workspace, 'owner');
+    await backend.withGraph((graph) =>
+      graph.write(async (transaction) => {
+        const node = await transaction.findBy('member', { user: member.user }, home.workspace);
+        if (node === null) throw new Error('the member was not written');
+        await transaction.update('member', node.id, { suspended: true }, { anchor: home.workspace });
+      }),
+    );
+    const read = 'query ($w: ID!) { workspace(id: $w) { id } }';
+    expect((await ask(read, { w: home.workspace }, member.token)).code).toBe('forbidden');
+    expect((await rows.createRole?.ask(home, member.token))?.code).toBe('forbidden');
+    expect((await ask('{ workspaces { nodes { id } } }', {}, member.token)).data.workspaces.nodes).toEqual([]);
+  });
+
+  test('the token of a user who is gone is no token', async () => {
+    const gone = await backend.userToken(newId('user'));
+    expect((await ask('{ viewer { id } }', {}, gone)).status).toBe(401);
+  });
+});
