@@ -19,14 +19,18 @@ export function listen(server: Server, { host, port }: Address): Promise<string>
   });
 }
 
+/** A connection whose last request has been answered is idle, and kept open by its client for as long as it likes. */
+const closeIdleEveryMs = 20;
+
 /** Stops taking connections, lets requests under way finish, and after the deadline ends what is left. */
 export async function stopListening(server: Server, deadlineMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  const idle = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
   await closed;
-  clearTimeout(timer);
+  clearInterval(idle);
+  clearTimeout(deadline);
 }
 
 /** The URL somebody on this machine reaches it by: a wildcard address is no destination. */

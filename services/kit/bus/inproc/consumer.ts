@@ -70,9 +70,9 @@ export class Consumer {
     await Promise.resolve();
     let retryMs = retryFirstMs;
     for (let handler = this.#inTurn(); handler !== undefined; handler = this.#inTurn()) {
-      const batch = this.#source.next();
+      const batch = this.#next();
       if (batch === null) break;
-      handler.working = this.#handled(handler, batch);
+      handler.working = batch === 'unreadable' ? Promise.resolve(false) : this.#handled(handler, batch);
       const done = await handler.working;
       handler.working = null;
       if (done) {
@@ -83,6 +83,15 @@ export class Consumer {
       }
     }
     this.#running = false;
+  }
+
+  #next(): Batch | 'unreadable' | null {
+    try {
+      return this.#source.next();
+    } catch (thrown) {
+      this.#logger.error({ consumer: this.#name, err: thrown }, 'failed to read a batch, which will be tried again');
+      return 'unreadable';
+    }
   }
 
   async #handled(handler: Handler, batch: Batch): Promise<boolean> {

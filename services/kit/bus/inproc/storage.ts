@@ -25,6 +25,7 @@ export class Storage {
   readonly #streams = new Map<string, StreamStore>();
   readonly #buckets = new Map<string, BucketStore>();
   readonly #cleaning: NodeJS.Timeout;
+  #closing = false;
 
   private constructor(database: DatabaseSync, log: FileHandle | null, logger: Logger) {
     this.#database = database;
@@ -35,25 +36,22 @@ export class Storage {
     this.#cleaning.unref();
   }
 
-  /** Opens the file, or memory where there is none. Throws `unavailable` where another process has the file. */
+  /** Opens the file, or memory where there is none. */
   static async open(file: string | null, logger: Logger): Promise<Storage> {
     try {
-      const database = new DatabaseSync(file ?? ':memory:', { timeout: 1000 });
+      const database = new DatabaseSync(file ?? ':memory:');
       database.exec(settings);
-      database.exec(schema);
+      createTables(database);
       return new Storage(database, file === null ? null : await openFile(`${file}-wal`, 'r+'), logger);
     } catch (error) {
-      throw new SvcError('unavailable', `The bus cannot open "${file ?? 'memory'}".`, {
-        hint: 'Is another svc running on this installation? svc status tells; svc down ends it.',
-        cause: error,
-      });
+      throw cannotOpen(file ?? ':memory:', error);
     }
   }
 
   stream(name: string): StreamStore {
     const known = this.#streams.get(name);
     if (known !== undefined) return known;
-    const stream = new StreamStore(name, this.#database, this.#writer, this.#logger);
+    const stream = new StreamStore(name, { database: this.#database, writer: this.#writer, logger: this.#logger });
     this.#streams.set(name, stream);
     return stream;
   }
@@ -70,6 +68,7 @@ export class Storage {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     clearInterval(this.#cleaning);
     await Promise.all([...this.#streams.values()].map((stream) => stream.close()));
     await this.#writer.close();
@@ -79,9 +78,40 @@ export class Storage {
 
   #cleanUp(): void {
     for (const store of [...this.#streams.values(), ...this.#buckets.values()]) {
-      store.cleanUp().catch((error: unknown) => this.#logger.error({ err: error }, 'failed to clean up'));
+      store.cleanUp().catch((error: unknown) => {
+        if (!this.#closing) this.#logger.error({ err: error }, 'failed to clean up');
+      });
     }
   }
+}
+
+/** Result codes of SQLite. */
+const busy = 5;
+const notADatabase = 26;
+
+function cannotOpen(file: string, cause: unknown): SvcError {
+  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
+  const message = `The bus cannot open its file "${file}"`;
+  if (code === busy) {
+    return new SvcError('conflict', `${message}: another process has it.`, {
+      hint: 'svc status tells which one runs; svc down ends it.',
+      cause,
+    });
+  }
+  if (code === notADatabase) {
+    return new SvcError('unavailable', `${message}: it is damaged.`, {
+      hint: 'Move it away: a new one is made. Sessions end, and usage that was not counted yet is lost.',
+      cause,
+    });
+  }
+  return new SvcError('unavailable', `${message}.`, {
+    hint: 'Is its folder there, and may this user write to it?',
+    cause,
+  });
+}
+
+export function createTables(database: DatabaseSync): void {
+  database.exec(tables);
 }
 
 /** A checkpoint blocks the event loop; of 250 pages (1 MB) it takes 4 ms at most, of 1,000 13 ms (measured). */
@@ -94,7 +124,7 @@ const settings = `
 `;
 
 /** The revision of a key is its row number: it only ever grows, also over deletions. */
-const schema = `
+const tables = `
   CREATE TABLE IF NOT EXISTS stream (
     name TEXT PRIMARY KEY, bytes INTEGER NOT NULL
   ) STRICT;

@@ -6,23 +6,37 @@ import { type Batch, Consumer } from './consumer.ts';
 import type { Writer } from './writer.ts';
 
 /** What a stream keeps for a consumer that is away; the oldest goes first. */
-const keptMaxBytes = 256 * 1024 * 1024;
-const keptMaxAgeMs = 7 * 24 * 60 * 60 * 1000;
+export interface StreamBounds {
+  readonly maxBytes: number;
+  readonly maxAgeMs: number;
+}
+/** An hour of a thousand calls a second, give or take, and a week of a backend that nobody mends. */
+const boundsDefault: StreamBounds = { maxBytes: 256 * 1024 * 1024, maxAgeMs: 7 * 24 * 60 * 60 * 1000 };
 /** Old records removed at a time. */
 const cleanUpMax = 500;
 /** What a consumer is handed at once. */
 const batchMaxRecords = 256;
 const batchMaxBytes = 1024 * 1024;
 
+/** Where a stream or a bucket is kept. */
+export interface Place {
+  readonly database: DatabaseSync;
+  readonly writer: Writer;
+  readonly logger: Logger;
+}
+
 export class StreamStore implements Stream {
   readonly #name: string;
   readonly #writer: Writer;
   readonly #logger: Logger;
+  readonly #bounds: StreamBounds;
   readonly #consumers = new Map<string, Consumer>();
   readonly #statements;
 
-  constructor(name: string, database: DatabaseSync, writer: Writer, logger: Logger) {
+  constructor(name: string, place: Place, bounds: StreamBounds = boundsDefault) {
+    const { database, writer, logger } = place;
     this.#name = name;
+    this.#bounds = bounds;
     this.#writer = writer;
     this.#logger = logger;
     this.#statements = prepare(database);
@@ -51,14 +65,27 @@ export class StreamStore implements Stream {
         next: () => this.#nextBatch(name),
         done: (batch) => this.#writer.write('log', () => this.#statements.move.run(this.#name, name, batch.end)),
       });
-    if (known === undefined) this.#consumers.set(name, consumer);
+    if (known === undefined) {
+      this.#consumers.set(name, consumer);
+      this.#writer
+        .write('log', () => this.#statements.meet.run(this.#name, name))
+        .catch((error: unknown) => this.#logger.error({ err: error, consumer: name }, 'failed to note a new consumer'));
+    }
     return consumer.add(handle);
   }
 
+  /** Removes what every consumer has handled, and what is beyond the bounds whether handled or not. */
   async cleanUp(): Promise<void> {
-    const removed = await this.#writer.write('log', () => this.#removeOld());
-    if (removed > 0)
-      this.#logger.warn({ stream: this.#name, removed }, 'removed records that were too old or too many');
+    for (let removed = cleanUpMax; removed === cleanUpMax; ) {
+      const round = await this.#writer.write('log', () => this.#removeOld());
+      removed = round.removed;
+      if (round.lost > 0) {
+        this.#logger.warn(
+          { stream: this.#name, lost: round.lost },
+          'removed records that no consumer came for in time',
+        );
+      }
+    }
   }
 
   async close(): Promise<void> {
@@ -80,30 +107,37 @@ export class StreamStore implements Stream {
     return records.length === 0 ? null : { records, end };
   }
 
-  #removeOld(): number {
-    const bytes = Number(this.#statements.bytes.get(this.#name)?.bytes ?? 0);
-    const oldest = Date.now() - keptMaxAgeMs;
-    let excess = bytes - keptMaxBytes;
+  #removeOld(): { readonly removed: number; readonly lost: number } {
+    const handled = Number(this.#statements.handled.get(this.#name)?.position ?? 0);
+    const oldest = Date.now() - this.#bounds.maxAgeMs;
+    let excess = Number(this.#statements.bytes.get(this.#name)?.bytes ?? 0) - this.#bounds.maxBytes;
     let last = 0;
     let removed = 0;
+    let lost = 0;
     let freed = 0;
     for (const row of this.#statements.oldest.iterate(this.#name, cleanUpMax)) {
-      if (excess <= 0 && Number(row.at) > oldest) break;
-      last = Number(row.sequence);
+      const sequence = Number(row.sequence);
+      if (sequence > handled && excess <= 0 && Number(row.at) > oldest) break;
+      last = sequence;
       freed += Number(row.size);
       excess -= Number(row.size);
       removed++;
+      if (sequence > handled) lost++;
     }
-    if (removed === 0) return 0;
-    this.#statements.remove.run(this.#name, last);
-    this.#statements.grow.run(this.#name, -freed);
-    return removed;
+    if (removed > 0) {
+      this.#statements.remove.run(this.#name, last);
+      this.#statements.grow.run(this.#name, -freed);
+    }
+    return { removed, lost };
   }
 }
 
 function prepare(
   database: DatabaseSync,
-): Record<'append' | 'grow' | 'bytes' | 'after' | 'position' | 'move' | 'oldest' | 'remove', StatementSync> {
+): Record<
+  'append' | 'grow' | 'bytes' | 'after' | 'position' | 'meet' | 'move' | 'handled' | 'oldest' | 'remove',
+  StatementSync
+> {
   return {
     append: database.prepare('INSERT INTO record (stream, at, payload) VALUES (?, ?, ?)'),
     grow: database.prepare(
@@ -114,6 +148,8 @@ function prepare(
       'SELECT sequence, payload FROM record WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?',
     ),
     position: database.prepare('SELECT position FROM consumer WHERE stream = ? AND name = ?'),
+    meet: database.prepare('INSERT INTO consumer (stream, name, position) VALUES (?, ?, 0) ON CONFLICT DO NOTHING'),
+    handled: database.prepare('SELECT min(position) AS position FROM consumer WHERE stream = ?'),
     move: database.prepare(
       'INSERT INTO consumer (stream, name, position) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET position = excluded.position',
     ),

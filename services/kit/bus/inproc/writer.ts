@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SvcError } from '../../../contracts/errors.ts';
@@ -19,6 +18,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** The write-ahead log, as far as it must reach the disk. */
+export interface SyncedFile {
+  datasync(): Promise<void>;
+}
+
 /** A transaction ends after this long and lets the event loop turn, whatever still waits. */
 const sliceMs = 2;
 const waitingMax = 100_000;
@@ -26,14 +30,14 @@ const waitingMax = 100_000;
 /** Gathers writes into transactions: one commit serves all that came in one turn, one sync of the disk all that came meanwhile. */
 export class Writer {
   readonly #database: DatabaseSync;
-  readonly #log: FileHandle | null;
+  readonly #log: SyncedFile | null;
   #waiting: Write[] = [];
   #unsynced: Waiting[] = [];
   #flushing: Promise<void> | null = null;
   #syncing: Promise<void> | null = null;
   #closed = false;
 
-  constructor(database: DatabaseSync, log: FileHandle | null) {
+  constructor(database: DatabaseSync, log: SyncedFile | null) {
     this.#database = database;
     this.#log = log;
   }
@@ -97,7 +101,7 @@ export class Writer {
   }
 
   /** As synchronous=FULL would after every commit, but in a thread of its own and once for all that wait. */
-  async #sync(log: FileHandle): Promise<void> {
+  async #sync(log: SyncedFile): Promise<void> {
     while (this.#unsynced.length > 0) {
       const synced = this.#unsynced.splice(0);
       try {

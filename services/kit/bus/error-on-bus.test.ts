@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { errorCodes, SvcError } from '../../contracts/errors.ts';
+import { createLog } from '../log.ts';
+import { errorFromBus, errorOnBus } from './error-on-bus.ts';
+
+function written() {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  return { lines, logger: createLog({ service: 'test', level: 'info', destination })('test') };
+}
+
+it.each(errorCodes.filter((code) => code !== 'internal' && code !== 'cancelled'))('%s crosses whole', (code) => {
+  const { lines, logger } = written();
+  const error = new SvcError(code, 'What failed.', { hint: 'Mend it.', cause: new Error('inside') });
+  const sent = errorOnBus(error, logger);
+  expect(sent).toEqual({ code, message: 'What failed.', hint: 'Mend it.' });
+  const arrived = errorFromBus(JSON.parse(JSON.stringify(sent)));
+  expect(arrived).toMatchObject({ code, message: 'What failed.', hint: 'Mend it.' });
+  expect(arrived.cause).toBeUndefined();
+  expect(lines).toEqual([]);
+});
+
+it('a bug crosses as an id, and is logged', () => {
+  const { lines, logger } = written();
+  const sent = errorOnBus(new TypeError('secret detail'), logger);
+  expect(sent.code).toBe('internal');
+  expect(JSON.stringify(sent)).not.toContain('secret detail');
+  expect(lines.join()).toContain('secret detail');
+});
+
+it('a responder that was cancelled is unavailable to an asker that still waits', () => {
+  const { logger } = written();
+  expect(errorOnBus(AbortSignal.abort().reason, logger).code).toBe('unavailable');
+});
+
+it('a long text is cut, not refused', () => {
+  const { logger } = written();
+  const sent = errorOnBus(new SvcError('conflict', 'm'.repeat(10_000), { hint: 'h'.repeat(10_000) }), logger);
+  expect([sent.message.length, sent.hint?.length]).toEqual([4000, 1000]);
+});
+
+it('a code of a newer version is internal', () => {
+  expect(errorFromBus({ code: 'teapot', message: 'a' })).toMatchObject({ code: 'internal', message: 'a' });
+});

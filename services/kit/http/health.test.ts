@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHealthServer } from './health.ts';
+import { listen, stopListening } from './listen.ts';
+
+let missing: readonly string[] = [];
+const server = createHealthServer(() => missing);
+let url = '';
+beforeAll(async () => {
+  url = await listen(server, { host: '127.0.0.1', port: 0 });
+});
+afterAll(() => stopListening(server, 1000));
+
+describe('/health', () => {
+  it.each([undefined, 'Bearer nonsense', 'nonsense'])(
+    'answers 200 with the Authorization header %j',
+    async (header) => {
+      const response = await fetch(
+        `${url}/health?a=b`,
+        header === undefined ? {} : { headers: { authorization: header } },
+      );
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ status: 'ok' });
+      expect(response.headers.get('cache-control')).toBe('no-store');
+    },
+  );
+
+  it('answers 200 also while nothing is ready', async () => {
+    missing = ['The bus is not connected.'];
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+  });
+});
+
+describe('/ready', () => {
+  it('answers 503 and says what is missing, then 200', async () => {
+    missing = ['The bus is not connected.'];
+    const before = await fetch(`${url}/ready`);
+    expect(before.status).toBe(503);
+    expect(await before.json()).toEqual({ status: 'not ready', missing });
+    missing = [];
+    const after = await fetch(`${url}/ready`);
+    expect(after.status).toBe(200);
+    expect(await after.json()).toEqual({ status: 'ready' });
+  });
+});
+
+describe('anything else', () => {
+  it.each(['/health', '/ready'])('than GET and HEAD of %s is refused', async (path) => {
+    const head = await fetch(url + path, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await fetch(url + path, { method: 'POST', body: 'x' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it.each(['/', '/mcp', '/health/', '/healthy', '/ready/x'])('such as %s is not found', async (path) => {
+    const response = await fetch(url + path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });
+  });
+});
