@@ -20,7 +20,7 @@ export interface LaunchView {
 export function launchChanges(before: Launch | null, after: Launch): Changes {
   const was = partsOf(before);
   const is = partsOf(after);
-  const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((part) => was[part] !== is[part]);
+  const changed = (['command', 'args', 'cwd', 'url', 'settings'] as const).filter((part) => was[part] !== is[part]);
   const names = { from: settingNames(before), to: settingNames(after) };
   const renamed = JSON.stringify(names.from) !== JSON.stringify(names.to);
   return Object.fromEntries(
@@ -28,12 +28,17 @@ export function launchChanges(before: Launch | null, after: Launch): Changes {
   );
 }
 
-/** Texts to compare, never to show. */
-function partsOf(launch: Launch | null): Readonly<Record<string, string>> {
-  if (launch === null) return {};
-  if (launch.kind === 'http') return { url: launch.url, settings: JSON.stringify(entriesOf(launch.headers)) };
+/** Texts to compare, never to show; what is not there is empty. */
+function partsOf(launch: Launch | null): Readonly<Record<'command' | 'args' | 'cwd' | 'url' | 'settings', string>> {
+  const none = { command: '', args: '', cwd: '', url: '', settings: '' };
+  if (launch === null) return none;
+  if (launch.kind === 'http') return { ...none, url: launch.url, settings: textOf(entriesOf(launch.headers)) };
   const { command, args, cwd, env } = launch;
-  return { command, args: JSON.stringify(args), cwd: cwd ?? '', settings: JSON.stringify(entriesOf(env)) };
+  return { ...none, command, args: textOf(args), cwd: cwd ?? '', settings: textOf(entriesOf(env)) };
+}
+
+function textOf(list: readonly unknown[]): string {
+  return list.length === 0 ? '' : JSON.stringify(list);
 }
 
 /** Names of environment variables or headers. */

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { type LaunchInput, parseLaunch } from './parse-launch.ts';
+
+test('a command, with all that belongs to it', () => {
+  const env = [
+    { name: 'A', value: '1' },
+    { name: '_b', value: '' },
+  ];
+  expect(parseLaunch({ command: ' npx ', args: ['-y', 'x y'], cwd: '/srv', env })).toEqual({
+    kind: 'child',
+    command: 'npx',
+    args: ['-y', 'x y'],
+    cwd: '/srv',
+    env: { A: '1', _b: '' },
+  });
+  expect(parseLaunch({ command: 'npx', args: null, env: null, url: null })).toEqual({
+    kind: 'child',
+    command: 'npx',
+    args: [],
+    cwd: null,
+    env: {},
+  });
+});
+
+test('a URL, with headers whose names have no case', () => {
+  const headers = [{ name: 'Authorization', value: 'Bearer x' }];
+  expect(parseLaunch({ url: 'https://x.example/mcp?a=b', headers })).toEqual({
+    kind: 'http',
+    url: 'https://x.example/mcp?a=b',
+    headers: { authorization: 'Bearer x' },
+  });
+});
+
+const setting = (name: string, value = 'v') => ({ name, value });
+
+describe('refused', () => {
+  const cases: readonly (readonly [string, LaunchInput, RegExp])[] = [
+    ['nothing', {}, /give "command".*or "url"/],
+    ['both', { command: 'x', url: 'http://x' }, /exclude each other/],
+    ['an empty command', { command: '  ' }, /"command" is empty/],
+    ['headers of a command', { command: 'x', headers: [] }, /"headers" belong to "url"/],
+    ['args of a URL', { url: 'http://x', args: [] }, /"args" belongs to "command"/],
+    ['env of a URL', { url: 'http://x', env: [] }, /"env" belongs/],
+    ['a folder that depends on where one stands', { command: 'x', cwd: './here' }, /absolute/],
+    ['a zero byte', { command: 'x', args: ['a\0b'] }, /zero byte/],
+    ['a variable that is no name', { command: 'x', env: [setting('A-B')] }, /"A-B" in "env"/],
+    ['a variable twice', { command: 'x', env: [setting('A'), setting('A')] }, /twice/],
+    ['a zero byte in a variable', { command: 'x', env: [setting('A', '\0')] }, /value of "A"/],
+    ['no URL', { url: 'x.example' }, /full URL/],
+    ['a file', { url: 'file:///etc/passwd' }, /use http or https/],
+    ['a password in a URL', { url: 'https://user:pw@x.example' }, /must not hold a user or password/],
+    ['a header that is no name', { url: 'http://x', headers: [setting('a b')] }, /"a b" in "headers"/],
+    ['a header twice, in another case', { url: 'http://x', headers: [setting('A'), setting('a')] }, /twice/],
+    ["a header of the transport's own", { url: 'http://x', headers: [setting('Host')] }, /"Host" in "headers"/],
+    ['a second line in a header', { url: 'http://x', headers: [setting('a', 'x\r\nb: c')] }, /value of "a"/],
+    ['too many arguments', { command: 'x', args: Array(1001).fill('a') }, /"args" is too long/],
+    ['too long a command', { command: 'x'.repeat(5000) }, /"command" is too long/],
+  ];
+  test.each(cases)('%s', (_name, input, message) => {
+    expect(() => parseLaunch(input)).toThrow(
+      expect.objectContaining({ code: 'invalid_input', message: expect.stringMatching(message) }),
+    );
+  });
+
+  test('without repeating a value, which may be a secret', () => {
+    const wrong = () => parseLaunch({ url: 'http://x', headers: [setting('a', 'hidden\n')] });
+    expect(wrong).toThrow(/value of "a"/);
+    expect(wrong).not.toThrow(/hidden/);
+  });
+});

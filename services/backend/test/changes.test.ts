@@ -1,0 +1,375 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { event, type PlatformEvent } from '../../contracts/bus/messages.ts';
+import { patterns, subjects } from '../../contracts/bus/subjects.ts';
+import { newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { startTestBackend, type TestBackend } from './start-test-backend.ts';
+
+let backend: TestBackend;
+let listener: Bus;
+/** What remote-mcp hears, in order, as "kind of workspace". */
+const heard: { readonly subject: string; readonly body: PlatformEvent }[] = [];
+
+beforeAll(async () => {
+  backend = await startTestBackend();
+  const key = newKey('system');
+  await backend.must('mutation ($key: String!) { registerSystemKey(input: { component: "remote-mcp", key: $key }) }', {
+    key: key.reveal(),
+  });
+  listener = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+  listener.subscribe(patterns.events, ({ subject, payload }) => {
+    heard.push({ subject, body: event.parse(JSON.parse(new TextDecoder().decode(payload))) });
+  });
+});
+afterAll(() => backend.stop());
+
+let count = 0;
+
+async function addWorkspace(): Promise<WorkspaceId> {
+  const { createWorkspace } = await backend.must(
+    'mutation ($name: String!) { createWorkspace(input: { name: $name, ownerEmail: "owner@localhost" }) { id } }',
+    { name: `w${++count}` },
+  );
+  return createWorkspace.id;
+}
+
+interface Entry {
+  readonly action: string;
+  readonly subjectKind: string;
+  readonly subjectName: string;
+  readonly actorName: string;
+  readonly changes: object;
+}
+
+async function stateOf(workspace: WorkspaceId): Promise<{ revision: number; activity: Entry[] }> {
+  const { workspace: read } = await backend.must(
+    `query ($w: ID!) { workspace(id: $w) { revision activity { nodes {
+      action subjectKind subjectName actorName changes
+    } } } }`,
+    { w: workspace },
+  );
+  const activity = read.activity.nodes.map((node: Entry & { changes: string }) => ({
+    ...node,
+    changes: JSON.parse(node.changes),
+  }));
+  return { revision: read.revision, activity };
+}
+
+const makeRole = 'mutation ($w: ID!, $input: RoleInput!) { createRole(workspace: $w, input: $input) { id version } }';
+const patchRole =
+  'mutation ($w: ID!, $id: ID!, $input: RolePatch!) { updateRole(workspace: $w, id: $id, input: $input) { name description enabled version skills { name } } }';
+const makeSkill =
+  'mutation ($w: ID!, $input: SkillInput!) { createSkill(workspace: $w, input: $input) { id tools { name originalName listed mcpServer { name } } mcpServers { name } available } }';
+const makeServer =
+  'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id version } }';
+const patchServer =
+  'mutation ($w: ID!, $id: ID!, $input: McpServerPatch!) { updateMcpServer(workspace: $w, id: $id, input: $input) { name enabled version launch { fingerprint } runtimes { name } } }';
+
+describe('a change', () => {
+  test('raises the revision, is recorded and is told, once each', async () => {
+    const w = await addWorkspace();
+    const before = await stateOf(w);
+    expect(before.activity).toEqual([
+      {
+        action: 'create',
+        subjectKind: 'workspace',
+        subjectName: `w${count}`,
+        actorName: 'root',
+        changes: { owner: { to: 'owner@localhost' } },
+      },
+    ]);
+    heard.length = 0;
+    await backend.must(makeRole, { w, input: { name: '  Reader ', description: 'reads' } });
+    const after = await stateOf(w);
+    expect(after.revision).toBe(before.revision + 1);
+    expect(after.activity).toHaveLength(2);
+    expect(after.activity[0]).toEqual({
+      action: 'create',
+      subjectKind: 'role',
+      subjectName: 'Reader',
+      actorName: 'root',
+      changes: {
+        description: { from: null, to: 'reads' },
+        enabled: { from: null, to: true },
+        skills: { from: null, to: [] },
+      },
+    });
+    await expect
+      .poll(() => heard)
+      .toEqual([{ subject: subjects.event(w, 'catalogue'), body: { version: after.revision, statusVersion: 0 } }]);
+  });
+
+  test('that is refused leaves no trace', async () => {
+    const w = await addWorkspace();
+    await backend.must(makeRole, { w, input: { name: 'Reader' } });
+    const before = await stateOf(w);
+    heard.length = 0;
+    const token = await backend.operatorToken();
+    const refused = await backend.ask({ query: makeRole, variables: { w, input: { name: 'Reader' } }, token });
+    expect(refused.code).toBe('conflict');
+    const wrong = { name: 'with-tools', tools: [{ mcpServer: 'none', tool: 'x' }] };
+    expect((await backend.ask({ query: makeSkill, variables: { w, input: wrong }, token })).code).toBe('invalid_input');
+    expect(await stateOf(w)).toEqual(before);
+    await backend.must(makeRole, { w, input: { name: 'Writer' } });
+    await expect.poll(() => heard.length).toBe(1);
+  });
+
+  test('that changes nothing raises nothing, so that applying a file twice is quiet', async () => {
+    const w = await addWorkspace();
+    const { createRole } = await backend.must(makeRole, { w, input: { name: 'Reader', description: 'reads' } });
+    const before = await stateOf(w);
+    const input = { name: 'Reader', description: 'reads', enabled: true, skills: [] };
+    const { updateRole } = await backend.must(patchRole, { w, id: createRole.id, input });
+    expect(updateRole.version).toBe(createRole.version);
+    expect(await stateOf(w)).toEqual(before);
+  });
+
+  test('by a member names the member', async () => {
+    const w = await addWorkspace();
+    const { token } = await backend.addMember(w, 'editor');
+    await backend.ask({ query: makeRole, variables: { w, input: { name: 'Reader' } }, token });
+    expect((await stateOf(w)).activity[0]?.actorName).toBe('editor');
+  });
+
+  test('long texts are only said to have changed', async () => {
+    const w = await addWorkspace();
+    const input = { name: 'long', instructions: 'x'.repeat(5000) };
+    const { createSkill } = await backend.must(makeSkill, { w, input });
+    await backend.must(
+      'mutation ($w: ID!, $id: ID!) { updateSkill(workspace: $w, id: $id, input: { instructions: "short" }) { id } }',
+      { w, id: createSkill.id },
+    );
+    expect((await stateOf(w)).activity[0]?.changes).toEqual({ instructions: 'changed' });
+  });
+});
+
+describe('two at once', () => {
+  test('of one version: exactly one is stored', async () => {
+    const w = await addWorkspace();
+    const { createRole } = await backend.must(makeRole, { w, input: { name: 'Reader' } });
+    const token = await backend.operatorToken();
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map((description) =>
+        backend.ask({
+          query: patchRole,
+          variables: { w, id: createRole.id, input: { description, ifVersion: createRole.version } },
+          token,
+        }),
+      ),
+    );
+    expect(answers.map(({ code }) => code).sort()).toEqual(['conflict', 'conflict', null]);
+    expect((await stateOf(w)).revision).toBe(3);
+  });
+
+  test('of one name: exactly one is stored', async () => {
+    const w = await addWorkspace();
+    const token = await backend.operatorToken();
+    const variables = { w, input: { name: 'Reader' } };
+    const answers = await Promise.all([1, 2, 3].map(() => backend.ask({ query: makeRole, variables, token })));
+    expect(answers.map(({ code }) => code).sort()).toEqual(['conflict', 'conflict', null]);
+    expect(answers.find(({ code }) => code !== null)?.errors[0]?.message).toBe(
+      'There is already a role named "Reader".',
+    );
+  });
+
+  test('of different nodes: both are stored and both count', async () => {
+    const w = await addWorkspace();
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) => backend.must(makeRole, { w, input: { name: `role ${i}` } })),
+    );
+    const { revision, activity } = await stateOf(w);
+    expect([revision, activity.length]).toEqual([21, 21]);
+  });
+});
+
+test('suspending and renaming a workspace make everybody ask again whose keys are whose', async () => {
+  const w = await addWorkspace();
+  heard.length = 0;
+  await backend.must('mutation ($w: ID!) { updateWorkspace(id: $w, input: { suspended: true }) { id } }', { w });
+  const told = [subjects.event(w, 'catalogue'), subjects.event(w, 'key')];
+  await expect.poll(() => heard.map(({ subject }) => subject)).toEqual(told);
+  await backend.must(
+    'mutation ($w: ID!, $n: String!) { updateWorkspace(id: $w, input: { suspended: false, name: $n }) { id } }',
+    { w, n: `renamed ${count}` },
+  );
+  await expect.poll(() => heard.map(({ subject }) => subject)).toEqual([...told, ...told]);
+});
+
+describe('roles', () => {
+  test('carry skills, and lose them', async () => {
+    const w = await addWorkspace();
+    const skills: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      skills.push((await backend.must(makeSkill, { w, input: { name } })).createSkill.id);
+    }
+    const { createRole } = await backend.must(makeRole, { w, input: { name: 'R', skills: skills.slice(0, 2) } });
+    const input = { name: 'Role', description: 'd', enabled: false, skills: skills.slice(1) };
+    const { updateRole } = await backend.must(patchRole, { w, id: createRole.id, input });
+    expect(updateRole).toMatchObject({
+      name: 'Role',
+      description: 'd',
+      enabled: false,
+      version: createRole.version + 1,
+    });
+    expect(updateRole.skills.map(({ name }: { name: string }) => name).sort()).toEqual(['three', 'two']);
+    expect((await stateOf(w)).activity[0]?.changes).toEqual({
+      name: { from: 'R', to: 'Role' },
+      description: { from: '', to: 'd' },
+      enabled: { from: true, to: false },
+      skills: { from: ['one', 'two'], to: ['three', 'two'] },
+    });
+    await backend.must('mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }', { w, id: skills[1] });
+    const left = await backend.must(
+      'query ($w: ID!) { workspace(id: $w) { role(name: "Role") { skills { name } } } }',
+      { w },
+    );
+    expect(left.workspace.role.skills).toEqual([{ name: 'three' }]);
+    await backend.must('mutation ($w: ID!, $id: ID!) { removeRole(workspace: $w, id: $id) }', { w, id: createRole.id });
+    expect((await stateOf(w)).activity[0]).toMatchObject({ action: 'remove', subjectName: 'Role' });
+  });
+
+  test('a change that is one version behind is a conflict that says so', async () => {
+    const w = await addWorkspace();
+    const { createRole } = await backend.must(makeRole, { w, input: { name: 'R' } });
+    await backend.must(patchRole, { w, id: createRole.id, input: { description: 'new' } });
+    const late = await backend.ask({
+      query: patchRole,
+      variables: { w, id: createRole.id, input: { description: 'late', ifVersion: createRole.version } },
+      token: await backend.operatorToken(),
+    });
+    expect(late.errors[0]).toMatchObject({
+      message: '"R" was changed meanwhile: it is at version 2, you have version 1.',
+      extensions: { code: 'conflict' },
+    });
+  });
+});
+
+describe('skills', () => {
+  test('take tools of MCP servers that have not listed them yet', async () => {
+    const w = await addWorkspace();
+    await backend.must(makeServer, { w, input: { name: 'files', launch: { command: 'node' } } });
+    const tools = ['read', 'write', 'read'].map((tool) => ({ mcpServer: 'files', tool }));
+    const { createSkill } = await backend.must(makeSkill, { w, input: { name: 'documents', tools } });
+    expect(createSkill).toEqual({
+      id: createSkill.id,
+      tools: ['read', 'write'].map((originalName) => ({
+        name: null,
+        originalName,
+        listed: false,
+        mcpServer: { name: 'files' },
+      })),
+      mcpServers: [{ name: 'files' }],
+      available: false,
+    });
+    expect((await stateOf(w)).activity[0]?.changes).toMatchObject({ tools: { to: ['files/read', 'files/write'] } });
+    const { updateSkill } = await backend.must(
+      `mutation ($w: ID!, $id: ID!, $tools: [ToolRef!]) {
+        updateSkill(workspace: $w, id: $id, input: { tools: $tools }) { version tools { originalName } reason { code message } }
+      }`,
+      { w, id: createSkill.id, tools: [{ mcpServer: 'files', tool: 'list' }] },
+    );
+    expect(updateSkill).toMatchObject({ version: 2, tools: [{ originalName: 'list' }] });
+    expect(updateSkill.reason).toMatchObject({ code: 'mcp_server_not_connected' });
+    expect(updateSkill.reason.message).toContain('"files" is Disconnected');
+  });
+
+  test('a name that is nearly right is answered with the right one', async () => {
+    const w = await addWorkspace();
+    await backend.must(makeServer, { w, input: { name: 'files', launch: { command: 'node' } } });
+    const answer = await backend.ask({
+      query: makeSkill,
+      variables: { w, input: { name: 'documents', tools: [{ mcpServer: 'fiels', tool: 'read' }] } },
+      token: await backend.operatorToken(),
+    });
+    expect(answer.errors[0]).toMatchObject({
+      message: 'There is no MCP server "fiels" in this workspace.',
+      extensions: { code: 'invalid_input', hint: 'Did you mean "files"?' },
+    });
+  });
+
+  test('instructions may be 256 KB long, and not a byte longer', async () => {
+    const w = await addWorkspace();
+    const fits = 'ü'.repeat(128 * 1024);
+    await backend.must(makeSkill, { w, input: { name: 'fits', instructions: fits } });
+    const answer = await backend.ask({
+      query: makeSkill,
+      variables: { w, input: { name: 'too-long', instructions: `${fits}.` } },
+      token: await backend.operatorToken(),
+    });
+    expect(answer.code).toBe('too_large');
+  });
+});
+
+describe('MCP servers', () => {
+  test('keep their launch secret, and record names only', async () => {
+    const w = await addWorkspace();
+    const launch = {
+      command: 'run-secretly',
+      args: ['--token=argument-value'],
+      env: [{ name: 'TOKEN', value: 'env-value' }],
+    };
+    const { createMcpServer } = await backend.must(makeServer, { w, input: { name: 'files', launch } });
+    const { id } = createMcpServer;
+    const update = (input: object) => backend.must(patchServer, { w, id, input });
+    const same = await update({ launch, name: 'files', enabled: true });
+    expect(same.updateMcpServer.version).toBe(1);
+    const rotated = await update({ launch: { ...launch, env: [{ name: 'TOKEN', value: 'other-value' }] } });
+    expect(rotated.updateMcpServer.launch.fingerprint).not.toBe(same.updateMcpServer.launch.fingerprint);
+    await update({ launch: { ...launch, env: [{ name: 'KEY', value: 'env-value' }] } });
+    await update({
+      launch: { url: 'https://x.example/secret-path', headers: [{ name: 'X-Key', value: 'header-value' }] },
+    });
+    const { activity } = await stateOf(w);
+    expect(activity.slice(0, 4).map(({ changes }) => changes)).toEqual([
+      {
+        command: 'changed',
+        args: 'changed',
+        settings: { from: ['KEY'], to: ['x-key'] },
+        url: 'changed',
+      },
+      { settings: { from: ['TOKEN'], to: ['KEY'] } },
+      { settings: 'changed' },
+      {
+        kind: { from: null, to: 'child' },
+        enabled: { from: null, to: true },
+        command: 'changed',
+        args: 'changed',
+        settings: { from: [], to: ['TOKEN'] },
+      },
+    ]);
+    const everything = JSON.stringify(activity) + backend.logged.join('');
+    for (const value of ['argument-value', 'env-value', 'other-value', 'header-value', 'secret-path', 'run-secretly']) {
+      expect(everything).not.toContain(value);
+    }
+  });
+
+  test('are not removed while skills need them', async () => {
+    const w = await addWorkspace();
+    const { createMcpServer } = await backend.must(makeServer, {
+      w,
+      input: { name: 'files', launch: { command: 'node' } },
+    });
+    const { createSkill } = await backend.must(makeSkill, {
+      w,
+      input: { name: 'documents', tools: [{ mcpServer: 'files', tool: 'read' }] },
+    });
+    const remove = 'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }';
+    const variables = { w, id: createMcpServer.id };
+    const refused = await backend.ask({ query: remove, variables, token: await backend.operatorToken() });
+    expect(refused.errors[0]).toMatchObject({
+      message: 'The MCP server "files" is needed by the skill documents.',
+      extensions: { code: 'conflict' },
+    });
+    await backend.must('mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }', {
+      w,
+      id: createSkill.id,
+    });
+    await backend.must(remove, variables);
+    const left = await backend.must(
+      'query ($w: ID!) { workspace(id: $w) { mcpServers { nodes { id } } tools { nodes { id } } } }',
+      { w },
+    );
+    expect(left.workspace).toEqual({ mcpServers: { nodes: [] }, tools: { nodes: [] } });
+  });
+});
