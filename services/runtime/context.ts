@@ -21,6 +21,9 @@ export interface Runtime {
   readonly supervisor: Supervisor;
 }
 
+/** The first start of an `npx` downloads. */
+const startMaxMs = 60_000;
+
 export async function createRuntime(
   config: Config,
   { hub, log: destination, version }: Surroundings,
@@ -42,6 +45,6 @@ export async function createRuntime(
     log,
     bus: { servers, credentials, process: newProcessId(), hub },
     key: await createOwnKey(),
-    supervisor: new Supervisor({ launchers, version, log }),
+    supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
   };
 }

@@ -90,9 +90,14 @@ export class Conversation {
 
   /** Asks on the runtime's own behalf. */
   async ask(method: string, params: unknown, timeoutMs: number): Promise<Answer> {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(tooLate()), timeoutMs);
     const text = params === undefined ? empty : Buffer.from(JSON.stringify(params));
-    return this.call({ method, params: text, progress: null, signal, notify: () => {} });
+    try {
+      return await this.call({ method, params: text, progress: null, signal: deadline.signal, notify: () => {} });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   notify(method: string): void {
@@ -262,12 +267,12 @@ class Pending {
   }
 }
 
-/** Why a call ended before its answer. A call that was abandoned without its signal was overdue. */
-function endOf(signal: AbortSignal): SvcError {
-  const { aborted, reason } = signal;
-  if (reason instanceof SvcError) return reason;
-  if (aborted && !(reason instanceof DOMException && reason.name === 'TimeoutError')) {
-    return new SvcError('cancelled', 'The call was cancelled.');
-  }
+/** Why a call ended before its answer. One that was abandoned without its signal was overdue. */
+function endOf({ aborted, reason }: AbortSignal): SvcError {
+  if (!aborted) return tooLate();
+  return reason instanceof SvcError ? reason : new SvcError('cancelled', 'The call was cancelled.');
+}
+
+function tooLate(): SvcError {
   return new SvcError('timeout', 'The MCP server did not answer in time.');
 }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Assignment, Reason } from '../../contracts/bus/messages.ts';
-import { SvcError, toSvcError } from '../../contracts/errors.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { Logger } from '../../kit/log.ts';
+import { withBugReported } from '../../kit/report-bug.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import type { Launched, Launchers } from '../launchers/launch.ts';
 import { settledWithin } from '../time/settled-within.ts';
@@ -13,6 +15,9 @@ export interface InstanceOptions {
   readonly launchers: Launchers;
   readonly version: string;
   readonly listener: InstanceListener;
+  readonly logger: Logger;
+  /** From the launch to the list of tools. */
+  readonly startMaxMs: number;
   /** Ends the start. */
   readonly signal: AbortSignal;
 }
@@ -30,8 +35,6 @@ export type StartedInstance =
 
 export type PingOutcome = 'prompt' | 'slow' | 'none';
 
-/** From the launch to the list of tools; the first start of an `npx` downloads. */
-const startMaxMs = 60_000;
 const listMaxMs = 30_000;
 const pingMaxMs = 10_000;
 const slowPingMs = 1000;
@@ -141,16 +144,17 @@ export class Instance {
   }
 
   async begin(): Promise<Begun> {
+    const { startMaxMs, version } = this.#options;
     const deadline = performance.now() + startMaxMs;
     try {
-      const greeting = await greet(this.#conversation, this.#options.version, startMaxMs);
+      const greeting = await greet(this.#conversation, version, startMaxMs);
       if (!greeting.ok) return greeting;
       this.#offersTools = greeting.offersTools;
       const tools = this.#offersTools ? await listTools(this.#conversation, deadline - performance.now()) : noTools;
       return { ok: true, tools };
     } catch (error) {
       await settledWithin(this.ended, endNoticeMs);
-      return { ok: false, reason: this.#endReason ?? this.#whyNotBegun(toSvcError(error)) };
+      return { ok: false, reason: this.#endReason ?? this.#whyNotBegun(withBugReported(error, this.#options.logger)) };
     }
   }
 
@@ -170,7 +174,7 @@ export class Instance {
     if (error.code === 'timeout') {
       return {
         code: 'no_answer',
-        message: `It did not answer the MCP handshake within ${startMaxMs / 1000} seconds.${stray}`,
+        message: `It did not answer the MCP handshake within ${this.#options.startMaxMs / 1000} seconds.${stray}`,
         repair:
           'Check that command and arguments start an MCP server on stdio, and that it does not wait for input or a download.',
       };
@@ -213,7 +217,7 @@ export class Instance {
       this.#refreshAgain = true;
       this.#options.listener.toolsUnreadable({
         code: 'tools_unreadable',
-        message: `Its tools changed and could not be listed again. ${toSvcError(error).message}`,
+        message: `Its tools changed and could not be listed again. ${withBugReported(error, this.#options.logger).message}`,
         repair: 'It is asked again by itself; restart it if it stays so.',
       });
     }

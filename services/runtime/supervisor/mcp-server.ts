@@ -24,6 +24,7 @@ export interface McpServerOptions {
   readonly launchers: Launchers;
   readonly gate: StartGate;
   readonly version: string;
+  readonly startMaxMs: number;
   readonly logger: Logger;
   /** Something that is reported has changed. */
   readonly onChange: () => void;
@@ -171,7 +172,7 @@ export class McpServer {
   }
 
   async #startInTurn(signal: AbortSignal) {
-    const { gate, launchers, version } = this.#options;
+    const { gate, launchers, logger, startMaxMs, version } = this.#options;
     const release = await gate.turn(signal).catch(() => null);
     if (release === null) return null;
     if (!this.#isPresent(signal)) {
@@ -187,7 +188,15 @@ export class McpServer {
         toolsUnreadable: (reason: Reason) => ifPresent(() => this.#complain({ unreadable: reason })),
         garbage: (sample: string) => ifPresent(() => this.#hearGarbage(sample)),
       };
-      return await startInstance({ assignment: this.#assignment, launchers, version, listener, signal });
+      return await startInstance({
+        assignment: this.#assignment,
+        launchers,
+        version,
+        listener,
+        logger,
+        startMaxMs,
+        signal,
+      });
     } finally {
       release();
     }

@@ -11,6 +11,8 @@ export interface SupervisorOptions {
   readonly launchers: Launchers;
   readonly version: string;
   readonly log: Log;
+  /** What a start may take, from the launch to the list of tools. */
+  readonly startMaxMs: number;
 }
 
 /** Hears that something about an MCP server is to be reported; `gone` when it is none of this runtime's any more. */
@@ -95,10 +97,11 @@ export class Supervisor {
 
   async #add(assignment: Assignment): Promise<void> {
     const { mcpServer, name } = assignment;
-    const { launchers, version } = this.#options;
+    const { launchers, startMaxMs, version } = this.#options;
     const added = new McpServer(assignment, {
       launchers,
       version,
+      startMaxMs,
       gate: this.#gate,
       logger: this.#logger,
       onChange: () => this.#listener(mcpServer, 'changed'),

@@ -33,9 +33,14 @@ const batchMax = 1000;
 /** All that may follow a response's value: two short members, a brace and some white space. */
 const tailMaxChars = 96;
 
-const headPattern =
-  /\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*|"id"\s*:\s*(\d{1,15})\s*,\s*){0,2}"(result|error)"\s*:\s*/y;
-const tailPattern = /(?:\s*,\s*(?:"jsonrpc"\s*:\s*"2\.0"|"id"\s*:\s*(\d{1,15}))){0,2}\s*\}\s*$/;
+// The members beside the value, in either order. A group that is repeated forgets what it caught, so each order is written out.
+const version = '"jsonrpc"\\s*:\\s*"2\\.0"';
+const ownId = '"id"\\s*:\\s*(\\d{1,15})';
+const comma = '\\s*,\\s*';
+const before = `(?:${version}${comma}(?:${ownId}${comma})?|${ownId}${comma}(?:${version}${comma})?)?`;
+const after = `(?:${comma}${version}(?:${comma}${ownId})?|${comma}${ownId}(?:${comma}${version})?)?`;
+const headPattern = new RegExp(`\\s*\\{\\s*${before}"(result|error)"\\s*:\\s*`, 'y');
+const tailPattern = new RegExp(`${after}\\s*\\}\\s*$`);
 
 function readResponse(line: Buffer, text: string): Incoming | null {
   const head = matchHead(text);
@@ -60,12 +65,12 @@ function matchHead(text: string): { kind: 'result' | 'error'; id: string | undef
   headPattern.lastIndex = 0;
   const match = headPattern.exec(text);
   if (match === null) return null;
-  return { kind: match[2] === 'error' ? 'error' : 'result', id: match[1], length: headPattern.lastIndex };
+  return { kind: match[3] === 'error' ? 'error' : 'result', id: match[1] ?? match[2], length: headPattern.lastIndex };
 }
 
 function matchTail(text: string): { id: string | undefined; length: number } | null {
   const match = tailPattern.exec(text);
-  return match === null ? null : { id: match[1], length: match[0].length };
+  return match === null ? null : { id: match[1] ?? match[2], length: match[0].length };
 }
 
 /** `line` is the text of the message where it stands alone. */

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { createBlot } from './blot.ts';
+
+const child = (env: Record<string, string>) => createBlot({ kind: 'child', command: 'x', args: [], cwd: null, env });
+
+test('values of the environment are blotted out, plain and encoded', () => {
+  const secret = 'p4ss/w"ord';
+  const blot = child({ TOKEN: secret, DEBUG: '1' });
+  const seen = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), btoa(secret)];
+  expect(blot(`a ${seen.join(' b ')} c 1`)).toBe('a [secret] b [secret] b [secret] b [secret] c 1');
+});
+
+test('each line of a key and the longest of two values that contain each other', () => {
+  const blot = child({ KEY: '-----BEGIN-----\nabcdefgh\nijklmnop', SHORT: 'abcd' });
+  expect(blot('ijklmnop abcdefgh abcd')).toBe('[secret] [secret] [secret]');
+});
+
+test('the credential of an Authorization header and those of a URL', () => {
+  const headers = { Authorization: 'Bearer t0k3n-t0k3n' };
+  const blot = createBlot({ kind: 'http', url: 'https://user:passw0rd@host.example/mcp?key=k3yk3y', headers });
+  expect(blot('t0k3n-t0k3n passw0rd k3yk3y host.example')).toBe('[secret] [secret] [secret] host.example');
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { type Event, healthOf, initialState, reasonOf, type State, statusOf, transition } from './mcp-server-state.ts';
+
+const reason = { code: 'exited', message: 'It ended.', repair: 'Start it.' };
+const failed: Event = { kind: 'failed', reason };
+
+function after(...events: readonly Event[]): State {
+  return events.reduce((state, event) => transition(state, event, { now: 1000, random: 0 }), initialState);
+}
+
+const shown = (state: State) => [state.phase, statusOf(state), healthOf(state), reasonOf(state)?.code ?? null];
+
+describe('the table', () => {
+  test.each<[string, readonly Event[], readonly (string | null)[]]>([
+    ['assigned', [], ['waiting', 'Disconnected', 'red', 'starting']],
+    ['its turn', [{ kind: 'start' }], ['starting', 'Disconnected', 'red', 'starting']],
+    ['connected', [{ kind: 'start' }, { kind: 'connected' }], ['connected', 'Connected', 'green', null]],
+    ['failed to start', [{ kind: 'start' }, failed], ['failed', 'Error', 'red', 'exited']],
+    ['crashed', [{ kind: 'start' }, { kind: 'connected' }, failed], ['failed', 'Error', 'red', 'exited']],
+    ['tried again', [{ kind: 'start' }, failed, { kind: 'retry' }], ['waiting', 'Error', 'red', 'exited']],
+    [
+      'started again',
+      [{ kind: 'start' }, failed, { kind: 'retry' }, { kind: 'start' }],
+      ['starting', 'Error', 'red', 'exited'],
+    ],
+    [
+      'back',
+      [{ kind: 'start' }, failed, { kind: 'retry' }, { kind: 'start' }, { kind: 'connected' }],
+      ['connected', 'Connected', 'yellow', 'restarted'],
+    ],
+    [
+      'stable again',
+      [{ kind: 'start' }, failed, { kind: 'retry' }, { kind: 'start' }, { kind: 'connected' }, { kind: 'settled' }],
+      ['connected', 'Connected', 'green', null],
+    ],
+    ['stopped', [{ kind: 'start' }, { kind: 'connected' }, { kind: 'stop' }], ['stopped', 'Disconnected', 'red', null]],
+    ['replaced', [{ kind: 'start' }, failed, { kind: 'replaced' }], ['waiting', 'Disconnected', 'red', 'starting']],
+  ])('%s', (_name, events, expected) => {
+    expect(shown(after(...events))).toEqual(expected);
+  });
+});
+
+describe('pings', () => {
+  const connected = after({ kind: 'start' }, { kind: 'connected' });
+  const ping = (state: State, outcome: 'prompt' | 'slow' | 'none') =>
+    transition(state, { kind: 'ping', outcome }, { now: 0, random: 0 });
+
+  test('a slow answer and a missing one are yellow until a prompt one', () => {
+    expect(shown(ping(connected, 'slow')).slice(2)).toEqual(['yellow', 'slow']);
+    expect(shown(ping(connected, 'none')).slice(2)).toEqual(['yellow', 'not_answering']);
+    expect(shown(ping(ping(ping(connected, 'none'), 'slow'), 'prompt')).slice(2)).toEqual(['green', null]);
+  });
+
+  test('missing answers are counted in a row', () => {
+    expect(ping(ping(connected, 'none'), 'none')).toMatchObject({ deafPings: 2 });
+    expect(ping(ping(connected, 'none'), 'prompt')).toMatchObject({ deafPings: 0 });
+  });
+});
+
+test('a complaint is yellow until it is taken back', () => {
+  const complaining = after({ kind: 'start' }, { kind: 'connected' }, { kind: 'complaint', reason });
+  expect(shown(complaining).slice(2)).toEqual(['yellow', 'exited']);
+  expect(healthOf(transition(complaining, { kind: 'complaint', reason: null }, { now: 0, random: 0 }))).toBe('green');
+});
+
+test('the wait doubles from failure to failure up to a minute, and is short again once it was stable', () => {
+  const waits: number[] = [];
+  let state = after({ kind: 'start' });
+  for (let i = 0; i < 12; i++) {
+    state = transition(state, failed, { now: 0, random: 0.999 });
+    if (state.phase === 'failed') waits.push(state.retryAt);
+    state = transition(
+      transition(state, { kind: 'retry' }, { now: 0, random: 0 }),
+      { kind: 'start' },
+      { now: 0, random: 0 },
+    );
+  }
+  expect(waits.slice(0, 4)).toEqual([250, 500, 1000, 1999]);
+  expect(waits.at(-1)).toBeLessThanOrEqual(60_000);
+  expect(waits.at(-1)).toBeGreaterThan(59_000);
+  expect(state.restarts).toBe(12);
+  for (const event of [{ kind: 'connected' }, { kind: 'settled' }, failed] satisfies Event[]) {
+    state = transition(state, event, { now: 0, random: 0 });
+  }
+  expect(state).toMatchObject({ phase: 'failed', retryAt: 125 });
+});
+
+test('events of a phase that is over change nothing', () => {
+  const stopped = after({ kind: 'start' }, { kind: 'stop' });
+  for (const event of [{ kind: 'connected' }, failed, { kind: 'retry' }, { kind: 'start' }] satisfies Event[]) {
+    expect(transition(stopped, event, { now: 0, random: 0 })).toBe(stopped);
+  }
+});

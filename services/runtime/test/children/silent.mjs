@@ -1,0 +1,2 @@
+// Reads, and never says a word.
+process.stdin.resume();

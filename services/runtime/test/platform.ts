@@ -1,0 +1,241 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { CompactEncrypt, importJWK } from 'jose';
+import { callHeader } from '../../contracts/bus/call.ts';
+import {
+  type Assignment,
+  type HandshakeReply,
+  type Heartbeat,
+  handshakeRequest,
+  heartbeat,
+  type Launch,
+  type ReportedTool,
+  type ServerReport,
+} from '../../contracts/bus/messages.ts';
+import { readReport } from '../../contracts/bus/report-lines.ts';
+import { patterns, subjects } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { type McpServerId, newId, newProcessId, type ProcessId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus, Reply, RequestOptions } from '../../kit/bus/bus.ts';
+import { startHub } from '../../kit/bus/start.ts';
+import type { RunningService } from '../../kit/service.ts';
+import { startRuntime } from '../start.ts';
+
+/** What the backend has been told about an MCP server last. */
+export interface Reported extends Omit<ServerReport, 'tools'> {
+  readonly tools: readonly ReportedTool[];
+}
+
+/**
+ * A bus with whoever is around a runtime: what the backend says to it and hears of it, and the calls of remote-mcp. Each test has
+ * its own.
+ */
+export class Platform {
+  readonly runtime = newId('runtime');
+  readonly key = newKey('runtime');
+  readonly workingDir: string;
+  readonly logged: string[] = [];
+  readonly heartbeats: Heartbeat[] = [];
+  readonly reports: { complete: boolean; mcpServers: readonly McpServerId[] }[] = [];
+  readonly #stack = new AsyncDisposableStack();
+  readonly #reported = new Map<McpServerId, Reported>();
+  readonly #waiting = new Set<() => void>();
+  #assigned: readonly Assignment[] = [];
+  #version = 1;
+  #process: ProcessId | null = null;
+  /** Refuses every handshake and report. */
+  revoked = false;
+  handshakes = 0;
+  hub!: Awaited<ReturnType<typeof startHub>>;
+  backend!: Bus;
+  remoteMcp!: Bus;
+
+  private constructor(workingDir: string) {
+    this.workingDir = workingDir;
+  }
+
+  static async open(): Promise<Platform> {
+    const platform = new Platform(await mkdtemp(path.join(tmpdir(), 'svc-runtime-')));
+    platform.#stack.defer(() => rm(platform.workingDir, { recursive: true, force: true, maxRetries: 5 }));
+    platform.hub = platform.#stack.adopt(await startHub({ file: null }), (hub) => hub.stop());
+    await platform.startBackend();
+    const key = newKey('system');
+    platform.remoteMcp = await platform.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+    return platform;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+
+  async startBackend(): Promise<void> {
+    const { runtime } = this;
+    this.backend = await this.hub.connect({ kind: 'backend' }, newProcessId());
+    this.backend.authorize(async (credentials, process) => {
+      if (credentials.kind === 'system' && credentials.component === 'remote-mcp')
+        return { kind: 'remote-mcp', process };
+      const known = credentials.kind === 'runtime' && credentials.key.reveal() === this.key.reveal();
+      if (!known) throw new SvcError('unauthenticated', 'There is no such runtime.');
+      return { kind: 'runtime', process, runtime, name: 'test', workspace: null };
+    });
+    this.backend.respond(patterns.handshake, async ({ payload, subject }) => {
+      this.handshakes++;
+      const [, , , , process] = subject.split('.');
+      this.#process = process as ProcessId;
+      return { payload: toBody(await this.#shakeHands(payload)), headers: {} };
+    });
+    this.backend.respond(patterns.report, async ({ payload }) => {
+      if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
+      this.#hearReport(payload);
+      return { payload: toBody({ refused: [] }), headers: {} };
+    });
+    this.backend.subscribe(patterns.heartbeat, ({ payload }) => {
+      this.heartbeats.push(heartbeat.parse(JSON.parse(Buffer.from(payload).toString())));
+      this.#wake();
+    });
+  }
+
+  /** Starts a runtime on this bus; it is stopped with the platform. */
+  async startRuntime(env: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+    const log = { write: (line: string) => void this.logged.push(line) };
+    const given = { PATH: process.env.PATH, ...env };
+    const own = { RUNTIME_KEY: this.key.reveal(), BUS_SERVERS: 'inproc:', SVC_WORKING_DIR: this.workingDir };
+    const running = await startRuntime({ ...own, ...given }, { hub: this.hub, version: '1.2.3', log });
+    this.#stack.defer(() => running.stop());
+    return running;
+  }
+
+  /** Assigns these MCP servers and no others. A name keeps its id; another launch is another version. */
+  assign(launches: Readonly<Record<string, Launch>>): void {
+    this.#assigned = Object.entries(launches).map(([name, launch]) => {
+      const before = this.#assigned.find((assignment) => assignment.name === name);
+      const same = before !== undefined && JSON.stringify(before.launch) === JSON.stringify(launch);
+      if (same) return before;
+      const mcpServer = before?.mcpServer ?? newId('mcpServer');
+      return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch };
+    });
+    this.command({ kind: 'assignments' });
+  }
+
+  command(command: unknown): void {
+    if (this.#process !== null) this.backend.publish(subjects.command(this.runtime, this.#process), toBody(command));
+  }
+
+  idOf(name: string): McpServerId {
+    const found = this.#assigned.find((assignment) => assignment.name === name);
+    if (found === undefined) throw new Error(`${name} is not assigned`);
+    return found.mcpServer;
+  }
+
+  /** Waits for a report in which this is true of the MCP server. */
+  async reported(name: string, isTrue: (report: Reported) => boolean): Promise<Reported> {
+    const mcpServer = this.idOf(name);
+    return this.until(() => {
+      const report = this.#reported.get(mcpServer);
+      return report !== undefined && isTrue(report) ? report : null;
+    });
+  }
+
+  connected(name: string): Promise<Reported> {
+    return this.reported(name, ({ status }) => status === 'Connected');
+  }
+
+  isReported(mcpServer: McpServerId): boolean {
+    return this.#reported.has(mcpServer);
+  }
+
+  /** Waits until something heard on the bus makes this true. */
+  async until<Value>(find: () => Value | null): Promise<Value> {
+    for (;;) {
+      const value = find();
+      if (value !== null) return value;
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  /** Calls a tool as remote-mcp would. */
+  async callTool(
+    name: string,
+    tool: string,
+    given: unknown = {},
+    options: Partial<RequestOptions> = {},
+  ): Promise<unknown> {
+    const params = JSON.stringify({ name: tool, arguments: given });
+    return JSON.parse(Buffer.from((await this.ask(name, 'tools/call', params, options)).payload).toString());
+  }
+
+  /** The text a tool answers with. */
+  async say(name: string, given: unknown, tool = 'echo'): Promise<string> {
+    const result = (await this.callTool(name, tool, given)) as { content: [{ text: string }] };
+    return result.content[0].text;
+  }
+
+  ask(name: string, method: string, params: string, options: Partial<RequestOptions> = {}): Promise<Reply> {
+    if (this.#process === null) throw new Error('no runtime has introduced itself');
+    const headers = {
+      [callHeader.server]: this.idOf(name),
+      [callHeader.method]: method,
+      [callHeader.session]: 'session',
+      [callHeader.key]: newId('key'),
+      [callHeader.request]: 'request',
+      ...options.headers,
+    };
+    const subject = subjects.call(this.runtime, this.#process);
+    return this.remoteMcp.request(subject, Buffer.from(params), { timeoutMs: 10_000, ...options, headers });
+  }
+
+  /** What the runtime logged under a name. */
+  logOf(name: string): readonly Record<string, unknown>[] {
+    return this.logged.map((line) => JSON.parse(line)).filter((line) => line.name === name);
+  }
+
+  async #shakeHands(payload: Uint8Array): Promise<HandshakeReply> {
+    if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
+    const { etag: known, publicKey } = handshakeRequest.parse(JSON.parse(Buffer.from(payload).toString()));
+    const etag = JSON.stringify(this.#assigned.map(({ mcpServer, configVersion }) => [mcpServer, configVersion]));
+    const tag = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(etag))).toString('hex');
+    const mcpUrl = 'http://127.0.0.1:1/mcp';
+    if (known === tag) return { mcpUrl, etag: tag };
+    const sealed = await new CompactEncrypt(Buffer.from(JSON.stringify(this.#assigned)))
+      .setProtectedHeader({ alg: 'ECDH-ES+A256KW', enc: 'A256GCM' })
+      .encrypt(await importJWK(publicKey, 'ECDH-ES+A256KW'));
+    return { mcpUrl, etag: tag, sealed };
+  }
+
+  #hearReport(payload: Uint8Array): void {
+    for (const part of readReport(payload, 100)) {
+      if (part.kind === 'tools') {
+        const before = this.#reported.get(part.mcpServer);
+        if (before !== undefined)
+          this.#reported.set(part.mcpServer, { ...before, tools: [...before.tools, ...part.tools] });
+        continue;
+      }
+      const { complete, mcpServers } = part.report;
+      const named = mcpServers.map(({ mcpServer }) => mcpServer);
+      this.reports.push({ complete, mcpServers: named });
+      if (complete) for (const id of [...this.#reported.keys()]) if (!named.includes(id)) this.#reported.delete(id);
+      for (const { tools, ...said } of mcpServers) {
+        const kept = tools === undefined ? (this.#reported.get(said.mcpServer)?.tools ?? []) : [];
+        this.#reported.set(said.mcpServer, { ...said, tools: kept });
+      }
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+}
+
+/** One of the scripts in `children/`, run by this Node. */
+export function script(name: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Launch {
+  const file = path.join(import.meta.dirname, 'children', `${name}.mjs`);
+  return { kind: 'child', command: process.execPath, args: [file, ...args], cwd: null, env: { ...env } };
+}
+
+function toBody(body: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(body));
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { LineReader, type OverlongLine } from './line-reader.ts';
+
+function readAll(chunks: readonly (string | Buffer)[], lineMaxBytes = 1000) {
+  const lines: string[] = [];
+  const overlong: OverlongLine[] = [];
+  const reader = new LineReader(lineMaxBytes, {
+    line: (line) => lines.push(line.toString()),
+    overlong: (line) => overlong.push(line),
+  });
+  for (const chunk of chunks) reader.push(Buffer.from(chunk));
+  reader.end();
+  return { lines, overlong };
+}
+
+test('lines come out whole, however the stream was cut', () => {
+  const text = 'one\n\nthree €\r\nlast';
+  const whole = readAll([text]).lines;
+  expect(whole).toEqual(['one', '', 'three €\r', 'last']);
+  expect(readAll([...Buffer.from(text)].map((byte) => Buffer.of(byte))).lines).toEqual(whole);
+  expect(readAll(['on', 'e\n', '\nthr', 'ee €\r\nla', 'st']).lines).toEqual(whole);
+});
+
+test('a line of the largest size passes and one byte more does not', () => {
+  const { lines, overlong } = readAll([`${'a'.repeat(10)}\n`, 'b'.repeat(5), `${'b'.repeat(6)}\n`, 'c\n'], 10);
+  expect(lines).toEqual(['a'.repeat(10), 'c']);
+  expect(overlong.map(({ bytes }) => bytes)).toEqual([11]);
+});
+
+test('an overlong line is let go, its two ends are kept, and what follows is read', () => {
+  const middle = Array.from({ length: 100 }, () => 'x'.repeat(1000));
+  const { lines, overlong } = readAll(['{"id":7,', ...middle, '"end":1}\nnext\n'], 2000);
+  expect(lines).toEqual(['next']);
+  expect(overlong).toHaveLength(1);
+  expect(overlong[0]?.bytes).toBe(8 + 100_000 + 8);
+  expect(overlong[0]?.head.toString()).toMatch(/^\{"id":7,x+$/);
+  expect(overlong[0]?.tail.toString()).toMatch(/^x+"end":1\}$/);
+});
+
+test('a line that comes in a million pieces takes no more memory than its bytes', () => {
+  const one = Buffer.of(120);
+  const reader = new LineReader(2_000_000, { line: () => {}, overlong: () => {} });
+  globalThis.gc?.();
+  const before = process.memoryUsage().rss;
+  for (let i = 0; i < 1_000_000; i++) reader.push(one);
+  expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { readMessage, responseIdFromEnds } from './read-message.ts';
+
+function read(text: string) {
+  return (
+    readMessage(Buffer.from(text))?.map((message) =>
+      'payload' in message ? { ...message, payload: Buffer.from(message.payload).toString() } : message,
+    ) ?? null
+  );
+}
+
+describe('a response gives its value exactly as it was written', () => {
+  const value = '{"big":12345678901234567890,"float":1.0,"text":"\\u00e9 é \\"","id":3,"result":{"id":4}}';
+  const result = [{ kind: 'result', id: 7, payload: value }];
+  test.each([
+    ['as most write it', `{"jsonrpc":"2.0","id":7,"result":${value}}`],
+    ['value first', `{"result":${value},"jsonrpc":"2.0","id":7}`],
+    ['value in the middle', `{"jsonrpc":"2.0","result":${value},"id":7}`],
+    ['id first', `{"id":7,"jsonrpc":"2.0","result":${value}}`],
+    ['with white space', ` { "jsonrpc" : "2.0" , "id" : 7 , "result" : ${value} } \r`],
+  ])('%s', (_name, text) => {
+    expect(read(text)).toEqual(result);
+  });
+
+  test.each(['null', '"}"', '[]', '0', '{"a":"}"}', '"\\"id\\":9}"'])('value %s', (short) => {
+    expect(read(`{"result":${short},"jsonrpc":"2.0","id":7}`)).toEqual([{ kind: 'result', id: 7, payload: short }]);
+  });
+});
+
+test('an unusual order of members or a member more is understood too', () => {
+  const one = [{ kind: 'result', id: 7, payload: '{"a":1}' }];
+  expect(read('{"jsonrpc":"2.0","id":7,"_meta":{},"result":{"a":1}}')).toEqual(one);
+  expect(read('{"jsonrpc":"2.0","id":7,"result":{"a":1},"x":true}')).toEqual(one);
+});
+
+test('a value that only looks whole cannot carry members of the message into the answer', () => {
+  const twice = read('{"result":{"a":1},"id":8,"result":{"b":2},"jsonrpc":"2.0","id":7}');
+  expect(twice).toEqual([{ kind: 'result', id: 7, payload: '{"b":2}' }]);
+});
+
+test('errors, notifications and requests are told apart', () => {
+  expect(read('{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}')).toEqual([
+    { kind: 'error', id: 7, payload: '{"code":-1,"message":"no"}' },
+  ]);
+  const progress = '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}}';
+  expect(read(progress)).toEqual([
+    { kind: 'notification', method: 'notifications/progress', params: { progressToken: 1 }, payload: progress },
+  ]);
+  expect(read('{"jsonrpc":"2.0","id":"a","method":"ping"}')).toEqual([{ kind: 'request', id: 'a', method: 'ping' }]);
+});
+
+test('a batch is its messages', () => {
+  expect(read('[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"n"}]')).toEqual([
+    { kind: 'result', id: 1, payload: '{}' },
+    { kind: 'notification', method: 'n', params: undefined, payload: '{"jsonrpc":"2.0","method":"n"}' },
+  ]);
+});
+
+test.each([
+  'hello',
+  '',
+  'null',
+  '[]',
+  '{}',
+  '{"jsonrpc":"2.0","id":7}',
+  '{"jsonrpc":"2.0","id":7,"result":{}',
+  '{"jsonrpc":"2.0","id":7,"result":{}}}',
+  '{"jsonrpc":"2.0","id":7,"result":undefined}',
+  '{"jsonrpc":"2.0","id":7,"error":"text"}',
+  '{"jsonrpc":"2.0","id":null,"error":{"code":1}}',
+  '{"jsonrpc":"2.0","id":{},"method":"x"}',
+])('%s is no message', (text) => {
+  expect(read(text)).toBeNull();
+});
+
+test('bytes that are not UTF-8 are not passed on', () => {
+  const line = Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":7,"result":"'), Buffer.of(0xff), Buffer.from('"}')]);
+  const [message] = readMessage(line) ?? [];
+  expect(message?.kind === 'result' && Buffer.from(message.payload).toString()).toBe('"\ufffd"');
+});
+
+test('the id of a response is found at either of its ends', () => {
+  const ends = (head: string, tail: string) => responseIdFromEnds(Buffer.from(head), Buffer.from(tail));
+  expect(ends('{"jsonrpc":"2.0","id":12,"result":{"text":"xx', 'xx","id":99}}')).toBe(12);
+  expect(ends('{"result":{"text":"xx', 'xx"},"jsonrpc":"2.0","id":12}')).toBe(12);
+  expect(ends('{"method":"x","params":"xx', 'xx","id":12}')).toBeNull();
+  expect(ends('xxxx', 'xxxx')).toBeNull();
+});
