@@ -25,20 +25,20 @@ export abstract class SvcCommand extends Command {
   protected terminal(flags: SharedFlags): Terminal {
     return openTerminal(
       { json: flags.json, quiet: flags.quiet, noInput: flags['no-input'] },
-      { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: process.env },
+      { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: environment },
     );
   }
 }
 
-/** Aborts at the first Ctrl-C or SIGTERM, and ends the command at the second. */
+/** oclif makes the commands, so the environment cannot be handed to them: this is where they get it. */
+export const environment: Readonly<Record<string, string | undefined>> = process.env;
+
+/** Aborts at the first Ctrl-C or SIGTERM; the second then ends the process as if nobody had listened. */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
-  const interrupt = () => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort(new SvcError('cancelled', 'Interrupted.'));
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  const interrupt = () => controller.abort(new SvcError('cancelled', 'Interrupted.'));
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
   return controller.signal;
 }
 

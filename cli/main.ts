@@ -1,5 +1,6 @@
 import { Config } from '@oclif/core/config';
 import { run } from '@oclif/core/run';
+import { settings } from '@oclif/core/settings';
 import { SvcError, toSvcError } from '../services/contracts/errors.ts';
 import { nearest } from '../stack/did-you-mean.ts';
 import { ToldAlready } from './command.ts';
@@ -13,6 +14,8 @@ export async function runCommandLine(typed: readonly string[], root: string): Pr
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
   });
+  // What is published is JavaScript: NODE_ENV=development must not make oclif look for TypeScript.
+  settings.enableAutoTranspile = false;
   try {
     const config = await Config.load({ root });
     refuseUnknownCommand(typed, config);

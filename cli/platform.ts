@@ -3,13 +3,13 @@ import { SvcError } from '../services/contracts/errors.ts';
 import { type BackendClient, connectToBackend } from '../stack/backend-client.ts';
 import { nearest } from '../stack/did-you-mean.ts';
 import { getInstallation, type Installation } from '../stack/installation.ts';
-import type { SharedFlags } from './command.ts';
+import { environment, type SharedFlags } from './command.ts';
 
 /** The workspace that is meant where none is named: the first `svc up` creates it. */
 export const defaultWorkspace = 'Default';
 
 export function installationOf(flags: SharedFlags): Installation {
-  return getInstallation({ dir: flags.dir, env: process.env, cwd: process.cwd() });
+  return getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });
 }
 
 /** A running platform and one workspace of it. */

@@ -34,7 +34,7 @@ export type McpServer = z.infer<typeof mcpServer>;
 const tool = z.object({
   name: z.string().nullable(),
   originalName: z.string(),
-  description: z.string(),
+  description: z.string().nullable(),
   listed: z.boolean(),
 });
 export type Tool = z.infer<typeof tool>;

@@ -10,12 +10,19 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   'services/backend': [/^services\/(contracts|kit)\//],
   'services/remote-mcp': [/^services\/(contracts|kit)\//],
   'services/runtime': [/^services\/(contracts|kit)\//],
-  // Decision 0001: env besides graphql, ids and errors.
   'services/frontend': [/^services\/contracts\/(graphql|ids|errors|env)(\.ts$|\/)/],
-  stack: [/^services\/contracts\//, /^services\/[^/]+\/start\.ts$/],
+  // The bus inside one process is started like a service.
+  stack: [/^services\/contracts\//, /^services\/([^/]+|kit\/bus)\/start\.ts$/],
   cli: [/^services\/contracts\//, /^stack\//],
   templates: [],
 };
+
+/** Decision 0001: the files of the frontend that are its process, not its pages, stand on the kit like every other process. */
+const frontendProcess = /^services\/frontend\/(main|start|config|server)\.ts$/;
+
+function mayImport(path: string, part: string): readonly RegExp[] {
+  return (frontendProcess.test(path) ? table['services/runtime'] : table[part]) ?? [];
+}
 
 /** The part a file belongs to, or null outside of all. */
 function partOf(path: string): string | null {
@@ -26,7 +33,7 @@ function partOf(path: string): string | null {
 export function importViolations(file: SourceFile, packages: ReadonlySet<string>): Violation[] {
   const part = partOf(file.path);
   if (part === null) return [{ path: file.path, line: 1, message: 'lies in no part of the architecture' }];
-  const allowed = table[part] ?? [];
+  const allowed = mayImport(file.path, part);
   const isTest = isTestCode(file.path);
   return file.imports.flatMap(({ specifier, line }) => {
     const refuse = (message: string) => [{ path: file.path, line, message }];

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { apply } from '../../stack/apply/apply.ts';
 import { connectToBackend } from '../../stack/backend-client.ts';
-import { interruption, SvcCommand } from '../command.ts';
+import { environment, interruption, SvcCommand } from '../command.ts';
 import { installationOf } from '../platform.ts';
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
@@ -31,7 +31,7 @@ export default class Apply extends SvcCommand {
     const changes = await apply({
       backend,
       files: argv.map((file) => resolve(String(file))),
-      env: process.env,
+      env: environment,
       dryRun: flags['dry-run'],
       signal: interruption(),
     });

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { createInstallation } from '../../stack/create-installation.ts';
 import { folderForNew } from '../../stack/installation.ts';
-import { SvcCommand } from '../command.ts';
+import { environment, SvcCommand } from '../command.ts';
 
 export default class Init extends SvcCommand {
   static override summary = 'Make an installation: svc.yaml, secrets and folders.';
@@ -33,7 +33,7 @@ export default class Init extends SvcCommand {
     refuseUnbuilt(flags.topology, flags.engine);
     const dir =
       args.dir === undefined
-        ? folderForNew({ dir: flags.dir, env: process.env, cwd: process.cwd() })
+        ? folderForNew({ dir: flags.dir, env: environment, cwd: process.cwd() })
         : resolve(args.dir);
     let ownerEmail = flags['owner-email'];
     if (ownerEmail === undefined && !flags.yes && terminal.interactive) {

@@ -33,7 +33,7 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
   if (listed.length === 0) return 'It offers no tools.';
   return table(
     [`TOOLS (${listed.length})`, ''],
-    listed.map((tool) => [tool.originalName, terminal.paint('grey', shortened(tool.description))]),
+    listed.map((tool) => [tool.originalName, terminal.paint('grey', shortened(tool.description ?? ''))]),
   );
 }
 

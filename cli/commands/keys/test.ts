@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { status } from '../../../stack/lifecycle/status.ts';
-import { type SharedFlags, SvcCommand, ToldAlready } from '../../command.ts';
+import { environment, type SharedFlags, SvcCommand, ToldAlready } from '../../command.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { climb, type LadderResult } from '../../keys-test/ladder.ts';
 import { installationOf } from '../../platform.ts';
@@ -29,7 +29,7 @@ export default class KeysTest extends SvcCommand {
       throw new SvcError('invalid_input', `Unexpected argument: ${argv.join(' ')}.`, { hint: 'svc keys test --help' });
     const terminal = this.terminal(flags);
     const url = await addressOf(flags);
-    const key = await readKey({ keyFile: flags['key-file'], env: process.env, terminal });
+    const key = await readKey({ keyFile: flags['key-file'], env: environment, terminal });
     const found = await climb({
       url,
       key,
