@@ -3,7 +3,9 @@ import { refusedKey } from './refusals.ts';
 /** The key in an Authorization header (part 5 of the specification, rule 1). The scheme's case does not matter (RFC 9110, 11.1). */
 export function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined || authorization === '') throw refusedKey('missing');
-  const token = authorization.startsWith(usual) ? authorization.slice(usual.length) : rarelyWritten(authorization);
+  const token = authorization.startsWith(usual)
+    ? authorization.slice(usual.length).trim()
+    : rarelyWritten(authorization);
   if (token === '') throw refusedKey('missing');
   return token;
 }

@@ -24,7 +24,7 @@ export interface BusListener {
 
 /** How long an answer to hello is waited for, and how often the backend is asked whether it is still there. */
 const helloDeadlineMs = 5000;
-const helloEveryMs = 10_000;
+const helloEveryMs = 5000;
 
 /** The way to the bus: connects however long it takes, introduces remote-mcp to the backend, and knows who of the two is there. */
 export class BusLink {

@@ -56,13 +56,14 @@ export class CatalogueBuilder {
         this.#roles.push(entry);
         return;
       case 'end':
-        if (entry.entries !== this.#entries - 1 && entry.entries !== this.#entries) throw unreadable('entries missing');
+        if (entry.entries !== this.#entries) throw unreadable('entries are missing');
         this.#isComplete = true;
     }
   }
 
-  async build(slices: Slices): Promise<Catalogue> {
-    if (this.#head === null || !this.#isComplete) throw unreadable('it ended too early');
+  /** Null where the end is missing: the workspace was changed while it was read, so it is to be read anew. */
+  async build(slices: Slices): Promise<Catalogue | null> {
+    if (this.#head === null || !this.#isComplete) return null;
     const tools = new Map<ToolId, GrowingTool>();
     for (const entry of byName(this.#tools)) {
       const tool = this.#tool(entry);

@@ -8,11 +8,11 @@ import { Slices } from './slices.ts';
 const lineMaxChars = 4 * 1024 * 1024;
 const totalMaxBytes = 256 * 1024 * 1024;
 
-/** Reads the body of a pull line by line. Throws `unavailable` where it is not a whole catalogue. */
+/** Reads the body of a pull line by line. Null where it ends too early; throws `unavailable` where it is no catalogue. */
 export async function readCatalogue(
   body: AsyncIterable<Uint8Array>,
   processes: Pick<RuntimeProcesses, 'of'>,
-): Promise<Catalogue> {
+): Promise<Catalogue | null> {
   const slices = new Slices();
   const builder = new CatalogueBuilder(processes);
   for await (const line of linesOf(body)) {

@@ -21,6 +21,8 @@ const deadlineMs = 30_000;
 
 export type Pulled =
   | { readonly kind: 'unchanged' }
+  /** The workspace was changed meanwhile. */
+  | { readonly kind: 'incomplete' }
   | { readonly kind: 'changed'; readonly catalogue: Catalogue; readonly etag: string };
 
 /** Fetches a workspace's catalogue from the backend, where it is another than that of `etag`. Throws `unavailable`. */
@@ -36,6 +38,7 @@ export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions
   }
   try {
     const catalogue = await readCatalogue(answer, options.processes);
+    if (catalogue === null) return { kind: 'incomplete' };
     return { kind: 'changed', catalogue, etag: answer.headers.etag ?? '' };
   } catch (thrown) {
     answer.destroy();

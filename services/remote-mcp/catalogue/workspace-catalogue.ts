@@ -15,6 +15,7 @@ const compareEveryMs = 15_000;
 const gatherMs = 20;
 /** A pull takes at most this share of the time: after one that took a second, the next begins ten seconds later. */
 const restPerCost = 10;
+const attemptsMax = 5;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
 
@@ -87,7 +88,7 @@ export class WorkspaceCatalogue {
   async #pullOnce(): Promise<number> {
     const startedAt = performance.now();
     try {
-      const pulled = await this.#options.pull(this.#etag, this.#stopping.signal);
+      const pulled = await this.#pullWhole();
       this.#failures = 0;
       if (pulled.kind === 'changed') this.#use(pulled.catalogue, pulled.etag);
       this.#restUntil = performance.now() + (performance.now() - startedAt) * restPerCost;
@@ -96,6 +97,15 @@ export class WorkspaceCatalogue {
       if (!this.#stopping.signal.aborted) this.#options.log.warn({ err: thrown }, 'failed to pull a catalogue');
       return Math.min(retryFirstMs * 2 ** this.#failures++, retryMaxMs) * (0.5 + Math.random() / 2);
     }
+  }
+
+  /** A workspace under constant change is pulled again until one pull was quicker than the changes. */
+  async #pullWhole(): Promise<Pulled> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const pulled = await this.#options.pull(this.#etag, this.#stopping.signal);
+      if (pulled.kind !== 'incomplete') return pulled;
+    }
+    throw new SvcError('unavailable', `The workspace changed during each of ${attemptsMax} pulls of its catalogue.`);
   }
 
   #use(catalogue: Catalogue, etag: string): void {

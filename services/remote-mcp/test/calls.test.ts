@@ -1,0 +1,420 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { callHeader } from '../../contracts/bus/call.ts';
+import { streams } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import { type Platform, startPlatform, until } from './platform.ts';
+import { openSession, rpc, send } from './raw.ts';
+import { notify, result, rpcError, tool } from './runtime.ts';
+import { openStream } from './stream.ts';
+import { TestWorkspace } from './workspace.ts';
+
+let platform: Platform;
+let workspace: TestWorkspace;
+let server: McpServerId;
+let key: { id: string; text: string };
+let session: string;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  workspace = await TestWorkspace.create(platform, 'acme');
+  server = await workspace.mcpServer('files', [tool('echo'), tool('slow')]);
+  // The same tool names once more, so that this one's are told apart by a prefix.
+  await workspace.mcpServer('more', [tool('echo')]);
+  const skill = await workspace.skill('all', ['files/echo', 'files/slow', 'more/echo']);
+  await workspace.role('All', [skill]);
+  key = await workspace.key('agent');
+  session = await openSession(platform.mcpUrl, key.text);
+  await until(async () => (await call('call_tool', { name: 'echo' })).body.result?.isError !== true);
+});
+afterAll(() => platform.stop());
+beforeEach(() => {
+  platform.runtime.answer(async ({ params }) => result({ content: [{ type: 'text', text: JSON.stringify(params) }] }));
+});
+
+const call = (name: string, args: object = {}, more: { id?: string | number; _meta?: object } = {}) =>
+  send(platform.mcpUrl, {
+    key: key.text,
+    session,
+    body: rpc(
+      'tools/call',
+      { name, arguments: args, ...(more._meta === undefined ? {} : { _meta: more._meta }) },
+      more.id,
+    ),
+  });
+const cancel = (requestId: unknown, of = session) =>
+  send(platform.mcpUrl, {
+    key: key.text,
+    session: of,
+    body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } },
+  });
+const lastCall = () => platform.runtime.calls.at(-1);
+
+describe('a call', () => {
+  test('reaches its MCP server under the name that it knows, with who asks', async () => {
+    await call('echo', { a: 1 });
+    expect(lastCall()).toMatchObject({
+      mcpServer: server,
+      method: 'tools/call',
+      session,
+      key: key.id,
+      params: { name: 'echo' },
+    });
+    const prefixed = (await call('more_echo', { a: 1 })).body;
+    expect(prefixed.error ?? lastCall()?.params).toEqual({ name: 'echo', arguments: { a: 1 } });
+    expect(lastCall()?.mcpServer).not.toBe(server);
+  });
+
+  test('keeps the text of its arguments', async () => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"n":12345678901234567890,"x":1.0}}}`;
+    await send(platform.mcpUrl, { key: key.text, session, body });
+    expect(lastCall()?.paramsText).toBe('{"name":"echo","arguments":{"n":12345678901234567890,"x":1.0}}');
+  });
+
+  test('carries its request id from the header to the runtime', async () => {
+    const headers = { 'x-request-id': 'follow-me' };
+    const answer = await send(platform.mcpUrl, {
+      key: key.text,
+      session,
+      headers,
+      body: rpc('tools/call', { name: 'echo' }),
+    });
+    expect([answer.headers.get('x-request-id'), lastCall()?.request]).toEqual(['follow-me', 'follow-me']);
+  });
+
+  test('is answered with the bytes of the result, as they are', async () => {
+    const payload = Buffer.from('{"content":[],"n":12345678901234567890,"x":1.0,"ü":"\\u00fc"}');
+    platform.runtime.answer(async () => ({ payload, headers: { [callHeader.kind]: 'result' } }));
+    const answer = await call('echo', {}, { id: 'ä"1' });
+    expect(answer.text).toBe(`{"jsonrpc":"2.0","id":"ä\\"1","result":${payload}}`);
+  });
+
+  test('is answered with the error of the MCP server, as it is', async () => {
+    const error = { code: -32042, message: 'Go there first', data: { elicitations: [{ url: 'https://x' }] } };
+    platform.runtime.answer(async () => rpcError(error));
+    const answer = await call('echo', {}, { id: 3 });
+    expect([answer.status, answer.body]).toEqual([200, { jsonrpc: '2.0', id: 3, error }]);
+  });
+
+  test('of 1 MB there and 15 MB back goes through', async () => {
+    platform.runtime.answer(async ({ params }) =>
+      result({ content: [{ type: 'text', text: params.arguments.x.repeat(15) }] }),
+    );
+    const answer = await call('echo', { x: 'x'.repeat(1_000_000) });
+    expect(answer.body.result.content[0].text).toHaveLength(15_000_000);
+  });
+
+  test('can be made through call_tool, arguments and _meta as they are', async () => {
+    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"echo","arguments":{"n":1.0}},"_meta":{"x":2.0}}}`;
+    await send(platform.mcpUrl, { key: key.text, session, body });
+    expect(lastCall()?.paramsText).toBe('{"name":"echo","arguments":{"n":1.0},"_meta":{"x":2.0}}');
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['unknown', { name: 'nothing' }, /Unknown tool/],
+    ['one of the constant tools', { name: 'list_skills' }, /Give the name of a tool of a skill/],
+    ['not named', {}, /Give the name/],
+  ])('through call_tool of one that is %s is an error that the model can mend', async (_what, args, message) => {
+    const { result: answer } = (await call('call_tool', args)).body;
+    expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
+  });
+
+  test.each<[string, unknown]>([
+    ['of an unknown tool', { name: 'nothing' }],
+    ['without a name', {}],
+    ['with a name that is none', { name: 7 }],
+    ['with arguments that are no object', { name: 'echo', arguments: [1] }],
+  ])('%s is refused as invalid', async (_what, params) => {
+    const before = platform.runtime.calls.length;
+    const { status, body } = await send(platform.mcpUrl, { key: key.text, session, body: rpc('tools/call', params) });
+    expect([status, body.error.code]).toEqual([200, -32602]);
+    expect(platform.runtime.calls).toHaveLength(before);
+  });
+});
+
+describe('progress', () => {
+  test("comes under the agent's token, which the MCP server never sees", async () => {
+    platform.runtime.answer(async (got, request) => {
+      const { progressToken } = got.params._meta;
+      expect(progressToken).toBe(got.progress);
+      await notify(request, 'notifications/progress', { progressToken, progress: 1, total: 2, message: 'half' });
+      await notify(request, 'notifications/progress', { progressToken: 'of another call', progress: 9 });
+      await notify(request, 'notifications/progress', { progressToken, progress: 2, total: 2 });
+      return result({ content: [] });
+    });
+    for (const progressToken of ['mine', 7]) {
+      const body = rpc('tools/call', { name: 'slow', _meta: { progressToken } }, 1);
+      const stream = await openStream(platform.mcpUrl, { key: key.text, session, method: 'POST', body });
+      await stream.closed;
+      expect(lastCall()?.params._meta.progressToken).not.toBe(progressToken);
+      expect(stream.headers).toMatchObject({
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-cache',
+        'x-accel-buffering': 'no',
+      });
+      expect(stream.messages).toEqual([
+        {
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, progress: 1, total: 2, message: 'half' },
+        },
+        { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 2, total: 2 } },
+        { jsonrpc: '2.0', id: 1, result: { content: [] } },
+      ]);
+    }
+  });
+
+  test('goes nowhere for a client that takes no stream, and the result still comes', async () => {
+    platform.runtime.answer(async (got, request) => {
+      await notify(request, 'notifications/progress', { progressToken: got.progress, progress: 1 });
+      return result({ content: [] });
+    });
+    const body = rpc('tools/call', { name: 'slow', _meta: { progressToken: 1 } }, 1);
+    const answer = await send(platform.mcpUrl, {
+      key: key.text,
+      session,
+      body,
+      headers: { accept: 'application/json' },
+    });
+    expect([answer.headers.get('content-type'), answer.body.result]).toEqual(['application/json', { content: [] }]);
+  });
+
+  test('a result on several lines is one event', async () => {
+    platform.runtime.answer(async (got, request) => {
+      await notify(request, 'notifications/progress', { progressToken: got.progress, progress: 1 });
+      return { payload: Buffer.from('{\r\n  "content": [\n]\n}\n'), headers: { [callHeader.kind]: 'result' } };
+    });
+    const body = rpc('tools/call', { name: 'slow', _meta: { progressToken: 1 } }, 1);
+    const stream = await openStream(platform.mcpUrl, { key: key.text, session, method: 'POST', body });
+    await stream.closed;
+    expect(stream.messages.at(-1)).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [] } });
+  });
+});
+
+test('log messages come from the level on that was asked for', async () => {
+  platform.runtime.answer(async (_got, request) => {
+    for (const level of ['debug', 'warning', 'emergency', 'nonsense']) {
+      await notify(request, 'notifications/message', { level, data: level });
+    }
+    return result({ content: [] });
+  });
+  const levels = async () => {
+    const body = rpc('tools/call', { name: 'slow' });
+    const stream = await openStream(platform.mcpUrl, { key: key.text, session, method: 'POST', body });
+    await stream.closed;
+    return stream.messages.flatMap((message) => Object(message).params?.level ?? []);
+  };
+  expect(await levels()).toEqual(['debug', 'warning', 'emergency']);
+  await send(platform.mcpUrl, { key: key.text, session, body: rpc('logging/setLevel', { level: 'error' }) });
+  expect(await levels()).toEqual(['emergency']);
+});
+
+describe('cancellation', () => {
+  /** Calls that end only when they are cancelled. */
+  function hang() {
+    const aborted: string[] = [];
+    platform.runtime.answer(
+      (got, request) =>
+        new Promise((_resolve, reject) => {
+          request.signal.addEventListener('abort', () => {
+            aborted.push(got.session);
+            reject(new SvcError('cancelled', 'cancelled'));
+          });
+        }),
+    );
+    const before = platform.runtime.calls.length;
+    return { aborted, started: (count = 1) => until(() => platform.runtime.calls.length === before + count) };
+  }
+
+  test('ends the call at its MCP server, and answers nothing', async () => {
+    const { aborted, started } = hang();
+    const answer = call('slow', {}, { id: 5 });
+    await started();
+    expect((await cancel(5)).status).toBe(202);
+    expect([(await answer).status, (await answer).text]).toEqual([200, '']);
+    await until(() => aborted.length === 1);
+  });
+
+  test('of an unknown id, or one of another type, does nothing', async () => {
+    const { aborted, started } = hang();
+    const answer = call('slow', {}, { id: 6 });
+    await started();
+    for (const id of ['6', 7, null, {}, undefined]) expect((await cancel(id)).status).toBe(202);
+    expect(aborted).toEqual([]);
+    await cancel(6);
+    await answer;
+    expect(aborted).toHaveLength(1);
+  });
+
+  test('concerns one session, though another has the same id under way', async () => {
+    const { aborted, started } = hang();
+    const other = await openSession(platform.mcpUrl, key.text);
+    const body = rpc('tools/call', { name: 'slow' }, 8);
+    const answers = [session, other].map((of) => send(platform.mcpUrl, { key: key.text, session: of, body }));
+    await started(2);
+    await cancel(8, other);
+    await answers[1];
+    expect(aborted).toEqual([other]);
+    await cancel(8);
+    await answers[0];
+  });
+
+  test('reaches a call that another remote-mcp has under way', async () => {
+    const another = await platform.startAnother();
+    const { aborted, started } = hang();
+    const body = rpc('tools/call', { name: 'slow' }, 9);
+    const answer = send(`${another.url}/mcp`, { key: key.text, session, body });
+    await started();
+    await cancel(9);
+    await answer;
+    expect(aborted).toEqual([session]);
+  });
+
+  test('an id that is under way cannot be used again', async () => {
+    const { started } = hang();
+    const first = call('slow', {}, { id: 10 });
+    await started();
+    const second = await call('slow', {}, { id: 10 });
+    expect(second.body).toMatchObject({ id: 10, error: { code: -32600, message: expect.stringMatching(/under way/) } });
+    await cancel(10);
+    await first;
+    platform.runtime.answer(async () => result({ content: [] }));
+    expect((await call('slow', {}, { id: 10 })).body.result).toEqual({ content: [] });
+  });
+
+  test('is not what a lost connection means (2025-11-25, "Sending Messages to the Server")', async () => {
+    const { aborted, started } = hang();
+    const controller = new AbortController();
+    const body = JSON.stringify(rpc('tools/call', { name: 'slow' }, 11));
+    const headers = {
+      authorization: `Bearer ${key.text}`,
+      'mcp-session-id': session,
+      'content-type': 'application/json',
+    };
+    const lost = fetch(platform.mcpUrl, { method: 'POST', headers, body, signal: controller.signal }).catch(
+      () => 'lost',
+    );
+    await started();
+    controller.abort();
+    expect(await lost).toBe('lost');
+    expect((await call('slow', {}, { id: 11 })).body.error.code).toBe(-32600);
+    expect(aborted).toEqual([]);
+    await cancel(11);
+    await until(() => aborted.length === 1);
+  });
+});
+
+describe('a call that fails on the way', () => {
+  test.each<[string, SvcError | Error, object]>([
+    [
+      'because the MCP server hangs',
+      new SvcError('timeout', 'MCP server "files" gave no answer.', { hint: 'Look at it.' }),
+      { code: -31504, message: 'MCP server "files" gave no answer.', data: { code: 'timeout', hint: 'Look at it.' } },
+    ],
+    [
+      'because the MCP server died',
+      new SvcError('unavailable', 'MCP server "files" exited.'),
+      { code: -31503, message: 'MCP server "files" exited.', data: { code: 'unavailable' } },
+    ],
+    [
+      'because of a bug',
+      new Error('the secret is 42'),
+      { code: -32603, message: expect.stringMatching(/^Something went wrong inside the platform \(bug \w+\)\.$/) },
+    ],
+  ])('%s is a named error', async (_what, thrown, error) => {
+    platform.runtime.answer(() => Promise.reject(thrown));
+    const answer = await call('slow', {}, { id: 12 });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { jsonrpc: '2.0', id: 12, error: expect.objectContaining(error) },
+    ]);
+    expect(answer.text).not.toMatch(/secret|svc\./);
+  });
+
+  test('because its runtime goes away meanwhile is a named error, at once', async () => {
+    const own = await TestWorkspace.create(platform, 'fragile');
+    const doomed = await platform.connectRuntime();
+    const id = await own.mcpServer('lone', [tool('lone')]);
+    await own.role('All', [await own.skill('lone', ['lone/lone'])]);
+    const { text } = await own.key('agent');
+    const lone = await openSession(platform.mcpUrl, text);
+    const callLone = () =>
+      send(platform.mcpUrl, { key: text, session: lone, body: rpc('tools/call', { name: 'lone', arguments: {} }) });
+    await until(async () => (await callLone()).body.result !== undefined);
+    await doomed.report(id);
+    await platform.runtime.report(id, { status: 'Disconnected' });
+    doomed.answer(() => new Promise(() => undefined));
+    const before = doomed.calls.length;
+    let answers: Promise<Awaited<ReturnType<typeof callLone>>>[] = [];
+    await until(() => {
+      answers = [...answers, callLone()];
+      return doomed.calls.length > before;
+    });
+    // Its connection ends as that of a process that was killed would.
+    void doomed.bus.close();
+    await doomed.stop();
+    const last = await answers.at(-1);
+    expect(last?.text).toMatch(/has stopped answering|is Disconnected|not available/);
+    expect(last?.text).not.toMatch(/svc\.runtime/);
+  }, 30_000);
+});
+
+test('of two runtime processes the one with fewer calls under way gets the next, and one that falls silent gets none', async () => {
+  const own = await TestWorkspace.create(platform, 'twins');
+  const twin = await platform.connectRuntime();
+  const id = await own.mcpServer('twin', [tool('twin')]);
+  await twin.report(id);
+  await own.role('All', [await own.skill('twin', ['twin/twin'])]);
+  const { text } = await own.key('agent');
+  const of = await openSession(platform.mcpUrl, text);
+  const callTwin = () => send(platform.mcpUrl, { key: text, session: of, body: rpc('tools/call', { name: 'twin' }) });
+  const release: (() => void)[] = [];
+  const hold = () =>
+    new Promise<ReturnType<typeof result>>((resolve) => release.push(() => resolve(result({ content: [] }))));
+  await until(async () => (await callTwin()).body.result?.content.length === 1);
+  platform.runtime.answer(hold);
+  twin.answer(hold);
+  const counts = () => [platform.runtime, twin].map(({ calls }) => calls.filter((one) => one.mcpServer === id).length);
+  const before = counts();
+  const answers = Array.from({ length: 6 }, callTwin);
+  await until(() => release.length === 6);
+  expect(counts().map((count, i) => count - (before[i] ?? 0))).toEqual([3, 3]);
+  for (const one of release) one();
+  for (const answer of await Promise.all(answers)) expect(answer.body.result).toEqual({ content: [] });
+  platform.runtime.answer(async () => result({ content: [{ type: 'text', text: 'first' }] }));
+  twin.answer(async () => result({ content: [{ type: 'text', text: 'twin' }] }));
+  twin.stopBeating();
+  const texts = async () =>
+    (await Promise.all([1, 2, 3, 4].map(callTwin))).map(({ body }) => body.result.content[0].text);
+  await until(async () => (await texts()).every((one) => one === 'first'));
+  await twin.stop();
+});
+
+test('calls and used keys are counted', async () => {
+  const backendBus = await platform.hub.connect({ kind: 'backend' }, 'pusagetest00' as never);
+  const records: { key: string; call?: { outcome: string; skill: string; durationMs: number } }[] = [];
+  const consumer = backendBus.stream(streams.usage).consume('test', async (batch) => {
+    for (const one of batch) records.push(...JSON.parse(Buffer.from(one).toString()));
+  });
+  const counted = await workspace.key('counted');
+  const of = await openSession(platform.mcpUrl, counted.text);
+  const callEcho = () =>
+    send(platform.mcpUrl, { key: counted.text, session: of, body: rpc('tools/call', { name: 'echo' }) });
+  platform.runtime.answer(async () => result({ content: [] }));
+  await callEcho();
+  platform.runtime.answer(async () => result({ content: [{ text: '"isError":true' }], isError: true }));
+  await callEcho();
+  platform.runtime.answer(async () =>
+    result({ content: [{ text: '"isError":true' }], structuredContent: { isError: true } }),
+  );
+  await callEcho();
+  platform.runtime.answer(async () => rpcError({ code: 1, message: 'no' }));
+  await callEcho();
+  const own = () => records.filter(({ key: by }) => by === counted.id);
+  await until(() => own().filter((record) => record.call !== undefined).length === 4);
+  expect(own().flatMap((record) => record.call?.outcome ?? [])).toEqual(['ok', 'tool_error', 'ok', 'error']);
+  expect(own().filter((record) => record.call === undefined)).toHaveLength(1);
+  expect(own().at(-1)?.call).toMatchObject({ skill: expect.stringMatching(/^skl_/), durationMs: expect.any(Number) });
+  await consumer.stop();
+  await backendBus.close();
+});

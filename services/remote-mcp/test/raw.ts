@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+
+/** An agent that writes its requests by hand, for what a library would not send. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  readonly body: any;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly key?: string | undefined;
+  readonly session?: string | undefined;
+  /** Further headers; null takes one away. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  /** An object is written as JSON. */
+  readonly body?: unknown;
+}
+
+export async function send(
+  url: string,
+  { method = 'POST', key, session, headers = {}, body }: RawRequest,
+): Promise<RawAnswer> {
+  const response = await fetch(url, {
+    method,
+    headers: headersOf({
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+      ...(method === 'POST'
+        ? { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+        : {}),
+      ...headers,
+    }),
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parse(text) };
+}
+
+export const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
+export function rpc(method: string, params?: unknown, id: string | number = randomUUID()) {
+  return { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
+}
+
+export async function openSession(url: string, key: string, protocolVersion = '2025-11-25'): Promise<string> {
+  const clientInfo = { name: 'test', version: '1' };
+  const body = rpc('initialize', { protocolVersion, capabilities: {}, clientInfo });
+  const answer = await send(url, { key, body });
+  const session = answer.headers.get('mcp-session-id');
+  if (session === null) throw new Error(`no session: ${answer.status} ${answer.text}`);
+  return session;
+}
+
+function headersOf(given: Readonly<Record<string, string | null>>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) if (value !== null) headers[name] = value;
+  return headers;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,123 @@
+import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
+import type { Heartbeat, Report, ReportedTool, ServerReport } from '../../contracts/bus/messages.ts';
+import { reportLines } from '../../contracts/bus/report-lines.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { type McpServerId, newProcessId, type ProcessId, type RuntimeId } from '../../contracts/ids.ts';
+import type { Secret } from '../../contracts/secret.ts';
+import type { Bus, Hub, Reply, Request } from '../../kit/bus/bus.ts';
+
+/** What the bus and remote-mcp see of a runtime: it beats, reports MCP servers, and answers calls as each test says. */
+export interface TestRuntime {
+  readonly bus: Bus;
+  readonly runtime: RuntimeId;
+  readonly process: ProcessId;
+  /** Calls as they came, oldest first. */
+  readonly calls: readonly Call[];
+  report(mcpServer: McpServerId, said?: Partial<ServerReport>, tools?: readonly ReportedTool[]): Promise<void>;
+  /** Answers calls from now on; the last one that was set counts. */
+  answer(answerer: Answerer): void;
+  stopBeating(): void;
+  stop(): Promise<void>;
+}
+
+export interface Call {
+  readonly mcpServer: string;
+  readonly method: string;
+  readonly session: string;
+  readonly key: string;
+  readonly request: string;
+  readonly progress: string | undefined;
+  readonly paramsText: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  readonly params: any;
+}
+
+export type Answerer = (call: Call, request: Request) => Promise<Reply>;
+
+const beatEveryMs = 100;
+
+export async function connectRuntime(hub: Hub, key: Secret): Promise<TestRuntime> {
+  const credentials = { kind: 'system', key, component: 'runtime', runtimeName: 'cloud' } as const;
+  const bus = await hub.connect(credentials, newProcessId());
+  if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
+  const { runtime, process } = bus.identity;
+  const calls: Call[] = [];
+  let answerer: Answerer = async (call) => result({ content: [{ type: 'text', text: JSON.stringify(call.params) }] });
+  bus.respond(subjects.call(runtime, process), async (request) => {
+    const call = callOf(request);
+    calls.push(call);
+    return await answerer(call, request);
+  });
+  const beat = () => {
+    const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs: beatEveryMs, version: '1' };
+    bus.publish(subjects.heartbeat(runtime, process), toBody(body));
+  };
+  beat();
+  const timer = setInterval(beat, beatEveryMs);
+  return {
+    ...{ bus, runtime, process, calls },
+    report: async (mcpServer, said = {}, tools) => {
+      const server = { ...connected, mcpServer, ...said, ...(tools === undefined ? {} : { tools: tools.length }) };
+      const report: Report = { complete: false, mcpServers: [server] };
+      const body = Buffer.from([...reportLines(report, () => tools ?? [])].join('\n'));
+      const { payload } = await bus.request(subjects.report(runtime, process), body, { timeoutMs: 30_000 });
+      const { refused } = JSON.parse(Buffer.from(payload).toString());
+      if (refused.length > 0) throw new Error(`refused: ${refused}`);
+    },
+    answer: (next) => {
+      answerer = next;
+    },
+    stopBeating: () => clearInterval(timer),
+    stop: async () => {
+      clearInterval(timer);
+      await bus.close();
+    },
+  };
+}
+
+const connected = {
+  configVersion: 1,
+  status: 'Connected' as const,
+  health: 'green' as const,
+  reason: null,
+  restarts: 0,
+  startedAt: 1,
+  nextRetryAt: null,
+  stderr: [],
+};
+
+export function result(value: unknown): Reply {
+  return { payload: toBody(value), headers: { [callHeader.kind]: callReplyKinds.result } };
+}
+
+export function rpcError(value: unknown): Reply {
+  return { payload: toBody(value), headers: { [callHeader.kind]: callReplyKinds.error } };
+}
+
+export function notify(request: Request, method: string, params: unknown): Promise<void> {
+  const headers = { [callHeader.kind]: callReplyKinds.notification };
+  return request.interim(toBody({ jsonrpc: '2.0', method, params }), headers);
+}
+
+export function tool(name: string, more: object = {}): ReportedTool {
+  const definition = { name, description: `the tool ${name}`, inputSchema: { type: 'object' }, ...more };
+  return { name, definition: JSON.stringify(definition) };
+}
+
+function callOf({ headers, payload }: Request): Call {
+  const paramsText = Buffer.from(payload).toString();
+  return {
+    mcpServer: headers[callHeader.server] ?? '',
+    method: headers[callHeader.method] ?? '',
+    session: headers[callHeader.session] ?? '',
+    key: headers[callHeader.key] ?? '',
+    request: headers[callHeader.request] ?? '',
+    progress: headers[callHeader.progress],
+    paramsText,
+    params: JSON.parse(paramsText),
+  };
+}
+
+function toBody(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}

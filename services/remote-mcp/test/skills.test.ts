@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { McpServerId, RoleId, SkillId } from '../../contracts/ids.ts';
+import { type Platform, startPlatform, until } from './platform.ts';
+import { openSession, rpc, send } from './raw.ts';
+import { tool } from './runtime.ts';
+import { openStream } from './stream.ts';
+import { TestWorkspace } from './workspace.ts';
+
+const constantNames = ['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role'];
+
+let platform: Platform;
+let workspace: TestWorkspace;
+let servers: { files: McpServerId; crm: McpServerId };
+let skills: { reading: SkillId; selling: SkillId; secret: SkillId; retired: SkillId };
+let roles: { reader: RoleId; sales: RoleId; secret: RoleId; off: RoleId };
+let key: string;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  workspace = await TestWorkspace.create(platform, 'acme');
+  const described = { annotations: { readOnlyHint: true }, title: 'Read', _meta: { a: 1 } };
+  servers = {
+    files: await workspace.mcpServer('files', [tool('read_file', described), tool('search_files'), tool('unused')]),
+    crm: await workspace.mcpServer('crm', [tool('find_deal')]),
+  };
+  skills = {
+    reading: await workspace.skill('reading', ['files/read_file', 'files/search_files'], {
+      description: 'Read documents',
+      instructions: 'Search first.',
+    }),
+    selling: await workspace.skill('selling', ['crm/find_deal', 'files/read_file'], { description: 'Sell things' }),
+    secret: await workspace.skill('secret', ['files/unused']),
+    retired: await workspace.skill('retired', ['files/search_files']),
+  };
+  roles = {
+    reader: await workspace.role('Reader', [skills.reading]),
+    sales: await workspace.role('Sales', [skills.selling]),
+    secret: await workspace.role('Secret', [skills.secret]),
+    off: await workspace.role('Off', [skills.retired], { enabled: false }),
+  };
+  key = (await workspace.key('agent', { roles: [roles.reader, roles.sales, roles.off] })).text;
+  const session = await openSession(platform.mcpUrl, key);
+  await until(async () => (await say(session, 'list_skills')).includes('2 skills'));
+});
+afterAll(() => platform.stop());
+
+async function call(session: string, name: string, args: object = {}) {
+  return (await send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: args }) })).body;
+}
+
+/** The texts of a tool's answer in one. */
+async function say(session: string, name: string, args: object = {}): Promise<string> {
+  const { result } = await call(session, name, args);
+  return result.content.map(({ text }: { text: string }) => text).join('\n');
+}
+
+async function list(session: string): Promise<readonly { name: string }[]> {
+  return (await send(platform.mcpUrl, { key, session, body: rpc('tools/list') })).body.result.tools;
+}
+
+async function names(session: string): Promise<readonly string[]> {
+  return (await list(session)).map(({ name }) => name).slice(constantNames.length);
+}
+
+async function openWith(query: string): Promise<string> {
+  return await openSession(`${platform.mcpUrl}?${query}`, key);
+}
+
+test('nothing preloaded: the constant tools and no other', async () => {
+  const tools = await list(await openSession(platform.mcpUrl, key));
+  expect(tools.map(({ name }) => name)).toEqual(constantNames);
+  for (const one of tools) {
+    expect(one).toMatchObject({
+      inputSchema: { type: 'object' },
+      annotations: { readOnlyHint: one.name !== 'call_tool' },
+    });
+  }
+});
+
+describe('list_skills', () => {
+  test('tells the skills of the active roles, and which roles are not', async () => {
+    const text = await say(await openSession(platform.mcpUrl, key), 'list_skills');
+    expect(text).toMatch(/^2 skills\. Load one/);
+    expect(text).toContain('- "reading" (role "Reader"): Read documents\n  Available, 2 tools.');
+    expect(text).toContain('- "selling" (role "Sales"): Sell things\n  Available, 2 tools.');
+    expect(text).toContain('Disabled by an administrator: "Off".');
+    expect(text).not.toMatch(/secret/i);
+  });
+
+  test('finds by words', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    expect(await say(session, 'list_skills', { query: 'DOCUMENTS read' })).toMatch(/^1 skill with .*\n\n- "reading"/);
+    expect(await say(session, 'list_skills', { query: 'nothing like it' })).toMatch(/^No skill with/);
+  });
+
+  test('refuses what was never a cursor', async () => {
+    const { error } = await call(await openSession(platform.mcpUrl, key), 'list_skills', { cursor: '!' });
+    expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(/cursor/) });
+  });
+});
+
+describe('load_skill', () => {
+  test('answers instructions and definitions, and lists the tools from then on', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    const stream = await openStream(platform.mcpUrl, { key, session });
+    const text = await say(session, 'load_skill', { skill: 'reading' });
+    expect(text).toContain('# reading\n\nRead documents\n\nSearch first.');
+    expect(text).toContain('"name":"read_file","description":"the tool read_file"');
+    await until(() => stream.messages.length > 0);
+    expect(stream.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }]);
+    expect((await list(session)).slice(constantNames.length)).toEqual([
+      {
+        name: 'read_file',
+        description: 'the tool read_file',
+        inputSchema: { type: 'object' },
+        annotations: { readOnlyHint: true },
+        title: 'Read',
+        _meta: { a: 1 },
+      },
+      { name: 'search_files', description: 'the tool search_files', inputSchema: { type: 'object' } },
+    ]);
+    expect(await say(session, 'list_skills')).toContain('Available, 2 tools, loaded.');
+    await say(session, 'load_skill', { skill: skills.reading });
+    expect(stream.messages).toHaveLength(1);
+    stream.close();
+  });
+
+  test('is for that session only', async () => {
+    await say(await openSession(platform.mcpUrl, key), 'load_skill', { skill: 'reading' });
+    expect(await names(await openSession(platform.mcpUrl, key))).toEqual([]);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['unknown', 'nothing', /no skill "nothing" for this key/],
+    ['outside the key', 'secret', /no skill "secret" for this key/],
+    ['only in a disabled role', 'retired', /only in roles that are disabled: "Off"/],
+    ['not named', undefined, /Give the name/],
+    ['not a name', 7, /Give the name/],
+  ])('refuses one that is %s, in words', async (_what, skill, message) => {
+    const { result } = await call(await openSession(platform.mcpUrl, key), 'load_skill', { skill });
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
+  });
+
+  test('is heard of on a stream that is opened later', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    await say(session, 'load_skill', { skill: 'reading' });
+    const stream = await openStream(platform.mcpUrl, { key, session });
+    await until(() => stream.messages.length === 1);
+    stream.close();
+    await names(session);
+    const again = await openStream(platform.mcpUrl, { key, session });
+    await say(session, 'load_skill', { skill: 'selling' });
+    await until(() => again.messages.length > 0);
+    expect(again.messages).toHaveLength(1);
+    again.close();
+  });
+});
+
+describe('roles', () => {
+  test('a role that is not active hides its skills and refuses their tools, until it is activated', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    await say(session, 'load_skill', { skill: 'selling' });
+    expect(await names(session)).toEqual(['find_deal', 'read_file']);
+    expect(await say(session, 'deactivate_role', { role: 'Sales' })).toMatch(/not active any more/);
+    expect(await names(session)).toEqual([]);
+    expect(await say(session, 'list_skills')).toMatch(/^1 skill\.[^]*activated with activate_role: "Sales"\./);
+    const refused = (await call(session, 'find_deal')).result;
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/activate_role: "Sales"/) }],
+    });
+    expect(await say(session, 'activate_role', { role: roles.sales })).toMatch(/is active/);
+    expect(await names(session)).toEqual(['find_deal', 'read_file']);
+  });
+
+  test('those that are disabled, outside the key or unknown cannot be activated', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    const refusal = async (role: unknown) => (await call(session, 'activate_role', { role })).result;
+    expect(await refusal('Off')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/disabled/) }],
+    });
+    for (const role of ['Secret', roles.secret, 'nothing', null]) {
+      const { isError, content } = await refusal(role);
+      expect([isError, content[0].text]).toEqual([
+        true,
+        'There is no such role for this key. Its roles: "Off", "Reader", "Sales".',
+      ]);
+    }
+  });
+
+  test('one that an administrator disables is gone from open sessions, which hear of it', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    await say(session, 'load_skill', { skill: 'selling' });
+    const stream = await openStream(platform.mcpUrl, { key, session });
+    await names(session);
+    await workspace.updateRole(roles.sales, { enabled: false });
+    await until(() => stream.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
+    expect(await names(session)).toEqual([]);
+    await workspace.updateRole(roles.sales, { enabled: true });
+    await until(async () => (await names(session)).length === 2);
+    stream.close();
+  });
+});
+
+describe('preloading', () => {
+  test('skillIds discloses those skills to that session only', async () => {
+    expect(await names(await openWith(`skillIds=${skills.reading}`))).toEqual(['read_file', 'search_files']);
+    expect(await names(await openWith(`skillIds=${skills.reading},${skills.selling}`))).toEqual([
+      'find_deal',
+      'read_file',
+      'search_files',
+    ]);
+    expect(await names(await openSession(platform.mcpUrl, key))).toEqual([]);
+  });
+
+  test('roleIds discloses their skills, and makes no other role active', async () => {
+    const session = await openWith(`roleIds=${roles.sales}`);
+    expect(await names(session)).toEqual(['find_deal', 'read_file']);
+    expect(await say(session, 'list_skills')).toMatch(/^1 skill\.[^]*activated with activate_role: "Reader"/);
+    await say(session, 'activate_role', { role: 'Reader' });
+    expect(await say(session, 'list_skills')).toMatch(/^2 skills\./);
+  });
+
+  test('a disabled role of the key is not refused, and shows nothing', async () => {
+    expect(await names(await openWith(`roleIds=${roles.off}`))).toEqual([]);
+  });
+
+  test('empty parameters are as none', async () => {
+    expect(await names(await openWith('skillIds=&roleIds=,,'))).toEqual([]);
+  });
+
+  test.each<[string, () => string]>([
+    ['a skill outside the key', () => `skillIds=${skills.secret}`],
+    ['a role outside the key', () => `roleIds=${roles.secret}`],
+    ['an unknown skill', () => 'skillIds=skl_000000000000000000000000'],
+    ['no id at all', () => 'roleIds=nonsense'],
+    ['one good and one outside', () => `skillIds=${skills.reading},${skills.secret}`],
+  ])('%s is refused with 403', async (_what, query) => {
+    const body = rpc('initialize', { protocolVersion: '2025-11-25' });
+    const answer = await send(`${platform.mcpUrl}?${query()}`, { key, body });
+    expect([answer.status, answer.body.error.code, answer.headers.has('mcp-session-id')]).toEqual([
+      403,
+      'forbidden',
+      false,
+    ]);
+  });
+
+  test('is read when the session is opened and not again', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    const url = `${platform.mcpUrl}?skillIds=${skills.reading}`;
+    const answer = await send(url, { key, session, body: rpc('tools/list') });
+    expect(answer.body.result.tools).toHaveLength(constantNames.length);
+  });
+});
+
+describe('an MCP server that is not Connected (part 3 of the specification, rule 1)', () => {
+  const reason = { code: 'exited', message: 'It exited with 1: no token', repair: 'Set CRM_TOKEN.' };
+
+  test('takes the tools of all skills that reference it away, and says why and what to do', async () => {
+    const session = await openWith(`skillIds=${skills.selling},${skills.reading}`);
+    const stream = await openStream(platform.mcpUrl, { key, session });
+    expect(await names(session)).toEqual(['find_deal', 'read_file', 'search_files']);
+    const nextRetryAt = Date.now() + 60_000;
+    await platform.runtime.report(servers.crm, { status: 'Error', health: 'red', reason, nextRetryAt });
+    await until(() => stream.messages.length > 0);
+    expect(await names(session)).toEqual(['read_file', 'search_files']);
+    const why =
+      /MCP server "crm" is Error: It exited with 1: no token\. The next attempt is in \d+ s\. Repair: Set CRM_TOKEN\./;
+    expect(await say(session, 'list_skills')).toMatch(why);
+    expect(await say(session, 'list_skills')).toContain('"reading" (role "Reader"): Read documents\n  Available');
+    for (const [name, args] of [
+      ['find_deal', {}],
+      ['call_tool', { name: 'find_deal' }],
+      ['load_skill', { skill: 'selling' }],
+    ] as const) {
+      const { result } = await call(session, name, args);
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toMatch(/MCP server \\"crm\\" is Error[^]*Repair: Set CRM_TOKEN/);
+    }
+    // Also in the skill that needs the missing one, a tool of a Connected MCP server can be called through another skill.
+    expect((await call(session, 'read_file')).result.isError).toBeUndefined();
+    expect(platform.runtime.calls.at(-1)).toMatchObject({ mcpServer: servers.files });
+    await platform.runtime.report(servers.crm);
+    await until(async () => (await names(session)).length === 3);
+    stream.close();
+  });
+
+  test('is noticed when its runtime goes, at once', async () => {
+    const other = await platform.connectRuntime();
+    const session = await openWith(`skillIds=${skills.reading}`);
+    const stream = await openStream(platform.mcpUrl, { key, session });
+    expect(await names(session)).toHaveLength(2);
+    await other.report(servers.crm);
+    await platform.runtime.report(servers.files, { status: 'Disconnected' });
+    await until(async () => (await names(session)).length === 0);
+    expect(await say(session, 'list_skills')).toMatch(/MCP server "files" is Disconnected/);
+    await platform.runtime.report(servers.files);
+    await until(async () => (await names(session)).length === 2);
+    await other.stop();
+    stream.close();
+  });
+});
+
+test('a tool that a skill asks for in vain is named, and the others stay', async () => {
+  const skill = await workspace.skill('partly', ['files/read_file', 'files/not_there']);
+  const role = await workspace.role('Partly', [skill]);
+  const { text } = await workspace.key('partly', { roles: [role] });
+  const session = await openSession(platform.mcpUrl, text);
+  const ask = async (name: string, args: object) =>
+    (await send(platform.mcpUrl, { key: text, session, body: rpc('tools/call', { name, arguments: args }) })).body
+      .result;
+  await until(async () => /1 skill\./.test((await ask('list_skills', {})).content[0].text));
+  expect((await ask('list_skills', {})).content[0].text).toMatch(/"files\/not_there" is not offered[^]*Repair:/);
+  const loaded = await ask('load_skill', { skill: 'partly' });
+  expect(loaded.isError).toBeUndefined();
+  expect(JSON.stringify(loaded.content)).toMatch(/read_file[^]*not_there/);
+});

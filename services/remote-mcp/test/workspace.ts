@@ -1,0 +1,86 @@
+import type { ReportedTool } from '../../contracts/bus/messages.ts';
+import type { KeyId, McpServerId, RoleId, SkillId, WorkspaceId } from '../../contracts/ids.ts';
+import type { Platform } from './platform.ts';
+
+/** Makes the things of a workspace as a person would, by GraphQL. */
+export class TestWorkspace {
+  readonly id: WorkspaceId;
+  readonly #platform: Platform;
+
+  private constructor(platform: Platform, id: WorkspaceId) {
+    this.#platform = platform;
+    this.id = id;
+  }
+
+  static async create(platform: Platform, name: string): Promise<TestWorkspace> {
+    const input = { name, ownerEmail: `${name}@example.com` };
+    const { createWorkspace } = await platform.must(
+      'mutation($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
+      { input },
+    );
+    return new TestWorkspace(platform, createWorkspace.id);
+  }
+
+  /** An MCP server that the test's runtime reports Connected, with its tools. */
+  async mcpServer(name: string, tools: readonly ReportedTool[]): Promise<McpServerId> {
+    const id = await this.#create<McpServerId>('createMcpServer', 'McpServerInput', {
+      name,
+      launch: { command: 'true' },
+    });
+    await this.#platform.runtime.report(id, {}, tools);
+    return id;
+  }
+
+  /** `tools` as MCPSERVER/TOOL. */
+  skill(name: string, tools: readonly string[], more: object = {}): Promise<SkillId> {
+    const refs = tools.map((ref) => ({ mcpServer: ref.split('/')[0], tool: ref.split('/')[1] }));
+    return this.#create('createSkill', 'SkillInput', { name, tools: refs, ...more });
+  }
+
+  role(name: string, skills: readonly SkillId[], more: object = {}): Promise<RoleId> {
+    return this.#create('createRole', 'RoleInput', { name, skills, ...more });
+  }
+
+  async key(
+    name: string,
+    more: { roles?: readonly RoleId[]; expiresAt?: number } = {},
+  ): Promise<{ id: KeyId; text: string }> {
+    const { createKey } = await this.#platform.must(
+      'mutation($workspace: ID!, $input: KeyInput!) { createKey(workspace: $workspace, input: $input) { secret key { id } } }',
+      { workspace: this.id, input: { name, ...more } },
+    );
+    return { id: createKey.key.id, text: createKey.secret };
+  }
+
+  async revoke(key: KeyId): Promise<void> {
+    await this.#platform.must(
+      'mutation($workspace: ID!, $key: String!) { revokeKey(workspace: $workspace, key: $key) { id } }',
+      {
+        workspace: this.id,
+        key,
+      },
+    );
+  }
+
+  async updateRole(id: RoleId, input: object): Promise<void> {
+    await this.#platform.must(
+      'mutation($workspace: ID!, $id: ID!, $input: RolePatch!) { updateRole(workspace: $workspace, id: $id, input: $input) { id } }',
+      { workspace: this.id, id, input },
+    );
+  }
+
+  async suspend(suspended: boolean): Promise<void> {
+    await this.#platform.must(
+      'mutation($id: ID!, $input: UpdateWorkspaceInput!) { updateWorkspace(id: $id, input: $input) { id } }',
+      { id: this.id, input: { suspended } },
+    );
+  }
+
+  async #create<Id>(mutation: string, type: string, input: object): Promise<Id> {
+    const answer = await this.#platform.must(
+      `mutation($workspace: ID!, $input: ${type}!) { ${mutation}(workspace: $workspace, input: $input) { id } }`,
+      { workspace: this.id, input },
+    );
+    return answer[mutation].id;
+  }
+}
