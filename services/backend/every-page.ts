@@ -15,6 +15,18 @@ export async function* everyPage<Type extends TypeName>(
   }
 }
 
+/** Writes that one turn of the event loop may take: together about a millisecond. */
+const turnMax = 5;
+
+/** Does `work` with each, one after the other; others get their turn in between, also inside a transaction. */
+export async function everyOne<Item>(items: Iterable<Item>, work: (item: Item) => Promise<unknown>): Promise<void> {
+  let done = 0;
+  for (const item of items) {
+    await work(item);
+    if (++done % turnMax === 0) await nextTurn();
+  }
+}
+
 /** Lets whoever waits for the event loop have it. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -244,7 +244,7 @@ describe('a list of tools', () => {
     expect(nodes.map(({ definition }) => definition)).toEqual([toolNamed('read', 'one').definition]);
   });
 
-  test('has an end', async () => {
+  test('has an end', { timeout: 60_000 }, async () => {
     const { workspace, server, mcpServer } = await newServer();
     const tools = Array.from({ length: toolsPerServerMax + 2 }, (_, i) => toolNamed(`tool-${i}`));
     await cloud.report([{ mcpServer, tools }]);

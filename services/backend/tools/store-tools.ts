@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
-import { everyPage } from '../every-page.ts';
+import { everyOne, everyPage } from '../every-page.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import { candidateNames } from './tool-names.ts';
 
@@ -36,9 +36,7 @@ export async function storeTools(
     if (!isStored(await findTool(graph, server, tool), tool)) changed.push(tool);
   }
   if (changed.length > 0) {
-    await graph.write(async (transaction) => {
-      for (const tool of changed) await storeTool(transaction, server, tool);
-    });
+    await graph.write((transaction) => everyOne(changed, (tool) => storeTool(transaction, server, tool)));
   }
   return leftOut;
 }
@@ -50,11 +48,10 @@ export async function unlistTools(graph: Graph, server: Server, listed: Readonly
     stored += tools.length;
     const gone = tools.filter((tool) => tool.listed && !listed.has(tool.originalName));
     if (gone.length === 0) continue;
-    await graph.write(async (transaction) => {
-      for (const { id } of gone) {
-        await transaction.update('tool', id, { listed: false }, { anchor: server.workspace });
-      }
-    });
+    const anchor = server.workspace;
+    await graph.write((transaction) =>
+      everyOne(gone, ({ id }) => transaction.update('tool', id, { listed: false }, { anchor })),
+    );
   }
   if (stored > toolsPerServerMax) await forgetUnused(graph, server);
 }
@@ -67,9 +64,8 @@ async function forgetUnused(graph: Graph, server: Server): Promise<void> {
     await graph.write(async (transaction) => {
       const options = { anchor: server.workspace, limitEach: 1 };
       const users = await transaction.followBack({ from: 'skill', edge: 'tools' }, unlisted, options);
-      for (const id of unlisted) {
-        if ((users.get(id) ?? []).length === 0) await transaction.remove('tool', id, server.workspace);
-      }
+      const unused = unlisted.filter((id) => (users.get(id) ?? []).length === 0);
+      await everyOne(unused, (id) => transaction.remove('tool', id, server.workspace));
     });
   }
 }

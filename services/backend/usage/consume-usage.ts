@@ -4,7 +4,7 @@ import { streams } from '../../contracts/bus/subjects.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
-import { nextTurn } from '../every-page.ts';
+import { everyOne, nextTurn } from '../every-page.ts';
 import type { Transaction } from '../graph/graph.ts';
 import type { LastUsed } from '../keys/last-used.ts';
 import { parseBody } from '../wire.ts';
@@ -45,7 +45,6 @@ function parse(backend: Context, payload: Uint8Array) {
 const appliedSetting = 'usage_applied';
 /** Far more than the stream hands over before it hears that they are stored. */
 const appliedMax = 256;
-const sliceMax = 25;
 
 /**
  * The stream delivers at least once: after a crash, what was stored but not yet acknowledged comes again. Its digest, written in the same
@@ -55,10 +54,7 @@ async function addOnce(transaction: Transaction, sums: readonly UsageSum[], dige
   const setting = await transaction.findBy('setting', { name: appliedSetting }, null);
   const applied = setting === null || setting.value === '' ? [] : setting.value.split(' ');
   if (applied.includes(digest)) return;
-  for (const [i, sum] of sums.entries()) {
-    await add(transaction, sum);
-    if (i % sliceMax === sliceMax - 1) await nextTurn();
-  }
+  await everyOne(sums, (sum) => add(transaction, sum));
   const value = [...applied, digest].slice(-appliedMax).join(' ');
   if (setting === null) await transaction.create('setting', { id: newId('setting'), name: appliedSetting, value });
   else await transaction.update('setting', setting.id, { value }, { anchor: null });

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { UsageRecord } from '../../contracts/bus/messages.ts';
+import { streams } from '../../contracts/bus/subjects.ts';
+import { type KeyId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import { createKey } from '../keys/create-key.ts';
+import { type LastUsed, openLastUsed } from '../keys/last-used.ts';
+import { createAuthorizer } from '../runtimes/authorize.ts';
+import { registerSystemKey } from '../runtimes/system-keys.ts';
+import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
+import { toBody } from '../wire.ts';
+import { consumeUsage } from './consume-usage.ts';
+
+let backend: TestBackend;
+let remoteMcp: Bus;
+let lastUsed: LastUsed;
+let consuming: Subscription;
+let workspace: WorkspaceId;
+let key: KeyId;
+
+beforeEach(async () => {
+  backend = await openTestBackend();
+  backend.bus.authorize(createAuthorizer(backend));
+  const systemKey = newKey('system');
+  await registerSystemKey(backend, operator, { component: 'remote-mcp', key: systemKey.reveal() });
+  const credentials = { kind: 'system', key: systemKey, component: 'remote-mcp' } as const;
+  remoteMcp = await backend.hub.connect(credentials, newProcessId());
+  const { id, owner } = await addWorkspace(backend, 'acme');
+  workspace = id;
+  key = (await createKey(backend, { principal: owner, workspace }, { name: 'laptop' })).key.id;
+  lastUsed = openLastUsed(backend, 0);
+  consuming = consumeUsage(backend, lastUsed);
+});
+afterEach(async () => {
+  await consuming.stop();
+  await lastUsed.stop();
+  await backend.close();
+});
+
+const tool = newId('tool');
+const mcpServer = newId('mcpServer');
+const skill = newId('skill');
+const hour = Date.parse('2026-01-01T10:00:00Z');
+
+function call(at: number, durationMs: number, more: Partial<NonNullable<UsageRecord['call']>> = {}): UsageRecord {
+  return { workspace, key, at, call: { mcpServer, tool, skill, outcome: 'ok', durationMs, ...more } };
+}
+
+async function send(records: readonly UsageRecord[]): Promise<void> {
+  await remoteMcp.stream(streams.usage).append(toBody(records));
+}
+
+async function rows() {
+  const { nodes } = await backend.graph.select({ type: 'usage', anchor: workspace, orderBy: 'hour', limit: 100 });
+  return nodes.map(({ calls, errors, durationMs, ...row }) => ({
+    hour: row.hour,
+    skill: row.skill,
+    calls,
+    errors,
+    durationMs,
+  }));
+}
+
+const total = async () => (await rows()).reduce((sum, { calls }) => sum + calls, 0);
+const lastUse = async () => (await backend.graph.find('key', key, workspace))?.lastUsedAt;
+
+test('calls are added up by hour, key, tool and skill', async () => {
+  await send([
+    call(hour, 10.4),
+    call(hour + 1, 20.4, { outcome: 'tool_error' }),
+    call(hour + 2, 1, { outcome: 'error' }),
+    call(hour + 3, 1, { skill: null }),
+    call(hour + 3_600_000, 5),
+  ]);
+  await send([call(hour + 3_599_999, 2)]);
+  await expect.poll(total).toBe(6);
+  expect(await rows()).toEqual(
+    expect.arrayContaining([
+      { hour, skill, calls: 4, errors: 2, durationMs: 34 },
+      { hour, skill: null, calls: 1, errors: 0, durationMs: 1 },
+      { hour: hour + 3_600_000, skill, calls: 1, errors: 0, durationMs: 5 },
+    ]),
+  );
+});
+
+test('uses of a key are written down, with a call or without', async () => {
+  await send([call(hour, 1), { workspace, key, at: hour + 500 }, { workspace, key, at: hour + 100 }]);
+  await expect.poll(lastUse).toBe(hour + 500);
+  await send([{ workspace, key, at: hour + 900 }]);
+  await expect.poll(lastUse).toBe(hour + 900);
+  expect(await total()).toBe(1);
+});
+
+test('what is delivered twice counts once', async () => {
+  const payload = toBody([call(hour, 1), call(hour, 2)]);
+  const stream = remoteMcp.stream(streams.usage);
+  await stream.append(payload);
+  await expect.poll(total).toBe(2);
+  // As after a crash between storing and acknowledging: the same record comes again, then one that is new.
+  await stream.append(payload);
+  await send([call(hour + 1, 1)]);
+  await expect.poll(total).toBe(3);
+});
+
+test('what was stored in part of a delivery is not lost and not repeated', async () => {
+  await consuming.stop();
+  const payloads = [[call(hour, 1)], [call(hour, 2)], [call(hour, 3)]].map(toBody);
+  const stream = remoteMcp.stream(streams.usage);
+  for (const payload of payloads.slice(0, 2)) await stream.append(payload);
+  consuming = consumeUsage(backend, lastUsed);
+  await expect.poll(total).toBe(2);
+  for (const payload of payloads) await stream.append(payload);
+  await expect.poll(total).toBe(3);
+});
+
+test('what cannot be read is passed over and said', async () => {
+  await remoteMcp.stream(streams.usage).append(new TextEncoder().encode('{'));
+  await remoteMcp.stream(streams.usage).append(toBody([{ workspace, key }]));
+  await send([call(hour, 1)]);
+  await expect.poll(total).toBe(1);
+  expect(backend.logged.filter((line) => line.includes('usage records dropped'))).toHaveLength(2);
+});
