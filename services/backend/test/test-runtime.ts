@@ -56,7 +56,10 @@ export async function connectPlatformRuntime(backend: TestBackend, runtimeName: 
   return await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName });
 }
 
-export async function connectRuntime(backend: TestBackend, credentials: Credentials): Promise<TestRuntime> {
+export async function connectRuntime(
+  backend: Pick<TestBackend, 'hub'>,
+  credentials: Credentials,
+): Promise<TestRuntime> {
   const bus = await backend.hub.connect(credentials, newProcessId());
   if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
   const { runtime, process } = bus.identity;

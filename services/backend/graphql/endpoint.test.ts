@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Backend } from '../context.ts';
+import { createRole } from '../roles/change-roles.ts';
+import { createMcpServer } from '../servers/change-servers.ts';
+import { createSkill } from '../skills/change-skills.ts';
+import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
+import { createGraphqlEndpoint } from './endpoint.ts';
+
+let backend: TestBackend;
+beforeAll(async () => {
+  backend = await openTestBackend();
+});
+afterAll(() => backend.close());
+
+async function ask(over: Backend, query: string, deadlineMs?: number) {
+  const endpoint = createGraphqlEndpoint(over, deadlineMs);
+  const response = await endpoint.answer({
+    principal: operator,
+    requestId: 'request-1',
+    body: JSON.stringify({ query }),
+    accept: 'application/json',
+  });
+  return JSON.parse(await response.text());
+}
+
+describe('a fault below', () => {
+  test('that is a bug is logged once, under an id, and its text stays inside', async () => {
+    const broken: Backend = {
+      ...backend,
+      graph: { ...backend.graph, select: () => Promise.reject(new TypeError('the hidden text')) },
+    };
+    const { errors } = await ask(broken, '{ workspaces { nodes { id } } }');
+    expect(errors).toEqual([
+      {
+        message: expect.stringMatching(/^Something went wrong inside the platform \(bug (\w{10})\)\.$/),
+        path: ['workspaces'],
+        locations: expect.anything(),
+        extensions: { code: 'internal', hint: expect.stringContaining('svc logs'), request: 'request-1' },
+      },
+    ]);
+    const [, bug = ''] = /bug (\w+)/.exec(errors[0].message) ?? [];
+    const lines = backend.logged.filter((line) => line.includes('the hidden text'));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ bug, request: 'request-1', level: 'error' });
+  });
+
+  test('that lasts is given up at the deadline', async () => {
+    const silent: Backend = { ...backend, graph: { ...backend.graph, select: () => new Promise(() => undefined) } };
+    const began = performance.now();
+    const { errors } = await ask(silent, '{ workspaces { nodes { id } } }', 50);
+    expect(errors).toMatchObject([{ extensions: { code: 'timeout', request: 'request-1' } }]);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+test('a page of nodes costs as many round trips as it has levels, however many nodes it holds', async () => {
+  const { id, owner } = await addWorkspace(backend, 'w');
+  for (const name of ['one', 'two', 'three']) {
+    await createMcpServer(backend, owner, id, { name, launch: { command: 'x' } });
+  }
+  for (let i = 0; i < 20; i++) {
+    const tools = ['one', 'two', 'three'].map((mcpServer) => ({ mcpServer, tool: `tool-${i}` }));
+    const skill = await createSkill(backend, owner, id, { name: `skill-${i}`, tools });
+    await createRole(backend, owner, id, { name: `role-${i}`, skills: [skill.id] });
+  }
+  const trips: string[] = [];
+  const { graph } = backend;
+  const counted: Backend = {
+    ...backend,
+    graph: {
+      ...graph,
+      find: (type, node, anchor) => {
+        trips.push(`find ${type}`);
+        return graph.find(type, node, anchor);
+      },
+      select: (selection) => {
+        trips.push(`select ${selection.type}`);
+        return graph.select(selection);
+      },
+      follow: (edge, from, options) => {
+        trips.push(`${edge.from}.${edge.edge}`);
+        return graph.follow(edge, from, options);
+      },
+      followBack: (edge, to, options) => {
+        trips.push(`${edge.from}.${edge.edge} back`);
+        return graph.followBack(edge, to, options);
+      },
+    },
+  };
+  const { data } = await ask(
+    counted,
+    `{ workspace(id: "${id}") { roles { nodes { name skills(first: 10) {
+      name available tools(first: 50) { name } mcpServers(first: 5) { name status }
+    } } } } }`,
+  );
+  expect(data.workspace.roles.nodes).toHaveLength(20);
+  expect(data.workspace.roles.nodes[3].skills[0].mcpServers).toHaveLength(3);
+  const counts = Object.fromEntries(
+    Map.groupBy(trips, (trip) => trip)
+      .entries()
+      .map(([trip, all]) => [trip, all.length]),
+  );
+  // Statuses are asked for twice: for what the skill says of itself, and, a level deeper, for its MCP servers.
+  expect(counts).toEqual({
+    'find workspace': 1,
+    'select role': 1,
+    'role.skills': 1,
+    'skill.tools': expect.toSatisfy((count: number) => count <= 2),
+    'tool.server': 1,
+    'status.server back': expect.toSatisfy((count: number) => count <= 2),
+  });
+});
