@@ -1,0 +1,190 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tokenAudience } from '../../contracts/token.ts';
+import type { Hub } from '../../kit/bus/bus.ts';
+import { startHub } from '../../kit/bus/start.ts';
+import type { RunningService } from '../../kit/service.ts';
+import { startBackend } from '../start.ts';
+
+const present = generateKeyPairSync('ed25519');
+const previous = generateKeyPairSync('ed25519');
+let folder: string;
+let hub: Hub;
+let logged: string[] = [];
+const log = { write: (line: string) => void logged.push(line) };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'svc-boot-'));
+  hub = await startHub({ file: null });
+  const pem = { type: 'spki', format: 'pem' } as const;
+  await writeFile(join(folder, 'private.pem'), present.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  await writeFile(join(folder, 'public.pem'), present.publicKey.export(pem));
+  await writeFile(join(folder, 'previous.pem'), previous.publicKey.export(pem));
+});
+afterAll(async () => {
+  await hub.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+let count = 0;
+/** Each over a file of its own, where the test names none. */
+function start(env: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+  logged = [];
+  return startBackend(
+    {
+      PORT: '0',
+      PRIVATE_GRAPHDB_URL: `file:${join(folder, `graph-${++count}.sqlite`)}`,
+      BUS_SERVERS: 'inproc:',
+      ENCRYPTION_KEY: '5e'.repeat(32),
+      JWT_PRIVATE_KEY_PATH: join(folder, 'private.pem'),
+      JWT_PUBLIC_KEY_PATH: join(folder, 'public.pem'),
+      ...env,
+    },
+    { hub, version: '0.0.0', log },
+  );
+}
+
+async function ask(
+  service: RunningService,
+  query: string,
+  claims: object = {},
+  key = present.privateKey,
+  kid?: string,
+) {
+  const exp = Math.floor(Date.now() / 1000) + 60;
+  const token = await new SignJWT({
+    ...{ iss: 'service-platform', aud: tokenAudience, exp, kind: 'operator', sub: 'root' },
+    ...claims,
+  })
+    .setProtectedHeader({ alg: 'EdDSA', ...(kid === undefined ? {} : { kid }) })
+    .sign(key);
+  const response = await fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return { status: response.status, body: JSON.parse(await response.text()) };
+}
+
+describe('refuses to start', () => {
+  test('with what is wrong, all of it at once', async () => {
+    await expect(start({ ENCRYPTION_KEY: '', PORT: 'x', CORS_ORIGINS: 'nonsense/path' })).rejects.toThrow(
+      expect.objectContaining({
+        code: 'invalid_input',
+        message: expect.stringMatching(/3 variables are wrong.*PORT.*ENCRYPTION_KEY.*CORS_ORIGINS/s),
+      }),
+    );
+  });
+
+  test('without its signing keys', async () => {
+    await expect(start({ JWT_PRIVATE_KEY_PATH: join(folder, 'none.pem') })).rejects.toThrow(/JWT_PRIVATE_KEY_PATH/);
+  });
+
+  test('with an encryption key that its records are not encrypted with', async () => {
+    const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'encrypted.sqlite')}` };
+    await (await start(file)).stop();
+    await expect(start({ ...file, ENCRYPTION_KEY: 'aa'.repeat(32) })).rejects.toThrow(/^ENCRYPTION_KEY is not the key/);
+    await (await start(file)).stop();
+  });
+
+  test('on a bus that is not there', async () => {
+    await expect(start({ BUS_SERVERS: 'localhost:4222' })).rejects.toThrow(/BUS_SERVERS/);
+  });
+
+  test('on a port that is taken, and lets go of everything it had opened', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const address = taken.address();
+    const port = address !== null && typeof address === 'object' ? String(address.port) : '';
+    const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'taken.sqlite')}` };
+    await expect(start({ ...file, PORT: port })).rejects.toThrow(expect.objectContaining({ code: 'conflict' }));
+    await new Promise((resolve) => taken.close(resolve));
+    const later = await start({ ...file, PORT: port });
+    expect(later.url).toBe(`http://127.0.0.1:${port}`);
+    await later.stop();
+  });
+});
+
+describe('once it runs', () => {
+  test('it keeps what it was told, through a stop and a start', async () => {
+    const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'kept.sqlite')}` };
+    const first = await start(file);
+    await ask(first, 'mutation { createWorkspace(input: { name: "W", ownerEmail: "a@b" }) { id } }');
+    await first.stop();
+    await expect(fetch(`${first.url}/health`)).rejects.toThrow();
+    const second = await start(file);
+    const { body } = await ask(second, '{ workspaces { nodes { name revision } } }');
+    expect(body).toEqual({ data: { workspaces: { nodes: [{ name: 'W', revision: 1 }] } } });
+    await second.stop();
+  });
+
+  test('a request that is under way is answered before it stops', async () => {
+    const service = await start();
+    const asked = ask(service, 'mutation { createWorkspace(input: { name: "W", ownerEmail: "a@b" }) { name } }');
+    await expect.poll(() => fetch(`${service.url}/health`).then(({ status }) => status)).toBe(200);
+    const stopped = service.stop();
+    expect((await asked).body).toEqual({ data: { createWorkspace: { name: 'W' } } });
+    await stopped;
+  });
+});
+
+describe('variables', () => {
+  test('BIND_HOST is where it listens', async () => {
+    const service = await start({ BIND_HOST: '::1' });
+    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect((await fetch(`${service.url}/health`)).status).toBe(200);
+    await service.stop();
+  });
+
+  test('JWT_ISSUER decides whose tokens are good', async () => {
+    const service = await start({ JWT_ISSUER: 'somebody-else' });
+    expect((await ask(service, '{ viewer { id } }')).status).toBe(401);
+    expect((await ask(service, '{ viewer { id } }', { iss: 'somebody-else' })).status).toBe(200);
+    await service.stop();
+  });
+
+  test('JWT_PREVIOUS_PUBLIC_KEY_PATH lets tokens of the key before live on', async () => {
+    const strict = await start();
+    const overlapping = await start({ JWT_PREVIOUS_PUBLIC_KEY_PATH: join(folder, 'previous.pem') });
+    const jwks = await fetch(`${overlapping.url}/.well-known/jwks.json`);
+    const { keys } = (await jwks.json()) as { keys: { kid: string }[] };
+    expect(keys).toHaveLength(2);
+    const old = (service: RunningService) =>
+      ask(service, '{ viewer { id } }', {}, previous.privateKey, keys[1]?.kid).then(({ status }) => status);
+    expect([await old(strict), await old(overlapping)]).toEqual([401, 200]);
+    await strict.stop();
+    await overlapping.stop();
+  });
+
+  test('LOG_LEVEL decides what is logged', async () => {
+    const levels = new Set<string>();
+    for (const level of ['debug', 'error']) {
+      const service = await start({ LOG_LEVEL: level });
+      await ask(service, '{ viewer { id } }');
+      await service.stop();
+      for (const line of logged) levels.add(`${level}: ${JSON.parse(line).level}`);
+    }
+    expect([...levels].sort()).toEqual(['debug: debug', 'debug: info']);
+  });
+
+  test("the backend's own pages may call it, whatever CORS_ORIGINS says", async () => {
+    const service = await start({
+      CORS_ORIGINS: 'https://app.example.com',
+      PUBLIC_BACKEND_URL: 'https://api.example.com',
+    });
+    const preflight = (origin: string) =>
+      fetch(`${service.url}/graphql`, {
+        method: 'OPTIONS',
+        headers: { origin, 'access-control-request-method': 'POST' },
+      }).then(({ status }) => status);
+    expect(await preflight('https://api.example.com')).toBe(204);
+    expect(await preflight('https://app.example.com')).toBe(204);
+    expect(await preflight('http://localhost:8888')).toBe(403);
+    await service.stop();
+  });
+});
