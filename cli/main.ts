@@ -1,8 +1,8 @@
 import { Config } from '@oclif/core/config';
 import { run } from '@oclif/core/run';
 import { settings } from '@oclif/core/settings';
+import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError, toSvcError } from '../services/contracts/errors.ts';
-import { nearest } from '../stack/did-you-mean.ts';
 import { ToldAlready } from './command.ts';
 import { errorToTerminal } from './error-to-terminal.ts';
 import { openTerminal } from './output/terminal.ts';

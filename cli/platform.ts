@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type BackendClient, connectToBackend } from '../stack/backend-client.ts';
-import { nearest } from '../stack/did-you-mean.ts';
 import { getInstallation, type Installation } from '../stack/installation.ts';
 import { environment, type SharedFlags } from './command.ts';
 

@@ -1,5 +1,5 @@
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { suggestion } from '../did-you-mean.ts';
 import { describeMistakes } from '../yaml-text.ts';
 import type { Live, LiveMcpServer, LiveRole, LiveSkill } from './read-live.ts';
 import type { Launch, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';

@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { suggestion } from '../did-you-mean.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import {
   type ApplyFile,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { BackendClient } from '../backend-client.ts';
-import { suggestion } from '../did-you-mean.ts';
 import type { Launch } from './wanted.ts';
 
 const mcpServer = z.object({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { suggestion } from '../did-you-mean.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import { type Definition, shape } from './definition.ts';
 import { type Field, isField, type Shape } from './field.ts';

@@ -1,6 +1,6 @@
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { rejected, type ServiceName, variables } from '../../services/contracts/env/variables.ts';
-import { suggestion } from '../did-you-mean.ts';
 import { type Complaint, type Field, isScalar } from './field.ts';
 
 /**

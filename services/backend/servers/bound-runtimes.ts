@@ -1,6 +1,6 @@
+import { nearest } from '../../contracts/did-you-mean.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
-import { closestName } from '../closest-name.ts';
 import { type Graph, type Node, pageMax } from '../graph/graph.ts';
 import { platformHome } from '../runtimes/authorize.ts';
 
@@ -14,7 +14,7 @@ export async function getRuntimeNamed(
   const found = candidates.find((runtime) => runtime.name === name.trim());
   if (found !== undefined) return found;
   const names = candidates.map((runtime) => runtime.name);
-  const near = closestName(name, names);
+  const near = nearest(name, names);
   throw new SvcError('invalid_input', `There is no runtime "${name.slice(0, 80)}" for this workspace.`, {
     hint: near !== null ? `Did you mean "${near}"?` : `There are: ${names.slice(0, 20).join(', ') || 'none'}.`,
   });

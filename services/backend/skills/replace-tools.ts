@@ -1,7 +1,7 @@
+import { nearest } from '../../contracts/did-you-mean.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Change } from '../change.ts';
-import { closestName } from '../closest-name.ts';
 import { tooMany } from '../get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { replaceEdges } from '../replace-edges.ts';
@@ -41,7 +41,7 @@ async function checkServers(transaction: Transaction, workspace: WorkspaceId, re
 async function unknownServer(transaction: Transaction, workspace: WorkspaceId, name: string): Promise<SvcError> {
   const { nodes } = await transaction.select({ type: 'mcpServer', anchor: workspace, limit: pageMax });
   const known = nodes.map((server) => server.name);
-  const near = closestName(name, known);
+  const near = nearest(name, known);
   return new SvcError('invalid_input', `There is no MCP server "${name.slice(0, 80)}" in this workspace.`, {
     hint: near === null ? 'List them: svc server list' : `Did you mean "${near}"?`,
   });

@@ -1,7 +1,7 @@
 /** The candidate that a mistyped word was probably meant to be, or null where none is near. */
-export function nearest(word: string, candidates: readonly string[]): string | null {
+export function nearest(word: string, candidates: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(word.length / 3));
-  const ranked = candidates
+  const ranked = [...candidates]
     .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .filter(({ distance: edits }) => edits <= limit)
     .sort((a, b) => a.distance - b.distance);

@@ -1,0 +1,112 @@
+import { type ErrorCode, SvcError } from '../../services/contracts/errors.ts';
+import { parseKey } from '../../services/contracts/keys.ts';
+import type { Secret } from '../../services/contracts/secret.ts';
+import { type Answer, isRecord, messageOf } from './exchange.ts';
+
+/** Why a rung broke, and what mends it. */
+export interface Cause {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** What the text of the key itself gives away is said first; the rest only the platform knows. */
+export function refusalOf(key: Secret, answer: Answer): Cause {
+  const parsed = parseKey(key.reveal());
+  if (!parsed.ok) return { code: 'unauthenticated', ...textRefusals[parsed.refusal] };
+  if (parsed.kind === 'runtime' || parsed.kind === 'system') {
+    return {
+      code: 'unauthenticated',
+      message: `This is the key of a ${parsed.kind}, not of an agent.`,
+      hint: 'Agents use keys that start with SVA_: create one with "svc keys create --name NAME".',
+    };
+  }
+  const said = messageOf(answer)?.error;
+  return {
+    code: 'unauthenticated',
+    message: isRecord(said) && typeof said.message === 'string' ? said.message : 'The platform does not know this key.',
+    hint:
+      isRecord(said) && typeof said.hint === 'string'
+        ? said.hint
+        : 'Create a new one with "svc keys create --name NAME".',
+  };
+}
+
+const textRefusals = {
+  missing: { message: 'The key is empty.', hint: 'Give it in SVC_API_KEY, by --key-file, or on stdin.' },
+  retired: {
+    message: 'Keys that start with WSK_ are retired and refused everywhere.',
+    hint: 'Create a user key with "svc keys create --name NAME".',
+  },
+  unknown_prefix: {
+    message: 'This is not a key of the platform: user keys start with SVA_ (older ones with USK).',
+    hint: 'Copy the key again, from its first character.',
+  },
+  malformed: {
+    message: 'The key has the wrong length or characters.',
+    hint: 'Copy the whole key again, without quotes or spaces.',
+  },
+  checksum: {
+    message: 'The key has a typo: its checksum does not match.',
+    hint: 'Copy the key again; it was never valid in this form.',
+  },
+};
+
+export function forbidden(answer: Answer): Cause {
+  const said = messageOf(answer)?.error;
+  return {
+    code: 'forbidden',
+    message:
+      isRecord(said) && typeof said.message === 'string'
+        ? said.message
+        : 'The key is valid, but the platform answered 403.',
+    hint: 'Check skillIds and roleIds in the URL, and that the workspace is not suspended.',
+  };
+}
+
+export function notMcp(url: URL, answer: Answer): Cause {
+  return {
+    code: 'unavailable',
+    message: `${url.href} did not answer as an MCP server does (status ${answer.status}).`,
+    hint: `The address ends in /mcp; "svc status" prints it. It answered: ${excerpt(answer.body)}`,
+  };
+}
+
+/** Connection errors of node, as a cause and a repair. */
+export function causeOf(error: unknown, url: URL): Cause {
+  if (error instanceof SvcError)
+    return { code: error.code, message: error.message, hint: error.hint ?? 'See "svc status".' };
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const text = error instanceof Error ? error.message : String(error);
+  if (code === 'ECONNREFUSED') {
+    return {
+      code: 'unavailable',
+      message: `Nothing listens on ${url.host}.`,
+      hint: 'Start the platform with "svc up", or check the port.',
+    };
+  }
+  if (code === 'CERT_HAS_EXPIRED') {
+    return {
+      code: 'unavailable',
+      message: `The certificate of ${url.hostname} has expired.`,
+      hint: 'Renew the certificate.',
+    };
+  }
+  if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {
+    return {
+      code: 'unavailable',
+      message: `The certificate of ${url.hostname} is not trusted: ${text}`,
+      hint: 'Set NODE_EXTRA_CA_CERTS to the file of your certificate authority, or use the name the certificate is for.',
+    };
+  }
+  return {
+    code: 'unavailable',
+    message: `${url.host} could not be reached: ${text}`,
+    hint: 'Check the URL and the network in between.',
+  };
+}
+
+export function excerpt(body: string): string {
+  const line = body.replace(/\s+/g, ' ').trim();
+  return line === '' ? '(nothing)' : `"${line.slice(0, 120)}"`;
+}

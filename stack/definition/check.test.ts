@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { isMistakes, readYaml } from '../yaml-text.ts';
+import { checkDefinition } from './check.ts';
+import { shape } from './definition.ts';
+import { isField, type Shape } from './field.ts';
+import { fillTemplate, templateText } from './template.ts';
+
+const id = 'id: abcdef0123456789\n';
+
+function refusal(text: string): SvcError {
+  try {
+    checkDefinition(text, 'svc.yaml');
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+function pathsOf(part: Shape, path: readonly string[] = []): string[] {
+  return Object.entries(part).flatMap(([name, below]) =>
+    isField(below) ? [[...path, name].join('.')] : pathsOf(below, [...path, name]),
+  );
+}
+
+function leavesOf(value: unknown, fields: ReadonlySet<string>, path: readonly string[] = []): string[] {
+  const name = path.join('.');
+  if (fields.has(name) || typeof value !== 'object' || value === null || Array.isArray(value)) return [name];
+  return Object.entries(value).flatMap(([key, below]) => leavesOf(below, fields, [...path, key]));
+}
+
+describe('the template', () => {
+  const read = readYaml(templateText());
+  const value = isMistakes(read) ? null : read.value;
+
+  test('has the very fields that the validator knows, in the same order', () => {
+    const fields = pathsOf(shape);
+    expect(leavesOf(value, new Set(fields))).toEqual(fields);
+  });
+
+  test('says something about every field', () => {
+    const lines = templateText().split('\n');
+    const silent = lines.filter((line, index) => {
+      const described = lines[index - 1]?.trim().startsWith('#') || line.includes('#');
+      return /^[a-z]\w*:/i.test(line) && !described && line.trim().endsWith(':') === false;
+    });
+    expect(silent).toEqual([]);
+  });
+
+  test('with an id is right, and is what a file gets that says nothing else', () => {
+    const filled = checkDefinition(fillTemplate({ id: 'abcdef0123456789' }), 'svc.yaml');
+    expect(checkDefinition(id, 'svc.yaml')).toEqual(filled);
+    expect(filled).toMatchObject({ name: 'svc', topology: 'embedded', ports: { backend: 'auto' } });
+  });
+
+  test('takes choices without losing an annotation', () => {
+    const filled = fillTemplate({ id: 'abcdef0123456789', ownerEmail: 'a@example.com', ports: { backend: 4000 } });
+    expect(checkDefinition(filled, 'svc.yaml')).toMatchObject({
+      owner: { email: 'a@example.com' },
+      ports: { backend: 4000 },
+    });
+    const notes = (text: string) => text.split('\n').filter((line) => line.startsWith('#'));
+    expect(notes(filled)).toEqual(notes(templateText()));
+  });
+});
+
+describe('a mistake is told with its place and its rule', () => {
+  const rows: readonly [what: string, text: string, told: RegExp][] = [
+    [
+      'an unknown field',
+      `${id}prots:\n  backend: 3000\n`,
+      /^svc\.yaml:2:1 "prots" is not a field\. Did you mean "ports"\?$/,
+    ],
+    [
+      'an unknown field inside',
+      `${id}ports:\n  backnd: 3000\n`,
+      /^svc\.yaml:3:3 "ports\.backnd" is not a field\. Did you mean "backend"\?$/,
+    ],
+    [
+      'a field unlike any other',
+      `${id}zzzzz: 1\n`,
+      /^svc\.yaml:2:1 "zzzzz" is not a field\. Known here: id, name, topology/,
+    ],
+    [
+      'a port that is none',
+      `${id}ports:\n  backend: 70000\n`,
+      /^svc\.yaml:3:12 ports\.backend must be auto, or a whole number from 1 to 65535, not 70000\.$/,
+    ],
+    ['a port in words', `${id}ports:\n  backend: many\n`, /^svc\.yaml:3:12 ports\.backend must be .* not "many"\.$/],
+    ['a port of 0', `${id}ports: { backend: 0 }\n`, /^svc\.yaml:2:19 ports\.backend must be/],
+    [
+      'a choice that is none',
+      `${id}topology: cluster\n`,
+      /^svc\.yaml:2:11 topology must be one of embedded, distributed, not "cluster"\.$/,
+    ],
+    [
+      'an address that is none',
+      `${id}publicUrls:\n  mcp: mcp.example.com\n`,
+      /^svc\.yaml:3:8 publicUrls\.mcp must be auto, or a full http or https URL/,
+    ],
+    [
+      'an origin with a path',
+      `${id}origins:\n  agents: [https://a.example.com/x]\n`,
+      /^svc\.yaml:3:11 origins\.agents must be a list of origins/,
+    ],
+    [
+      'text where fields belong',
+      `${id}ports: 3000\n`,
+      /^svc\.yaml:2:8 ports must hold fields: backend, remote-mcp, runtime, frontend\.$/,
+    ],
+    ['no id', 'name: x\n', /^svc\.yaml:1:1 id must be 8 to 32 small letters and digits, not left out\.$/],
+    ['an id that init would have made', `id: made-by-svc-init\n`, /^svc\.yaml:1:5 id must be/],
+    [
+      'mail without a sender',
+      `${id}mail:\n  provider: provider_a\n  url: https://mail.example.com\n`,
+      /^svc\.yaml:3:13 mail\.from is required with mail\.provider: provider_a\.$/,
+    ],
+    [
+      'a session timeout of no time',
+      `${id}limits:\n  sessionIdleTimeoutMs: 1\n`,
+      /^svc\.yaml:3:25 limits\.sessionIdleTimeoutMs must be a whole number from 100 to/,
+    ],
+    [
+      'a command with a comma',
+      `${id}runtime:\n  commands: ["a,b"]\n`,
+      /^svc\.yaml:3:13 runtime\.commands must be any, none, or a list/,
+    ],
+    ['broken YAML', `${id}ports: {\n`, /^svc\.yaml:\d+:\d+ /],
+    ['a name twice', `${id}name: a\nname: b\n`, /^svc\.yaml:3:1 Map keys must be unique/],
+  ];
+  for (const [what, text, told] of rows) {
+    test(what, () => {
+      const error = refusal(text);
+      expect(error.code).toBe('invalid_input');
+      expect(error.message).toMatch(told);
+    });
+  }
+
+  test('all of them at once, in the order of the lines', () => {
+    const { message } = refusal(`${id}engine: steam\nports:\n  backend: no\nnmae: x\n`);
+    expect(message.split('\n').map((line) => /^svc\.yaml:(\d+)/.exec(line)?.[1])).toEqual(['2', '4', '5']);
+  });
+});
+
+describe('variables without a field of their own', () => {
+  const extra = (service: string, line: string) => `${id}environment:\n  ${service}:\n    ${line}\n`;
+
+  test('are passed on as text', () => {
+    const { environment } = checkDefinition(extra('runtime', 'HEARTBEAT_INTERVAL: 1000'), 'svc.yaml');
+    expect(environment.runtime).toEqual({ HEARTBEAT_INTERVAL: '1000' });
+  });
+
+  const rows: readonly [what: string, text: string, told: RegExp][] = [
+    [
+      'a variable that a field decides',
+      extra('backend', 'PORT: 1'),
+      /^svc\.yaml:4:5 PORT is decided by ports\.backend, and there only\.$/,
+    ],
+    [
+      'a secret',
+      extra('backend', `ENCRYPTION_KEY_PREVIOUS: ${'a'.repeat(64)}`),
+      /^svc\.yaml:4:5 ENCRYPTION_KEY_PREVIOUS is a secret: put it into a file/,
+    ],
+    [
+      'a variable of another service',
+      extra('backend', 'HEARTBEAT_INTERVAL: 1'),
+      /^svc\.yaml:4:5 "HEARTBEAT_INTERVAL" is not a variable of backend\./,
+    ],
+    ['a mistyped one', extra('runtime', 'HEARTBEAT_INTERVALL: 1'), /Did you mean "HEARTBEAT_INTERVAL"\?$/],
+    [
+      'a value that breaks the rule',
+      extra('runtime', 'HEARTBEAT_INTERVAL: soon'),
+      /^svc\.yaml:4:25 HEARTBEAT_INTERVAL must be a whole number from 50 to 60000\.$/,
+    ],
+    [
+      'a rejected one',
+      extra('runtime', 'USER_KEY: x'),
+      /^svc\.yaml:4:5 USER_KEY is rejected by runtime\. The single-agent stdio mode is gone/,
+    ],
+  ];
+  for (const [what, text, told] of rows) test(what, () => expect(refusal(text).message).toMatch(told));
+
+  test('a secret may be named by file', () => {
+    const { environment } = checkDefinition(
+      extra('backend', 'ENCRYPTION_KEY_PREVIOUS_FILE: /run/secrets/old'),
+      'svc.yaml',
+    );
+    expect(environment.backend).toEqual({ ENCRYPTION_KEY_PREVIOUS_FILE: '/run/secrets/old' });
+  });
+});
+
+describe('what is not built yet is refused by name', () => {
+  for (const line of ['topology: distributed', 'engine: docker']) {
+    test(line, () => {
+      const error = refusal(`${id}${line}\n`);
+      expect([error.code, error.message]).toEqual(['unsupported', `"${line}" is not part of this version.`]);
+    });
+  }
+});
+
+test('a file of no sensible size is not read', () => {
+  expect(refusal(`# ${'x'.repeat(2 * 1024 * 1024)}`).code).toBe('too_large');
+});
