@@ -14,25 +14,30 @@ import { closedError, WriteQueue } from './write-queue.ts';
 
 export interface SqliteGraphOptions {
   readonly file: string;
-  /** How long the work of one transaction may take. */
-  readonly workMs?: number;
+  readonly limits?: Partial<SqliteGraphLimits>;
 }
 
-/** Long enough for work that only reads and writes the graph, short enough that what waits behind a hung one is not given up. */
-const workMs = 10_000;
-const queue = { waitMs: 30_000, waitingMax: 1000 };
-/** How long another process (a backup, a shell) may hold the file. */
-const lockMs = 5000;
+export interface SqliteGraphLimits {
+  /** How long the work of one transaction may take: it reads and writes the graph and waits for nothing else. */
+  readonly workMs: number;
+  /** How long another process (a backup, a shell) may hold the file. */
+  readonly lockMs: number;
+  /** How long a transaction may wait for those before it, and how many may wait. */
+  readonly waitMs: number;
+  readonly waitingMax: number;
+}
+
+const defaultLimits: SqliteGraphLimits = { workMs: 10_000, lockMs: 5000, waitMs: 30_000, waitingMax: 1000 };
 const lockPauseMs = 20;
 /** Where a commit moves the log into the file, which takes milliseconds: 16 MiB, about a hundred commits. */
 const logPages = 4096;
 
-export async function openSqliteGraph(options: SqliteGraphOptions): Promise<Graph> {
-  const { file } = options;
+export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions): Promise<Graph> {
+  const limits = { ...defaultLimits, ...options.limits };
   createPrivately(file);
-  const writer = await openWriter(file);
+  const writer = await openWriter(file, limits);
   const reader = new Connection({ file, readOnly: true });
-  const writes = new WriteQueue(queue);
+  const writes = new WriteQueue(limits);
   let closing: Promise<void> | null = null;
   const mustBeOpen = () => {
     if (closing !== null) throw closedError();
@@ -55,7 +60,7 @@ export async function openSqliteGraph(options: SqliteGraphOptions): Promise<Grap
   return {
     ...reads,
 
-    write: (work) => writes.run(() => inTransaction(writer, () => timed(writer, work, options.workMs ?? workMs))),
+    write: (work) => writes.run(() => inTransaction(writer, limits, () => timed(writer, limits, work))),
 
     async ready() {
       mustBeOpen().rows('select 1', []);
@@ -89,12 +94,14 @@ function createPrivately(file: string): void {
   }
 }
 
-async function openWriter(file: string): Promise<Connection> {
+async function openWriter(file: string, limits: SqliteGraphLimits): Promise<Connection> {
   const writer = new Connection({ file, readOnly: false });
   try {
     // Full: a commit is on the disk when it is acknowledged, whatever happens to the machine then.
-    writer.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${logPages}; pragma cache_size = -16384;`);
-    await inTransaction(writer, async () => migrate(writer, storageItems()));
+    writer.exec(
+      `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${logPages}; pragma cache_size = -16384;`,
+    );
+    await inTransaction(writer, limits, async () => migrate(writer, storageItems()));
     return writer;
   } catch (thrown) {
     writer.close();
@@ -102,8 +109,12 @@ async function openWriter(file: string): Promise<Connection> {
   }
 }
 
-async function inTransaction<Result>(writer: Connection, work: () => Promise<Result>): Promise<Result> {
-  await begin(writer);
+async function inTransaction<Result>(
+  writer: Connection,
+  limits: SqliteGraphLimits,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await begin(writer, limits);
   try {
     const result = await work();
     writer.run('commit', []);
@@ -115,7 +126,7 @@ async function inTransaction<Result>(writer: Connection, work: () => Promise<Res
   }
 }
 
-async function begin(writer: Connection): Promise<void> {
+async function begin(writer: Connection, { lockMs }: SqliteGraphLimits): Promise<void> {
   for (const until = performance.now() + lockMs; ; ) {
     try {
       writer.run('begin immediate', []);
@@ -130,14 +141,14 @@ async function begin(writer: Connection): Promise<void> {
 /** What still holds the transaction after its time can do nothing with it. */
 async function timed<Result>(
   writer: Connection,
+  { workMs }: SqliteGraphLimits,
   work: (transaction: Transaction) => Promise<Result>,
-  timeMs: number,
 ): Promise<Result> {
   const { transaction, end } = openTransaction(writer);
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new SvcError('timeout', `The change took longer than ${timeMs / 1000} s and was not saved.`));
-  }, timeMs);
+    late.reject(new SvcError('timeout', `The change took longer than ${workMs / 1000} s and was not saved.`));
+  }, workMs);
   try {
     return await Promise.race([work(transaction), late.promise]);
   } finally {

@@ -176,18 +176,15 @@ function written(connection: Connection, { type, sql, values, columns }: Writing
 
 function takenFields(connection: Connection, type: string, columns: Columns): readonly string[] {
   const { owned, unique, uniqueEverywhere = [] } = typeNamed(type);
-  const isTakenBy = (fields: readonly string[]) => {
+  const id = columns.id ?? null;
+  const isShared = (fields: readonly string[]) => {
     const where = fields.map((field) => `${quoted(field)} = ?`).join(' and ');
     const values = fields.map((field) => columns[field] ?? null);
-    const other = connection.row(`select id from ${quoted(type)} where ${where}`, values);
-    return other !== null && (fields.includes('id') || other[0] !== columns.id);
+    return connection.row(`select 1 from ${quoted(type)} where ${where} and id <> ?`, [...values, id]) !== null;
   };
-  if (isTakenBy(['id'])) return ['id'];
-  return (
-    unique.find((fields) => isTakenBy([...(owned ? ['workspace'] : []), ...fields])) ??
-    uniqueEverywhere.find(isTakenBy) ??
-    []
-  );
+  const inWorkspace = owned ? ['workspace'] : [];
+  // Where no other node has these values, it is the id itself that is taken.
+  return unique.find((fields) => isShared([...inWorkspace, ...fields])) ?? uniqueEverywhere.find(isShared) ?? ['id'];
 }
 
 function addWords(connection: Connection, type: string, columns: Columns, words: Iterable<string>): void {

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import type { WorkspaceId } from '../../../contracts/ids.ts';
+import type { Graph } from '../graph.ts';
+import { openGraph } from '../open-graph.ts';
+import { allPages, type GraphEngine, ids, TestGraph } from './test-graph.contract.ts';
+
+const rounds = 20;
+const crashMs = 120_000;
+const writer = fileURLToPath(new URL('./write-until-killed.contract.ts', import.meta.url));
+
+export function crashContract(engine: GraphEngine): void {
+  it(
+    'of the process amid transactions loses nothing acknowledged and leaves nothing half',
+    async () => {
+      const test = await TestGraph.open(engine);
+      await test.graph.close();
+      let acknowledged = 0;
+      for (let round = 0; round < rounds; round++) {
+        // Each time at another place: the next transaction is under way when the last line of the one before arrives.
+        acknowledged = await killAfter(1 + round * 3, test.url, test.acme);
+        const graph = await openGraph({ url: test.url });
+        const stored = await checkWhole(graph, test.acme);
+        expect(stored).toBeGreaterThanOrEqual(acknowledged);
+        await graph.close();
+      }
+      expect(acknowledged).toBeGreaterThan(rounds);
+    },
+    crashMs,
+  );
+}
+
+/** The number of the last transaction that the writer was told is stored; the first `lines` of them it tells are waited for. */
+async function killAfter(lines: number, url: string, workspace: WorkspaceId): Promise<number> {
+  const child = spawn(process.execPath, [writer, url, workspace], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  let last = 0;
+  let seen = 0;
+  for await (const line of createInterface(child.stdout)) {
+    last = Number(line);
+    seen += 1;
+    if (seen === lines) child.kill('SIGKILL');
+  }
+  expect(await exited).toEqual([null, 'SIGKILL']);
+  expect(seen).toBeGreaterThanOrEqual(lines);
+  return last;
+}
+
+/** How many transactions are stored, each of them whole: see the writer for what one writes. */
+async function checkWhole(graph: Graph, workspace: WorkspaceId): Promise<number> {
+  const { revision = expect.fail() } = (await graph.find('workspace', workspace, null)) ?? {};
+  const roles = await allPages(graph, { type: 'role', anchor: workspace, limit: 1000 });
+  const skills = await allPages(graph, { type: 'skill', anchor: workspace, limit: 1000 });
+  const numbers = Array.from({ length: revision }, (_, i) => String(i + 1));
+  expect(roles.map(({ name }) => name).sort(byNumber)).toEqual(numbers);
+  expect(skills.map(({ name }) => name).sort(byNumber)).toEqual(numbers);
+  for (let start = 0; start < roles.length; start += 1000) {
+    const some = roles.slice(start, start + 1000);
+    const ends = await graph.follow({ from: 'role', edge: 'skills' }, ids(some), { anchor: workspace, limitEach: 2 });
+    for (const { id, name } of some) expect(ends.get(id)).toMatchObject([{ name }]);
+  }
+  for (const search of numbers.slice(-3)) {
+    expect((await graph.select({ type: 'role', anchor: workspace, search, limit: 1000 })).nodes).not.toEqual([]);
+  }
+  return revision;
+}
+
+function byNumber(one: string, other: string): number {
+  return Number(one) - Number(other);
+}

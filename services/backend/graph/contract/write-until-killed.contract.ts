@@ -1,0 +1,23 @@
+import { writeSync } from 'node:fs';
+import { parseId } from '../../../contracts/ids.ts';
+import { openGraph } from '../open-graph.ts';
+import { roleNode, skillNode } from './sample-nodes.contract.ts';
+
+/** A process of its own: writes transactions to the graph at the address, and says the number of each that is stored, until it is killed. */
+const [url = '', text = ''] = process.argv.slice(2);
+const workspace = parseId('workspace', text);
+const graph = await openGraph({ url });
+
+for (;;) {
+  const number = await graph.write(async (transaction) => {
+    const { revision } = (await transaction.find('workspace', workspace, null)) ?? { revision: Number.NaN };
+    const name = String(revision + 1);
+    const role = await transaction.create('role', roleNode(workspace, { name }));
+    const skill = await transaction.create('skill', skillNode(workspace, { name }));
+    await transaction.link({ from: 'role', edge: 'skills' }, role.id, [skill.id]);
+    await transaction.update('workspace', workspace, { revision: revision + 1 }, { anchor: null });
+    return revision + 1;
+  });
+  // At once: what is only in a buffer of this process dies with it.
+  writeSync(1, `${number}\n`);
+}
