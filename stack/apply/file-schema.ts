@@ -31,13 +31,16 @@ const mcpServer = z.strictObject(
 );
 export type McpServerInFile = z.infer<typeof mcpServer>;
 
+const toolRule = 'MCPSERVER/TOOL, such as files/read_file';
+const toolName = z.string({ error: toolRule }).regex(/^[^/]+\/.+$/, { error: toolRule });
+
 const skill = z.strictObject(
   {
     name: text('the name of the skill').optional(),
     description: z.string({ error: 'a text' }).optional(),
     instructions: text('a file with instructions, relative to this file').optional(),
     from: text('a folder with a SKILL.md, relative to this file').optional(),
-    tools: list(z.string().regex(/^[^/]+\/.+$/), 'a list of MCPSERVER/TOOL').optional(),
+    tools: list(toolName, 'a list of tools').optional(),
   },
   { error: 'fields such as name and tools' },
 );

@@ -141,7 +141,7 @@ describe('a mistake is told with its place', () => {
     [
       'a tool without its MCP server',
       'skills:\n  - { name: x, tools: [read] }\n',
-      'p.yaml:2:24 skills.0.tools.0 must be a list of MCPSERVER/TOOL.',
+      'p.yaml:2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file.',
     ],
     [
       'instructions that are not there',

@@ -7,6 +7,7 @@ import { isAlive, ownIdentity, processIdentity } from './process-identity.ts';
 
 /** Holds something of an installation for this process alone. */
 export interface Lock {
+  /** Once is enough; again does nothing. */
   release(): void;
 }
 
@@ -28,7 +29,7 @@ export function acquireLock({ stateDir }: Installation, name: LockName): Lock {
     throw error;
   }
   writeDurably(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
-  return { release: () => database.close() };
+  return { release: () => (database.isOpen ? database.close() : undefined) };
 }
 
 const sqliteBusy = 5;

@@ -1,0 +1,186 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseKey } from '../services/contracts/keys.ts';
+import { createInstallation, ensureFolders } from './create-installation.ts';
+import { readDefinition } from './definition/check.ts';
+import type { Installation } from './installation.ts';
+import { recordFingerprint } from './secrets.ts';
+import { readManifest } from './state/manifest.ts';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'svc-create-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function create(): Promise<Installation> {
+  return (await createInstallation({ dir: join(root, 'acme', 'svc') })).installation;
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+function contentOf({ dir }: Installation): Record<string, string> {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name), 'utf8')]),
+  );
+}
+
+describe('a new installation', () => {
+  test('has its folders and secrets, closed to others', async () => {
+    const { dir, secretsDir, dataDir, stateDir, logsDir } = await create();
+    for (const folder of [secretsDir, dataDir, stateDir, logsDir]) expect(modeOf(folder), folder).toBe('700');
+    expect(modeOf(join(dir, 'svc.yaml'))).toBe('644');
+    const secrets = readdirSync(secretsDir).sort();
+    expect(secrets).toEqual([
+      'encryption.key',
+      'jwt-private.pem',
+      'jwt-public.pem',
+      'system-remote-mcp.key',
+      'system-runtime.key',
+    ]);
+    for (const name of secrets) expect(modeOf(join(secretsDir, name)), name).toBe('600');
+  });
+
+  test('has keys of the right kind, each its own', async () => {
+    const { secretsDir } = await create();
+    const read = (name: string) => readFileSync(join(secretsDir, name), 'utf8').trim();
+    expect(read('encryption.key')).toMatch(/^[0-9a-f]{64}$/);
+    const pair = createPrivateKey(read('jwt-private.pem'));
+    expect(pair.asymmetricKeyType).toBe('ed25519');
+    expect(createPublicKey(pair).equals(createPublicKey(read('jwt-public.pem')))).toBe(true);
+    const keys = [read('system-remote-mcp.key'), read('system-runtime.key')];
+    for (const key of keys) expect(parseKey(key)).toMatchObject({ ok: true, kind: 'system' });
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('takes its name from the folder around it, and the choices that were made', async () => {
+    const { installation } = await createInstallation({
+      dir: join(root, 'acme', 'svc'),
+      ownerEmail: 'ops@example.com',
+      ports: { frontend: 9000 },
+    });
+    const definition = readDefinition(installation.definitionFile);
+    expect(definition).toMatchObject({ name: 'acme', owner: { email: 'ops@example.com' }, ports: { frontend: 9000 } });
+    const { installation: other } = await createInstallation({ dir: join(root, 'other') });
+    expect(readDefinition(other.definitionFile)).toMatchObject({ name: 'other' });
+    expect(readDefinition(other.definitionFile).id).not.toBe(definition.id);
+  });
+
+  test('holds no secret in svc.yaml and keeps the rest out of git', async () => {
+    const { dir, secretsDir } = await create();
+    const definition = readFileSync(join(dir, 'svc.yaml'), 'utf8');
+    for (const name of readdirSync(secretsDir)) {
+      expect(definition).not.toContain(readFileSync(join(secretsDir, name), 'utf8').trim());
+    }
+    expect(readFileSync(join(dir, '.gitignore'), 'utf8').split('\n')).toEqual(
+      expect.arrayContaining(['secrets/', 'data/', 'state/', 'logs/']),
+    );
+  });
+
+  test('lists all that it created', async () => {
+    const paths = readManifest(await create()).map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining(['svc.yaml', 'secrets', 'data', 'state', 'logs', 'secrets/encryption.key']),
+    );
+  });
+
+  test('is not begun with a wrong choice', async () => {
+    await expect(createInstallation({ dir: join(root, 'x'), ownerEmail: 'nobody' })).rejects.toThrow(
+      /owner\.email must be an e-mail/,
+    );
+    expect(readdirSync(root)).toEqual([]);
+  });
+});
+
+describe('again', () => {
+  test('nothing that exists is changed, and each is said to be kept', async () => {
+    const installation = await create();
+    const before = contentOf(installation);
+    const again = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
+    expect(contentOf(installation)).toEqual(before);
+    expect(new Set(again.steps.map(({ outcome }) => outcome))).toEqual(new Set(['kept']));
+  });
+
+  test('only what is missing is made', async () => {
+    const installation = await create();
+    const before = contentOf(installation);
+    rmSync(join(installation.secretsDir, 'system-runtime.key'));
+    const { steps } = await createInstallation({ dir: installation.dir });
+    expect(steps.filter(({ outcome }) => outcome === 'created').map(({ path }) => path)).toEqual([
+      'secrets/system-runtime.key',
+    ]);
+    const after = contentOf(installation);
+    expect(after['system-runtime.key']).not.toBe(before['system-runtime.key']);
+    expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
+  });
+
+  test('modes that are too open are closed, and that is said', async () => {
+    const installation = await create();
+    chmodSync(installation.secretsDir, 0o755);
+    chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
+    writeFileSync(join(installation.secretsDir, 'mail.key'), 'secret', { mode: 0o664 });
+    chmodSync(join(installation.secretsDir, 'mail.key'), 0o664);
+    const repaired = ensureFolders(installation).filter(({ outcome }) => outcome === 'repaired');
+    expect(repaired).toEqual([
+      { path: 'secrets/', outcome: 'repaired', detail: 'its mode was 0755, now it is 0700' },
+      { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'its mode was 0644, now it is 0600' },
+      { path: 'secrets/mail.key', outcome: 'repaired', detail: 'its mode was 0664, now it is 0600' },
+    ]);
+    expect(modeOf(join(installation.secretsDir, 'encryption.key'))).toBe('600');
+  });
+});
+
+describe('secrets that cannot be right are refused before anything starts', () => {
+  const write = ({ secretsDir }: Installation, name: string, text: string) =>
+    writeFileSync(join(secretsDir, name), text);
+
+  test('another encryption key than the data was encrypted with', async () => {
+    const installation = await create();
+    recordFingerprint(installation);
+    write(installation, 'encryption.key', `${'ab'.repeat(32)}\n`);
+    expect(() => ensureFolders(installation)).toThrow(
+      /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
+    );
+  });
+
+  test('no encryption key beside data: none is generated', async () => {
+    const installation = await create();
+    recordFingerprint(installation);
+    rmSync(join(installation.secretsDir, 'encryption.key'));
+    expect(() => ensureFolders(installation)).toThrow(/encryption\.key is missing, and data\/ is encrypted with it/);
+    expect(readdirSync(installation.secretsDir)).not.toContain('encryption.key');
+  });
+
+  test('the right key back again is taken', async () => {
+    const installation = await create();
+    recordFingerprint(installation);
+    const key = readFileSync(join(installation.secretsDir, 'encryption.key'), 'utf8');
+    rmSync(join(installation.secretsDir, 'encryption.key'));
+    write(installation, 'encryption.key', key);
+    expect(() => ensureFolders(installation)).not.toThrow();
+  });
+
+  test('damaged files, each named with its rule', async () => {
+    const installation = await create();
+    for (const [name, rule] of [
+      ['encryption.key', /encryption\.key must hold a 64-character hex string/],
+      ['system-runtime.key', /system-runtime\.key must hold a key that starts with SYK_/],
+      ['jwt-private.pem', /jwt-public\.pem must hold the public half/],
+    ] as const) {
+      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
+      write(installation, name, 'damaged\n');
+      expect(() => ensureFolders(installation), name).toThrow(rule);
+      write(installation, name, before);
+    }
+  });
+
+  test('half of the signing pair', async () => {
+    const installation = await create();
+    rmSync(join(installation.secretsDir, 'jwt-private.pem'));
+    expect(() => ensureFolders(installation)).toThrow(/jwt-private\.pem is missing, and jwt-public\.pem belongs to it/);
+  });
+});

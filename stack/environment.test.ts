@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { addressesOf } from './addresses.ts';
+import { checkDefinition } from './definition/check.ts';
+import { ownPlaces } from './definition/extra-variables.ts';
+import { checkEnvironment, type Environment, environmentOf, servicesOf } from './environment.ts';
+import { installationIn } from './installation.ts';
+import { changesBetween } from './lifecycle/plan.ts';
+import { usualPorts } from './ports/claim-ports.ts';
+import { secretFilesOf } from './secrets.ts';
+
+const installation = installationIn('/srv/svc');
+const secrets = secretFilesOf(installation);
+const secretTexts: Readonly<Record<string, string>> = {
+  [secrets.encryptionKey]: 'ab'.repeat(32),
+  [secrets.remoteMcpKey]: `SYK_${'a'.repeat(49)}`,
+  [secrets.runtimeKey]: `SYK_${'b'.repeat(49)}`,
+  [secrets.mailKey]: 'mail-key',
+};
+const readSecret = (file: string) => secretTexts[file] ?? '';
+
+function environmentFor(yaml: string, ports = usualPorts): Environment {
+  const definition = checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
+  return environmentOf({ installation, definition, ports, addresses: addressesOf(definition, ports), secrets });
+}
+
+test('with nothing chosen, these and no others', () => {
+  expect(environmentFor('')).toEqual({
+    backend: {
+      NODE_ENV: 'production',
+      BIND_HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      BUS_SERVERS: 'inproc:',
+      PORT: '3000',
+      PRIVATE_GRAPHDB_URL: 'file:/srv/svc/data/graph.sqlite',
+      FILES_DIR: '/srv/svc/data/files',
+      ENCRYPTION_KEY_FILE: '/srv/svc/secrets/encryption.key',
+      JWT_PRIVATE_KEY_PATH: '/srv/svc/secrets/jwt-private.pem',
+      JWT_PUBLIC_KEY_PATH: '/srv/svc/secrets/jwt-public.pem',
+      PUBLIC_BACKEND_URL: 'http://localhost:3000',
+      PUBLIC_FRONTEND_URL: 'http://localhost:8888',
+      PUBLIC_MCP_URL: 'http://localhost:3001/mcp',
+      PRIVATE_MCP_URL: 'http://127.0.0.1:3001/mcp',
+      CORS_ORIGINS: 'http://localhost:8888,http://localhost:3000,http://127.0.0.1:8888',
+      MCP_SERVER_COMMANDS: 'any',
+      EMAIL_PROVIDER: 'log',
+      EMAIL_FROM_NAME: 'The Service Team',
+      PROVIDER_A_TIMEOUT_SECONDS: '10',
+    },
+    'remote-mcp': {
+      NODE_ENV: 'production',
+      BIND_HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      BUS_SERVERS: 'inproc:',
+      REMOTE_PORT: '3001',
+      SYSTEM_KEY_FILE: '/srv/svc/secrets/system-remote-mcp.key',
+      PRIVATE_BACKEND_URL: 'http://127.0.0.1:3000',
+      PUBLIC_BACKEND_URL: 'http://localhost:3000',
+      PUBLIC_MCP_URL: 'http://localhost:3001/mcp',
+      SVC_PREVENT_DNS_REBINDING: 'true',
+      SVC_SESSION_IDLE_TIMEOUT_MS: '300000',
+    },
+    runtime: {
+      NODE_ENV: 'production',
+      BIND_HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      BUS_SERVERS: 'inproc:',
+      REMOTE_PORT: '3003',
+      SYSTEM_KEY_FILE: '/srv/svc/secrets/system-runtime.key',
+      RUNTIME_NAME: 'cloud',
+      PRIVATE_MCP_URL: 'http://127.0.0.1:3001/mcp',
+      SVC_WORKING_DIR: '/srv/svc/data/runtime',
+      SVC_MAX_FILE_SIZE_MB: '10',
+    },
+    frontend: {
+      NODE_ENV: 'production',
+      BIND_HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      PORT: '8888',
+      PUBLIC_BACKEND_URL: 'http://localhost:3000',
+      PUBLIC_MCP_URL: 'http://localhost:3001/mcp',
+    },
+  });
+});
+
+test('every choice reaches the services it is for, and only these', () => {
+  const chosen = environmentFor(`
+bind: 0.0.0.0
+publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
+origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
+runtime: { name: big, commands: [npx, uvx], allowedPaths: [/a, /b] }
+limits: { sessionIdleTimeoutMs: 1000, fileSizeMaxMb: 5 }
+mail: { provider: provider_b, from: a@example.com, fromName: Us, url: https://mail.example.com, timeoutSeconds: 3 }
+logs: { level: debug, levels: 'bus=warn' }
+environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me } }
+`);
+  const told = servicesOf(chosen).flatMap((service) =>
+    changesBetween(environmentFor('')[service], chosen[service]).map((change) => `${service} ${change}`),
+  );
+  expect(told).toEqual([
+    'backend BIND_HOST: 127.0.0.1 → 0.0.0.0',
+    'backend CORS_ORIGINS: http://localhost:8888,http://localhost:3000,http://127.0.0.1:8888 → https://other.example.com',
+    'backend EMAIL_FROM: unset → a@example.com',
+    'backend EMAIL_FROM_NAME: The Service Team → Us',
+    'backend EMAIL_PROVIDER: log → provider_b',
+    'backend JWT_ISSUER: unset → me',
+    'backend LOG_LEVEL: info → debug',
+    'backend MCP_SERVER_COMMANDS: any → npx,uvx',
+    'backend PROVIDER_A_TIMEOUT_SECONDS: 10 → 3',
+    'backend PROVIDER_B_API_KEY_FILE: unset → /srv/svc/secrets/mail.key',
+    'backend PROVIDER_B_URL: unset → https://mail.example.com',
+    'backend PUBLIC_BACKEND_URL: http://localhost:3000 → https://api.example.com',
+    'backend PUBLIC_FRONTEND_URL: http://localhost:8888 → https://app.example.com',
+    'backend PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
+    'remote-mcp BIND_HOST: 127.0.0.1 → 0.0.0.0',
+    'remote-mcp LOG_LEVEL: info → debug',
+    'remote-mcp LOG_LEVELS: unset → bus=warn',
+    'remote-mcp PUBLIC_BACKEND_URL: http://localhost:3000 → https://api.example.com',
+    'remote-mcp PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
+    'remote-mcp SVC_ALLOWED_ORIGINS: unset → https://a.example.com,https://b.example.com',
+    'remote-mcp SVC_PREVENT_DNS_REBINDING: true → false',
+    'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 1000',
+    'runtime BIND_HOST: 127.0.0.1 → 0.0.0.0',
+    'runtime HEARTBEAT_INTERVAL: unset → 1000',
+    'runtime LOG_LEVEL: info → debug',
+    'runtime LOG_LEVELS: unset → bus=warn',
+    'runtime RUNTIME_NAME: cloud → big',
+    'runtime SVC_ALLOWED_PATHS: unset → /a:/b',
+    'runtime SVC_MAX_FILE_SIZE_MB: 10 → 5',
+    'frontend BIND_HOST: 127.0.0.1 → 0.0.0.0',
+    'frontend LOG_LEVEL: info → debug',
+    'frontend PUBLIC_BACKEND_URL: http://localhost:3000 → https://api.example.com',
+    'frontend PUBLIC_MCP_URL: http://localhost:3001/mcp → https://mcp.example.com/mcp',
+  ]);
+  expect(() => checkEnvironment(chosen, readSecret)).not.toThrow();
+});
+
+test('ports that moved move every address that names them', () => {
+  const moved = environmentFor('', { backend: 4000, 'remote-mcp': 4001, runtime: 4003, frontend: 4888 });
+  expect(JSON.stringify(moved)).not.toMatch(/[:"](3000|3001|3003|8888)\b/);
+  expect(moved.backend.PUBLIC_MCP_URL).toBe('http://localhost:4001/mcp');
+});
+
+test('no list of commands means none', () => {
+  expect(environmentFor('runtime: { commands: [] }').backend.MCP_SERVER_COMMANDS).toBe('none');
+});
+
+test('whatever the stack decides has its place written down, so that it cannot be set twice', () => {
+  const full = environmentFor(`
+origins: { agents: [https://a.example.com] }
+runtime: { allowedPaths: [/a] }
+mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
+logs: { levels: 'bus=warn' }
+`);
+  for (const service of servicesOf(full)) {
+    const decided = Object.keys(full[service]).map((name) => name.replace(/_FILE$/, ''));
+    expect(Object.keys(ownPlaces[service]), service).toEqual(expect.arrayContaining(decided));
+  }
+});
+
+describe('what a service would refuse is refused before anything starts', () => {
+  test('a public address beside internal ones', () => {
+    expect(() =>
+      checkEnvironment(environmentFor('publicUrls: { mcp: https://mcp.example.com/mcp }'), readSecret),
+    ).toThrow(
+      /publicUrls\.backend: PUBLIC_BACKEND_URL of backend must not be the internal name "localhost" while another public address is configured/,
+    );
+  });
+
+  test('the development key', () => {
+    const withZeros = (file: string) => (file === secrets.encryptionKey ? '0'.repeat(64) : readSecret(file));
+    expect(() => checkEnvironment(environmentFor(''), withZeros)).toThrow(
+      /secrets\/encryption\.key: ENCRYPTION_KEY of backend must not be the development key/,
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findInstallation, folderForNew, getInstallation } from './installation.ts';
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'svc-find-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function installationAt(...path: string[]): string {
+  const dir = join(root, ...path);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'svc.yaml'), '');
+  return dir;
+}
+
+test('--dir wins over SVC_DIR, which wins over the nearest above, which wins over ./svc', () => {
+  const named = installationAt('named');
+  const byEnv = installationAt('env');
+  const above = installationAt('above');
+  const cwd = join(above, 'deep', 'er');
+  installationAt('above', 'deep', 'er', 'svc');
+  mkdirSync(cwd, { recursive: true });
+  expect(findInstallation({ dir: '../../../named', env: { SVC_DIR: byEnv }, cwd })?.dir).toBe(named);
+  expect(findInstallation({ env: { SVC_DIR: byEnv }, cwd })?.dir).toBe(byEnv);
+  expect(findInstallation({ env: { SVC_DIR: '' }, cwd })?.dir).toBe(above);
+  const below = installationAt('elsewhere', 'svc');
+  expect(findInstallation({ env: {}, cwd: join(root, 'elsewhere') })?.dir).toBe(below);
+});
+
+test('where there is none, the error says where it was looked for', () => {
+  expect(findInstallation({ env: {}, cwd: root })).toBeNull();
+  expect(() => getInstallation({ env: {}, cwd: root })).toThrow(/No installation was found/);
+  expect(() => getInstallation({ dir: 'nothing', env: {}, cwd: root })).toThrow(/nothing" is not an installation/);
+});
+
+test('a folder named svc.yaml is no installation', () => {
+  mkdirSync(join(root, 'svc.yaml'));
+  expect(findInstallation({ env: {}, cwd: root })).toBeNull();
+});
+
+test('a new one is made where one is named, else in ./svc', () => {
+  expect(folderForNew({ env: {}, cwd: root })).toBe(join(root, 'svc'));
+  expect(folderForNew({ dir: 'x', env: {}, cwd: root })).toBe(join(root, 'x'));
+});

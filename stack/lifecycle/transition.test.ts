@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { type ServiceEvent, type ServiceState, serviceStates, transition } from './transition.ts';
+
+const events: readonly ServiceEvent[] = ['start', 'ready', 'not_ready', 'stop', 'ended'];
+
+test('the whole table', () => {
+  const rows = serviceStates.map((state) => [state, ...events.map((event) => transition(state, event))]);
+  expect(rows).toEqual([
+    ['planned', 'starting', 'planned', 'planned', 'stopped', 'stopped'],
+    ['starting', 'starting', 'healthy', 'starting', 'stopped', 'stopped'],
+    ['healthy', 'healthy', 'healthy', 'unhealthy', 'stopped', 'stopped'],
+    ['unhealthy', 'unhealthy', 'healthy', 'unhealthy', 'stopped', 'stopped'],
+    ['stopped', 'starting', 'stopped', 'stopped', 'stopped', 'stopped'],
+  ]);
+});
+
+test('every state can be reached from the first', () => {
+  const reached = new Set<ServiceState>(['planned']);
+  for (const state of reached) for (const event of events) reached.add(transition(state, event));
+  expect([...reached].sort()).toEqual([...serviceStates].sort());
+});

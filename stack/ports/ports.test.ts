@@ -1,0 +1,59 @@
+import { createServer, type Server } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { isFree } from './is-free.ts';
+import { describeHolder, findPortHolder } from './port-holder.ts';
+
+const servers: Server[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+function occupy(host: string): Promise<number> {
+  const server = createServer();
+  servers.push(server);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port: 0, ipv6Only: true }, () => {
+      const address = server.address();
+      resolve(address !== null && typeof address === 'object' ? address.port : 0);
+    });
+  });
+}
+
+async function release(): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+}
+
+describe('isFree', () => {
+  test('tells a port that is taken from one that is not', async () => {
+    const port = await occupy('127.0.0.1');
+    expect(await isFree('127.0.0.1', port)).toBe(false);
+    await release();
+    expect(await isFree('127.0.0.1', port)).toBe(true);
+  });
+
+  test('a stranger who listens everywhere has it too', async () => {
+    expect(await isFree('127.0.0.1', await occupy('0.0.0.0'))).toBe(false);
+  });
+
+  test('a stranger behind the other address of localhost would be reached under our name', async (context) => {
+    const port = await occupy('::1').catch(() => null);
+    if (port === null) return context.skip('this machine has no IPv6');
+    expect(await isFree('127.0.0.1', port)).toBe(false);
+  });
+});
+
+describe('who has a port', () => {
+  test('is found with its command', async () => {
+    const port = await occupy('127.0.0.1');
+    expect(findPortHolder(port)).toMatchObject({ pid: process.pid });
+    expect(describeHolder(port)).toContain(`(pid ${process.pid})`);
+  });
+
+  test('nobody where nobody listens', async () => {
+    const port = await occupy('127.0.0.1');
+    await release();
+    expect(findPortHolder(port)).toBeNull();
+    expect(describeHolder(port)).toBe('another program');
+  });
+});

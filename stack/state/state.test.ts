@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Installation, installationIn } from '../installation.ts';
+import { readJson, writeDurably, writeIfAbsent } from './durable-file.ts';
+import { acquireLock } from './lock.ts';
+import { readManifest, recordCreated } from './manifest.ts';
+import { readRecord } from './platform-record.ts';
+import { isAlive, memoryOf, ownIdentity, startTimeOf } from './process-identity.ts';
+
+let installation: Installation;
+const children: ChildProcess[] = [];
+beforeEach(() => {
+  installation = installationIn(mkdtempSync(join(tmpdir(), 'svc-state-')));
+  mkdirSync(installation.stateDir);
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) await kill(child);
+  rmSync(installation.dir, { recursive: true, force: true });
+});
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** A process that takes the lock, says so, and keeps it until it is killed. */
+async function holdElsewhere(): Promise<ChildProcess> {
+  const program = `
+    import { acquireLock } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
+    acquireLock({ stateDir: ${JSON.stringify(installation.stateDir)} }, 'command');
+    console.log('held');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  await once(child.stdout, 'data');
+  return child;
+}
+
+describe('the lock', () => {
+  test('lets one in, and the next when it is released', () => {
+    const lock = acquireLock(installation, 'command');
+    expect(() => acquireLock(installation, 'command')).toThrow(expect.objectContaining({ code: 'conflict' }));
+    lock.release();
+    acquireLock(installation, 'command').release();
+  });
+
+  test('of another name is another lock', () => {
+    const lock = acquireLock(installation, 'command');
+    acquireLock(installation, 'platform').release();
+    lock.release();
+  });
+
+  test('held elsewhere is a conflict that names the holder; a kill -9 sets it free', async () => {
+    const holder = await holdElsewhere();
+    expect(() => acquireLock(installation, 'command')).toThrow(`Another svc (process ${holder.pid}) is at work`);
+    await kill(holder);
+    acquireLock(installation, 'command').release();
+  });
+
+  test('is let go at most once', () => {
+    const lock = acquireLock(installation, 'command');
+    lock.release();
+    const next = acquireLock(installation, 'command');
+    expect(() => lock.release()).not.toThrow();
+    expect(() => acquireLock(installation, 'command')).toThrow(/is at work/);
+    next.release();
+  });
+});
+
+describe('a process', () => {
+  test('is told apart from a later one with its number', () => {
+    const own = ownIdentity();
+    expect(isAlive(own)).toBe(true);
+    expect(isAlive({ ...own, startTime: `${own.startTime}0` })).toBe(false);
+  });
+
+  test('that has ended is not alive, nor is one that never was', async () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    children.push(child);
+    await once(child, 'spawn');
+    const identity = { pid: child.pid ?? 0, startTime: startTimeOf(child.pid ?? 0) ?? '' };
+    expect(isAlive(identity)).toBe(true);
+    await kill(child);
+    expect(isAlive(identity)).toBe(false);
+    expect(startTimeOf(2 ** 22 + 1)).toBeNull();
+  });
+
+  test('has a size', () => {
+    expect(memoryOf(process.pid)).toBeGreaterThan(10_000_000);
+    expect(memoryOf(2 ** 22 + 1)).toBeNull();
+  });
+});
+
+describe('a file', () => {
+  test('is replaced whole, with its mode, and leaves no draft', () => {
+    const file = join(installation.stateDir, 'x.json');
+    writeDurably(file, '1');
+    writeDurably(file, '2');
+    expect(readJson(file)).toBe(2);
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    expect(readdirSync(installation.stateDir)).toEqual(['x.json']);
+  });
+
+  test('that exists is not overwritten', () => {
+    const file = join(installation.stateDir, 'key');
+    expect(writeIfAbsent(file, 'first')).toBe(true);
+    expect(writeIfAbsent(file, 'second')).toBe(false);
+    expect(readFileSync(file, 'utf8')).toBe('first');
+    expect(readdirSync(installation.stateDir)).toEqual(['key']);
+  });
+
+  test('that is missing or damaged is no record', () => {
+    expect(readJson(join(installation.stateDir, 'nothing.json'))).toBeNull();
+    writeFileSync(join(installation.stateDir, 'process.json'), '{"pid": 1');
+    expect(readRecord(installation)).toBeNull();
+    writeFileSync(join(installation.stateDir, 'process.json'), '{"pid": "x"}');
+    expect(readRecord(installation)).toBeNull();
+  });
+});
+
+test('the manifest keeps what it knows and takes nothing twice', () => {
+  recordCreated(installation, [{ kind: 'file', path: 'a' }]);
+  recordCreated(installation, [
+    { kind: 'file', path: 'a' },
+    { kind: 'folder', path: 'b' },
+  ]);
+  expect(readManifest(installation)).toEqual([
+    { kind: 'file', path: 'a' },
+    { kind: 'folder', path: 'b' },
+  ]);
+});
