@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callHeader } from '../../contracts/bus/call.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { McpServerId } from '../../contracts/ids.ts';
+import { type McpServerId, newProcessId } from '../../contracts/ids.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
 import { openSession, rpc, send } from './raw.ts';
 import { notify, result, rpcError, tool } from './runtime.ts';
@@ -333,30 +333,27 @@ describe('a call that fails on the way', () => {
 
   test('because its runtime goes away meanwhile is a named error, at once', async () => {
     const own = await TestWorkspace.create(platform, 'fragile');
-    const doomed = await platform.connectRuntime();
-    const id = await own.mcpServer('lone', [tool('lone')]);
+    const lonely = await platform.connectRuntime('lonely');
+    await own.mcpServer('lone', [tool('lone')], lonely);
     await own.role('All', [await own.skill('lone', ['lone/lone'])]);
     const { text } = await own.key('agent');
-    const lone = await openSession(platform.mcpUrl, text);
-    const callLone = () =>
-      send(platform.mcpUrl, { key: text, session: lone, body: rpc('tools/call', { name: 'lone', arguments: {} }) });
-    await until(async () => (await callLone()).body.result !== undefined);
-    await doomed.report(id);
-    await platform.runtime.report(id, { status: 'Disconnected' });
-    doomed.answer(() => new Promise(() => undefined));
-    const before = doomed.calls.length;
-    let answers: Promise<Awaited<ReturnType<typeof callLone>>>[] = [];
-    await until(() => {
-      answers = [...answers, callLone()];
-      return doomed.calls.length > before;
+    const of = await openSession(platform.mcpUrl, text);
+    lonely.answer(() => new Promise(() => undefined));
+    const answer = send(platform.mcpUrl, { key: text, session: of, body: rpc('tools/call', { name: 'lone' }, 13) });
+    await until(() => lonely.calls.length === 1);
+    const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+    await backendBus.disconnect(lonely.runtime);
+    expect((await answer).body).toEqual({
+      jsonrpc: '2.0',
+      id: 13,
+      error: {
+        code: -31503,
+        message: 'The runtime of MCP server "lone" has stopped answering.',
+        data: { code: 'unavailable', hint: expect.stringMatching(/Try again/) },
+      },
     });
-    // Its connection ends as that of a process that was killed would.
-    void doomed.bus.close();
-    await doomed.stop();
-    const last = await answers.at(-1);
-    expect(last?.text).toMatch(/has stopped answering|is Disconnected|not available/);
-    expect(last?.text).not.toMatch(/svc\.runtime/);
-  }, 30_000);
+    await backendBus.close();
+  });
 });
 
 test('of two runtime processes the one with fewer calls under way gets the next, and one that falls silent gets none', async () => {
@@ -391,7 +388,7 @@ test('of two runtime processes the one with fewer calls under way gets the next,
 });
 
 test('calls and used keys are counted', async () => {
-  const backendBus = await platform.hub.connect({ kind: 'backend' }, 'pusagetest00' as never);
+  const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   const records: { key: string; call?: { outcome: string; skill: string; durationMs: number } }[] = [];
   const consumer = backendBus.stream(streams.usage).consume('test', async (batch) => {
     for (const one of batch) records.push(...JSON.parse(Buffer.from(one).toString()));

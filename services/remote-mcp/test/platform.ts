@@ -27,7 +27,7 @@ export interface Platform {
   must(query: string, variables?: Variables): Promise<any>;
   /** Another remote-mcp on the same bus. */
   startAnother(env?: Readonly<Record<string, string>>): Promise<RunningService>;
-  connectRuntime(): Promise<TestRuntime>;
+  connectRuntime(name?: 'cloud' | 'lonely'): Promise<TestRuntime>;
   stopBackend(): Promise<void>;
   startBackend(): Promise<void>;
   restartRemoteMcp(): Promise<Platform>;
@@ -107,8 +107,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   let backend = await bootBackend();
   const register = 'mutation($input: SystemKeyInput!) { registerSystemKey(input: $input) }';
   await must(register, { input: { component: 'remote-mcp', key: systemKeys.remoteMcp.reveal() } });
-  await must(register, { input: { component: 'runtime', key: systemKeys.runtime.reveal(), runtimeNames: ['cloud'] } });
-  const connect = () => connectRuntime(hub, systemKeys.runtime);
+  await must(register, {
+    input: { component: 'runtime', key: systemKeys.runtime.reveal(), runtimeNames: ['cloud', 'lonely'] },
+  });
+  const connect = (name = 'cloud') => connectRuntime(hub, { key: systemKeys.runtime, name });
   const runtime = await connect();
   const runtimes = [runtime];
   const others: RunningService[] = [];
@@ -125,8 +127,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       await untilReady(another);
       return another;
     },
-    connectRuntime: async () => {
-      const another = await connect();
+    connectRuntime: async (name) => {
+      const another = await connect(name);
       runtimes.push(another);
       return another;
     },

@@ -8,6 +8,7 @@ import type { Bus, Hub, Reply, Request } from '../../kit/bus/bus.ts';
 
 /** What the bus and remote-mcp see of a runtime: it beats, reports MCP servers, and answers calls as each test says. */
 export interface TestRuntime {
+  readonly name: string;
   readonly bus: Bus;
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
@@ -36,8 +37,8 @@ export type Answerer = (call: Call, request: Request) => Promise<Reply>;
 
 const beatEveryMs = 100;
 
-export async function connectRuntime(hub: Hub, key: Secret): Promise<TestRuntime> {
-  const credentials = { kind: 'system', key, component: 'runtime', runtimeName: 'cloud' } as const;
+export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; name: string }): Promise<TestRuntime> {
+  const credentials = { kind: 'system', key, component: 'runtime', runtimeName: name } as const;
   const bus = await hub.connect(credentials, newProcessId());
   if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
   const { runtime, process } = bus.identity;
@@ -55,7 +56,7 @@ export async function connectRuntime(hub: Hub, key: Secret): Promise<TestRuntime
   beat();
   const timer = setInterval(beat, beatEveryMs);
   return {
-    ...{ bus, runtime, process, calls },
+    ...{ name, bus, runtime, process, calls },
     report: async (mcpServer, said = {}, tools) => {
       const server = { ...connected, mcpServer, ...said, ...(tools === undefined ? {} : { tools: tools.length }) };
       const report: Report = { complete: false, mcpServers: [server] };

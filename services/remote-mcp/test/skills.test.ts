@@ -163,7 +163,7 @@ describe('roles', () => {
     expect(await names(session)).toEqual(['find_deal', 'read_file']);
     expect(await say(session, 'deactivate_role', { role: 'Sales' })).toMatch(/not active any more/);
     expect(await names(session)).toEqual([]);
-    expect(await say(session, 'list_skills')).toMatch(/^1 skill\.[^]*activated with activate_role: "Sales"\./);
+    expect(await say(session, 'list_skills')).toMatch(/^1 skill\.[\s\S]*activated with activate_role: "Sales"\./);
     const refused = (await call(session, 'find_deal')).result;
     expect(refused).toMatchObject({
       isError: true,
@@ -192,8 +192,8 @@ describe('roles', () => {
   test('one that an administrator disables is gone from open sessions, which hear of it', async () => {
     const session = await openSession(platform.mcpUrl, key);
     await say(session, 'load_skill', { skill: 'selling' });
-    const stream = await openStream(platform.mcpUrl, { key, session });
     await names(session);
+    const stream = await openStream(platform.mcpUrl, { key, session });
     await workspace.updateRole(roles.sales, { enabled: false });
     await until(() => stream.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
     expect(await names(session)).toEqual([]);
@@ -217,7 +217,7 @@ describe('preloading', () => {
   test('roleIds discloses their skills, and makes no other role active', async () => {
     const session = await openWith(`roleIds=${roles.sales}`);
     expect(await names(session)).toEqual(['find_deal', 'read_file']);
-    expect(await say(session, 'list_skills')).toMatch(/^1 skill\.[^]*activated with activate_role: "Reader"/);
+    expect(await say(session, 'list_skills')).toMatch(/^1 skill\.[\s\S]*activated with activate_role: "Reader"/);
     await say(session, 'activate_role', { role: 'Reader' });
     expect(await say(session, 'list_skills')).toMatch(/^2 skills\./);
   });
@@ -276,7 +276,7 @@ describe('an MCP server that is not Connected (part 3 of the specification, rule
     ] as const) {
       const { result } = await call(session, name, args);
       expect(result.isError).toBe(true);
-      expect(JSON.stringify(result.content)).toMatch(/MCP server \\"crm\\" is Error[^]*Repair: Set CRM_TOKEN/);
+      expect(JSON.stringify(result.content)).toMatch(/MCP server \\"crm\\" is Error[\s\S]*Repair: Set CRM_TOKEN/);
     }
     // Also in the skill that needs the missing one, a tool of a Connected MCP server can be called through another skill.
     expect((await call(session, 'read_file')).result.isError).toBeUndefined();
@@ -311,8 +311,8 @@ test('a tool that a skill asks for in vain is named, and the others stay', async
     (await send(platform.mcpUrl, { key: text, session, body: rpc('tools/call', { name, arguments: args }) })).body
       .result;
   await until(async () => /1 skill\./.test((await ask('list_skills', {})).content[0].text));
-  expect((await ask('list_skills', {})).content[0].text).toMatch(/"files\/not_there" is not offered[^]*Repair:/);
+  expect((await ask('list_skills', {})).content[0].text).toMatch(/"files\/not_there" is not offered[\s\S]*Repair:/);
   const loaded = await ask('load_skill', { skill: 'partly' });
   expect(loaded.isError).toBeUndefined();
-  expect(JSON.stringify(loaded.content)).toMatch(/read_file[^]*not_there/);
+  expect(JSON.stringify(loaded.content)).toMatch(/read_file[\s\S]*not_there/);
 });

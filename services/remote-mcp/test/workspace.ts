@@ -21,13 +21,14 @@ export class TestWorkspace {
     return new TestWorkspace(platform, createWorkspace.id);
   }
 
-  /** An MCP server that the test's runtime reports Connected, with its tools. */
-  async mcpServer(name: string, tools: readonly ReportedTool[]): Promise<McpServerId> {
+  /** An MCP server that a runtime of the test reports Connected, with its tools. */
+  async mcpServer(name: string, tools: readonly ReportedTool[], on = this.#platform.runtime): Promise<McpServerId> {
     const id = await this.#create<McpServerId>('createMcpServer', 'McpServerInput', {
       name,
       launch: { command: 'true' },
+      runtime: on.name,
     });
-    await this.#platform.runtime.report(id, {}, tools);
+    await on.report(id, {}, tools);
     return id;
   }
 
