@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newProcessId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
 import { tokenAudience } from '../../contracts/token.ts';
 import type { Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
@@ -103,6 +105,8 @@ describe('refuses to start', () => {
     const port = address !== null && typeof address === 'object' ? String(address.port) : '';
     const file = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'taken.sqlite')}` };
     await expect(start({ ...file, PORT: port })).rejects.toThrow(expect.objectContaining({ code: 'conflict' }));
+    const stranger = { kind: 'system', key: newKey('system'), component: 'remote-mcp' } as const;
+    await expect(hub.connect(stranger, newProcessId())).rejects.toThrow(/No backend is connected/);
     await new Promise((resolve) => taken.close(resolve));
     const later = await start({ ...file, PORT: port });
     expect(later.url).toBe(`http://127.0.0.1:${port}`);
