@@ -76,7 +76,7 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
     await writes.close();
     await thread.close();
     reader.close();
-    writer.exec('pragma wal_checkpoint(truncate)');
+    // The last connection moves the log into the file. On a full disk the log stays, and is read when the file is opened again.
     writer.close();
   }
 }

@@ -54,8 +54,8 @@ function typeItems(name: string, type: NodeType): StorageItem[] {
       }) strict`,
     },
     ...Object.entries(type.fields).map(([field, kind]) => columnItem(name, field, kind)),
-    ...type.unique.map((fields) => uniqueItem(name, [...workspace, ...fields])),
-    ...(type.uniqueEverywhere ?? []).map((fields) => uniqueItem(name, fields)),
+    ...type.unique.map((fields) => uniqueItem(name, type, [...workspace, ...fields])),
+    ...(type.uniqueEverywhere ?? []).map((fields) => uniqueItem(name, type, fields)),
     ...(type.owned ? [indexItem(`${name}_by_workspace`, name, ['workspace', 'id'])] : []),
     ...type.index.flatMap((field) => [
       ...(type.owned ? [indexItem(`${name}_by_workspace_${field}`, name, ['workspace', field, 'id'])] : []),
@@ -83,12 +83,17 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
   'time?': 'integer',
 };
 
-function uniqueItem(table: string, columns: readonly string[]): StorageItem {
+/** What has no value is left out: it is not unique, and an index that says so would be taken for a way to find it. */
+function uniqueItem(table: string, { fields }: NodeType, columns: readonly string[]): StorageItem {
   const name = `${table}_unique_${columns.join('_')}`;
+  const nullable = columns.filter((column) => fields[column]?.endsWith('?'));
+  const where = nullable.map((column) => `${quoted(column)} is not null`).join(' and ');
   return {
     name: `index ${name}`,
-    definition: `unique ${columns.join(', ')}`,
-    sql: `create unique index ${quoted(name)} on ${quoted(table)} (${columns.map(quoted).join(', ')})`,
+    definition: ['unique', columns.join(', '), ...nullable.map((column) => `but null ${column}`)].join(' '),
+    sql: `create unique index ${quoted(name)} on ${quoted(table)} (${columns.map(quoted).join(', ')})${
+      where === '' ? '' : ` where ${where}`
+    }`,
   };
 }
 

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { SvcError } from '../../../contracts/errors.ts';
+import { settingNode } from '../contract/sample-nodes.contract.ts';
+import { openSqliteGraph } from './sqlite-graph.ts';
+
+/** A file system of its own, which only root may mount; elsewhere this is skipped. */
+const folder = mkdtempSync(join(tmpdir(), 'svc-full-disk-'));
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]).status === 0;
+
+afterAll(() => {
+  if (mounted) spawnSync('umount', [folder]);
+  rmSync(folder, { recursive: true });
+});
+
+it.skipIf(!mounted)(
+  'a full disk refuses by name, loses nothing acknowledged, keeps reading, and is over when there is room',
+  async () => {
+    const file = join(folder, 'graph.sqlite');
+    const ballast = join(folder, 'ballast');
+    writeFileSync(ballast, Buffer.alloc(1024 * 1024, 1));
+    const graph = await openSqliteGraph({ file });
+    const add = (name: string) =>
+      graph.write(async (transaction) => {
+        await transaction.create('setting', settingNode(name, 'x'.repeat(20_000)));
+        await transaction.create('setting', settingNode(`${name} too`));
+      });
+    const acknowledged: string[] = [];
+    let refusal: unknown = null;
+    for (let i = 0; refusal === null; i++) {
+      try {
+        await add(`${i}`);
+        acknowledged.push(`${i}`, `${i} too`);
+      } catch (thrown) {
+        refusal = thrown;
+      }
+      if (i > 1000) expect.fail('the disk does not fill up');
+    }
+    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(refusal).toBeInstanceOf(SvcError);
+    expect(refusal).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/disk is full/) });
+    await expect(add('again')).rejects.toMatchObject({ code: 'unavailable' });
+    const stored = async () =>
+      (await graph.select({ type: 'setting', anchor: null, limit: 1000 })).nodes.map(({ name }) => name).sort();
+    expect(await stored()).toEqual(acknowledged.sort());
+
+    rmSync(ballast);
+    await add('room');
+    const expected = [...acknowledged, 'room', 'room too'].sort();
+    expect(await stored()).toEqual(expected);
+    await graph.close();
+    const again = await openSqliteGraph({ file });
+    const { nodes } = await again.select({ type: 'setting', anchor: null, limit: 1000 });
+    expect(nodes.map(({ name }) => name).sort()).toEqual(expected);
+    await again.close();
+    rmSync(file);
+  },
+);
+
+it.skipIf(!mounted)('a disk that is full from the start is said to be, and is no obstacle later', async () => {
+  const file = join(folder, 'second.sqlite');
+  writeFileSync(join(folder, 'ballast'), '');
+  fillUp(join(folder, 'ballast'));
+  await expect(openSqliteGraph({ file })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/disk is full/),
+  });
+  rmSync(join(folder, 'ballast'));
+  await (await openSqliteGraph({ file })).close();
+});
+
+function fillUp(file: string): void {
+  for (let size = 256 * 1024; size >= 1024; size /= 2) {
+    try {
+      for (;;) writeFileSync(file, Buffer.alloc(size, 1), { flag: 'a' });
+    } catch {
+      // Full for this size: what is left may hold a smaller piece.
+    }
+  }
+}
