@@ -15,6 +15,7 @@ import type { Node } from '../graph/graph.ts';
 import { decryptLaunch } from '../servers/launch.ts';
 import { parseBody, toBody } from '../wire.ts';
 import { assignedServers } from './assigned.ts';
+import { hear } from './hear.ts';
 import { seal } from './seal.ts';
 import { senderOf } from './sender.ts';
 
@@ -25,14 +26,18 @@ export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'proce
   return backend.bus.respond(
     patterns.handshake,
     async ({ subject, payload }) => {
-      const { runtime, process } = senderOf(patterns.handshake, subject);
-      const reply = await handshake(backend, runtime, parseBody(handshakeRequest, payload));
-      backend.processes.seen(runtime, process);
+      const sender = senderOf(patterns.handshake, subject);
+      const request = parseBody(handshakeRequest, payload);
+      const reply = await handshake(backend, sender.runtime, request);
+      hear(backend, sender, { whole: request.etag === undefined });
       return { payload: toBody(reply), headers: {} };
     },
-    { queue: 'backend' },
+    { queue: 'backend', concurrencyMax },
   );
 }
+
+/** All launches of a runtime are decrypted at once; a runtime that is refused asks again. */
+const concurrencyMax = 64;
 
 /** Tells remote-mcp the addresses it is known by. */
 export function answerHellos(backend: Pick<Backend, 'bus' | 'config'>): Subscription {

@@ -63,13 +63,6 @@ export class Processes {
     const now = this.#now();
     return [...this.#live.values()].filter((live) => dueAt(live) <= now);
   }
-
-  /** Time until the next may be overdue, or null where nobody lives. */
-  nextDueInMs(): number | null {
-    let next: number | null = null;
-    for (const live of this.#live.values()) next = Math.min(next ?? Number.POSITIVE_INFINITY, dueAt(live));
-    return next === null ? null : Math.max(0, next - this.#now());
-  }
 }
 
 function dueAt({ seenAt, intervalMs }: LiveProcess): number {

@@ -10,6 +10,7 @@ import type { Node } from '../graph/graph.ts';
 import { type LeftOut, storeTools, toolSliceMax, toolsPerServerMax, unlistTools } from '../tools/store-tools.ts';
 import { toBody } from '../wire.ts';
 import { findAssigned } from './assigned.ts';
+import { hear } from './hear.ts';
 import { type Sender, senderOf } from './sender.ts';
 import { leftOutCode, removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
 import type { Turns } from './turns.ts';
@@ -22,13 +23,15 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
     patterns.report,
     async ({ subject, payload }) => {
       const sender = senderOf(patterns.report, subject);
-      backend.processes.seen(sender.runtime, sender.process);
       const reply = await turns.take(sender.process, () => storeReport(backend, sender, payload));
       return { payload: toBody(reply), headers: {} };
     },
-    { queue: 'backend' },
+    { queue: 'backend', concurrencyMax },
   );
 }
+
+/** Reports may be large and wait for their turn; a runtime that is refused reports again. */
+const concurrencyMax = 64;
 
 /**
  * Stores tools slice by slice, then statuses, so that who sees an MCP server Connected finds its tools. What is not the runtime's to report
@@ -37,6 +40,7 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
 async function storeReport(backend: Context, sender: Sender, payload: Uint8Array): Promise<ReportReply> {
   const parts = readReport(payload, toolSliceMax);
   const report = firstOf(parts);
+  hear(backend, sender, { whole: report.complete });
   const servers = await serversOf(backend, sender, report);
   const lists = new Map<McpServerId, ToolList>();
   for (const part of parts) {

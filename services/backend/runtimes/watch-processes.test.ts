@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { command, event } from '../../contracts/bus/messages.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
-import { newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Bus, Subscription } from '../../kit/bus/bus.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
@@ -66,32 +66,49 @@ describe('a process', () => {
     expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
   });
 
-  test('that keeps beating stays', async () => {
+  test('that is not overdue stays when another one goes', async () => {
     const second = await connectPlatformRuntime(backend, 'cloud-2');
     const { nodes } = await backend.graph.select({ type: 'mcpServer', anchor: workspace, limit: 1 });
     await second.report(nodes.map(({ id }) => ({ mcpServer: id })));
-    const beating = setInterval(() => cloud.beat(100), 20);
     const status = nextStatus();
-    cloud.beat(100);
+    cloud.beat(5000);
     second.beat(50);
     await status;
-    clearInterval(beating);
     expect(backend.processes.isAvailable(second.runtime)).toBe(false);
     expect(backend.processes.isAvailable(cloud.runtime)).toBe(true);
     expect(await statuses()).toBe(1);
   });
 
-  test('that this backend has not heard of is asked to say everything again', async () => {
-    await started.stop();
-    backend.processes.gone(cloud.process);
-    started = await startRuntimes(backend);
-    const asked = new Promise((resolve) =>
-      cloud.bus.subscribe(subjects.command(cloud.runtime, cloud.process), ({ payload }) =>
-        resolve(parseBody(command, payload)),
-      ),
-    );
-    cloud.beat(5000);
-    expect(await asked).toEqual({ kind: 'assignments' });
+  describe('that this backend has not heard of', () => {
+    beforeEach(() => backend.processes.gone(cloud.process));
+
+    const nextCommand = () =>
+      new Promise((resolve) =>
+        cloud.bus.subscribe(subjects.command(cloud.runtime, cloud.process), ({ payload }) =>
+          resolve(parseBody(command, payload)),
+        ),
+      );
+
+    test.each<[string, () => unknown]>([
+      ['it beats', () => cloud.beat(5000)],
+      ['it reports on a part', () => cloud.report([])],
+      ['it has assignments already', () => cloud.shakeHands('from before')],
+    ])('is asked to say everything again when %s', async (_name, speak) => {
+      const asked = nextCommand();
+      await speak();
+      expect(await asked).toEqual({ kind: 'assignments' });
+    });
+
+    test.each<[string, () => Promise<unknown>]>([
+      ['it says everything', () => cloud.report([], true)],
+      ['it begins', () => cloud.shakeHands()],
+    ])('is not asked when %s', async (_name, speak) => {
+      const asked = nextCommand();
+      await speak();
+      cloud.beat(5000);
+      backend.commandRuntimes([cloud.runtime], { kind: 'restart', mcpServer: newId('mcpServer') });
+      expect(await asked).toMatchObject({ kind: 'restart' });
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
 import { parseBody, toBody } from '../wire.ts';
-import { commandRuntimes } from './command-runtimes.ts';
+import { hear } from './hear.ts';
 import { intervalWhenUnknownMs, missedMax } from './processes.ts';
 import { type Sender, senderOf } from './sender.ts';
 import { removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
@@ -12,6 +12,8 @@ import type { Turns } from './turns.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus' | 'log' | 'processes'>;
 
+/** Short beside any heartbeat's interval, long beside the look. */
+const lookEveryMs = 250;
 /** A runtime's `lastHeartbeatAt` is rewritten at most once in this time. */
 const heartbeatWrittenEveryMs = 60_000;
 
@@ -22,18 +24,13 @@ const heartbeatWrittenEveryMs = 60_000;
 export function watchProcesses(backend: Context, turns: Turns): Subscription {
   const written = new Map<RuntimeId, number>();
   const logger = backend.log('runtimes');
-  let stopped = false;
   let connected = true;
-  let timer: NodeJS.Timeout | null = null;
 
   const heartbeats = backend.bus.subscribe(patterns.heartbeat, ({ subject, payload }) => {
     const sender = senderOf(patterns.heartbeat, subject);
     const { intervalMs } = parseBody(heartbeat, payload);
-    const isNew = backend.processes.seen(sender.runtime, sender.process, intervalMs);
-    // Whatever it reported before, this backend does not know of it: ask for it again.
-    if (isNew) commandRuntimes(backend, [sender.runtime], { kind: 'assignments' });
+    hear(backend, sender, { intervalMs });
     noteHeartbeat(sender.runtime);
-    watchNext();
   });
 
   const gone = backend.bus.onGone((identity) => {
@@ -54,17 +51,11 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
     inTurn(process, () => (backend.processes.isLive(process) ? Promise.resolve() : removeStatuses(backend, process)));
   }
 
-  function watchNext(): void {
-    const dueInMs = backend.processes.nextDueInMs();
-    if (stopped || timer !== null || dueInMs === null) return;
-    timer = setTimeout(() => {
-      timer = null;
-      if (!connected) backend.processes.pardonAll();
-      for (const process of backend.processes.overdue()) forget(process, 'runtime process fell silent');
-      watchNext();
-    }, dueInMs);
-    timer.unref();
-  }
+  const looking = setInterval(() => {
+    if (!connected) backend.processes.pardonAll();
+    for (const process of backend.processes.overdue()) forget(process, 'runtime process fell silent');
+  }, lookEveryMs);
+  looking.unref();
 
   function noteHeartbeat(runtime: RuntimeId): void {
     const now = Date.now();
@@ -92,9 +83,8 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
 
   return {
     async stop() {
-      stopped = true;
       clearTimeout(sweep);
-      if (timer !== null) clearTimeout(timer);
+      clearInterval(looking);
       await Promise.all([heartbeats.stop(), gone.stop(), connection.stop()]);
     },
   };
