@@ -141,6 +141,8 @@ export type Authorizer = (credentials: Credentials, process: Identity['process']
 
 export const payloadMaxBytes = 16 * 1024 * 1024;
 export const frameMaxBytes = 512 * 1024;
+/** All names and values of a message's headers together, in characters: a few ids and a trace, never data. */
+export const headersMaxLength = 16 * 1024;
 
 /** The bus inside one process: services connect to it as they would to a bus elsewhere. */
 export interface Hub {

@@ -1,5 +1,6 @@
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHealthServer } from './health.ts';
+import { answerHealth, createHealthServer } from './health.ts';
 import { listen, stopListening } from './listen.ts';
 
 let missing: readonly string[] = [];
@@ -41,6 +42,25 @@ describe('/ready', () => {
     expect(after.status).toBe(200);
     expect(await after.json()).toEqual({ status: 'ready' });
   });
+});
+
+it('/ready answers 200 and says what the service does without for now, unless something is missing', async () => {
+  let absent: readonly string[] = ['The bus is not connected.'];
+  const lacking = createServer((request, response) => {
+    answerHealth(
+      request,
+      response,
+      () => absent,
+      () => ['The backend is away.'],
+    );
+  });
+  const at = await listen(lacking, { host: '127.0.0.1', port: 0 });
+  expect((await fetch(`${at}/ready`)).status).toBe(503);
+  absent = [];
+  const response = await fetch(`${at}/ready`);
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ status: 'degraded', degraded: ['The backend is away.'] });
+  await stopListening(lacking, 1000);
 });
 
 describe('anything else', () => {

@@ -50,6 +50,20 @@ export function connectionsContract(engine: BusEngine): void {
     expect(String(error)).not.toContain('secret detail');
   });
 
+  it('are checked by several backends in turn', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const second = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+    let asked = 0;
+    second.authorize((credentials, process) => {
+      asked++;
+      return platform.authorizer(credentials, process);
+    });
+    await platform.reached(second);
+    for (let i = 0; i < 40; i++) await platform.runtime();
+    expect(asked).toBeGreaterThan(3);
+    expect(asked).toBeLessThan(37);
+  });
+
   it('are checked by another backend when one has closed', async () => {
     await using platform = await TestPlatform.start(engine);
     const second = await platform.hub.connect({ kind: 'backend' }, newProcessId());
@@ -120,7 +134,8 @@ export function connectionsContract(engine: BusEngine): void {
     const states = new Heard<string>();
     bus.onConnection(states.take);
     bus.respond(subjects.call(runtime, process), async () => done);
-    await platform.reached(bus);
+    platform.backend.respond(patterns.handshake, async () => done);
+    await Promise.all([platform.reached(bus), platform.reached(platform.backend)]);
     platform.forget(credentials);
     await platform.backend.disconnect(runtime);
     expect(await states.atLeast(1)).toEqual(['disconnected']);
@@ -156,6 +171,10 @@ export function connectionsContract(engine: BusEngine): void {
     expect(await gone.atLeast(1)).toEqual([ended.bus.identity]);
     await closed.close();
     expect((await gone.atLeast(2))[1]).toEqual(closed.identity);
+    await ended.bus.close();
+    const last = await platform.remoteMcp();
+    await last.close();
+    expect((await gone.atLeast(3)).slice(2)).toEqual([last.identity]);
   });
 
   it('that close finish what they were answering and asking, and are closed then', async () => {
@@ -173,7 +192,11 @@ export function connectionsContract(engine: BusEngine): void {
     ];
     const finish = [...(await begun.atLeast(2))];
     const closed = bus.close();
-    for (const one of finish) one();
+    // One after the other, so that neither is done only because the other is waited for.
+    finish[0]?.();
+    expect(text((await Promise.race(asked)).payload)).toBe('done');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    finish[1]?.();
     for (const one of await Promise.all(asked)) expect(text(one.payload)).toBe('done');
     await closed;
     const unavailable = expect.objectContaining({ code: 'unavailable' });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { newId, newSessionId } from '../../../contracts/ids.ts';
-import { type Message, payloadMaxBytes } from '../bus.ts';
+import { headersMaxLength, type Message, payloadMaxBytes } from '../bus.ts';
 import { type BusEngine, bytes, Heard, TestPlatform, text } from './test-platform.ts';
 
 const mebibyte = 1024 * 1024;
@@ -51,20 +51,22 @@ export function messagesContract(engine: BusEngine): void {
     const bus = await platform.remoteMcp();
     const subject = subjects.event(newId('workspace'), 'key');
     const always = new Heard<string>();
-    const later = new Heard<string>();
-    bus.subscribe(subject, (message) => always.take(text(message.payload)));
+    const later = [new Heard<string>(), new Heard<string>()];
+    bus.subscribe(patterns.events, (message) => always.take(text(message.payload)));
     await platform.reached(bus);
     platform.backend.publish(subject, bytes('1'));
     await always.atLeast(1);
-    const added = bus.subscribe('svc.event.>', (message) => later.take(text(message.payload)));
+    const added = [subject, 'svc.event.>'].map((pattern, i) =>
+      bus.subscribe(pattern, (message) => later[i]?.take(text(message.payload))),
+    );
     await platform.reached(bus);
     platform.backend.publish(subject, bytes('2'));
-    await Promise.all([always.atLeast(2), later.atLeast(1)]);
-    await added.stop();
+    for (const heard of [always, ...later]) await heard.atLeast(heard === always ? 2 : 1);
+    for (const subscription of added) await subscription.stop();
     await platform.reached(bus);
     platform.backend.publish(subject, bytes('3'));
     expect(await always.atLeast(3)).toEqual(['1', '2', '3']);
-    expect(later.items).toEqual(['2']);
+    expect(later.map((heard) => heard.items)).toEqual([['2'], ['2']]);
   });
 
   it('reach every subscriber, and one member of each queue group', async () => {
@@ -251,6 +253,21 @@ export function messagesContract(engine: BusEngine): void {
     const subject = subjects.session(newSessionId());
     expect(() => platform.backend.publish(subject, bytes(''), { a: value })).toThrow(
       expect.objectContaining({ code: 'invalid_input' }),
+    );
+  });
+
+  it('with headers up to their limit arrive, and above it are refused', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const heard = new Heard<Message>();
+    const session = subjects.session(newSessionId());
+    bus.subscribe(session, heard.take);
+    await platform.reached(bus);
+    const value = 'v'.repeat(headersMaxLength - 1);
+    platform.backend.publish(session, bytes(''), { n: value });
+    expect((await heard.atLeast(1))[0]?.headers.n).toBe(value);
+    expect(() => platform.backend.publish(session, bytes(''), { n: `${value}v` })).toThrow(
+      expect.objectContaining({ code: 'too_large' }),
     );
   });
 }

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { subjects } from '../../../contracts/bus/subjects.ts';
+import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { type ErrorCode, errorCodes, SvcError } from '../../../contracts/errors.ts';
 import { newId, newProcessId } from '../../../contracts/ids.ts';
 import { payloadMaxBytes, type Reply, type Request } from '../bus.ts';
@@ -46,6 +47,20 @@ export function requestsContract(engine: BusEngine): void {
     const final = await asker.request(callOf(runtime), bytes(''), { timeoutMs, onInterim });
     expect(heard.items).toEqual(Array.from({ length: 1000 }, (_, i) => `${i}/${i}`));
     expect(text(final.payload)).toBe('final');
+  });
+
+  it('get interim replies before the final one also from a responder that does not wait', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
+    runtime.bus.respond(callOf(runtime), async (request) => {
+      for (let i = 0; i < 100; i++) void request.interim(bytes(String(i)));
+      return reply('final');
+    });
+    await platform.reached(runtime.bus);
+    const heard = new Heard<string>();
+    const onInterim = (interim: Reply) => heard.take(text(interim.payload));
+    await asker.request(callOf(runtime), bytes(''), { timeoutMs, onInterim });
+    expect(heard.items).toEqual(Array.from({ length: 100 }, (_, i) => String(i)));
   });
 
   it('under way at once keep their replies apart', async () => {
@@ -201,6 +216,20 @@ export function requestsContract(engine: BusEngine): void {
     expect(begun.items).toHaveLength(1);
   });
 
+  it('leave nothing on the signal they were given', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
+    runtime.bus.respond(callOf(runtime), async (request) => {
+      if (text(request.payload) === 'refuse') throw new SvcError('conflict', 'Refused by a test.');
+      return reply('done');
+    });
+    await platform.reached(runtime.bus);
+    const { signal } = new AbortController();
+    await asker.request(callOf(runtime), bytes('answer'), { timeoutMs, signal });
+    await asker.request(callOf(runtime), bytes('refuse'), { timeoutMs, signal }).catch(() => undefined);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it.each(errorCodes.filter((code) => code !== 'internal' && code !== 'cancelled'))(
     'get the error %s that the responder threw',
     async (code: ErrorCode) => {
@@ -289,6 +318,18 @@ export function requestsContract(engine: BusEngine): void {
     finish?.();
     expect(text((await asked).payload)).toBe('done');
     await stopped;
+  });
+
+  it('find nobody after a responder to a whole pattern has stopped', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const runtime = await platform.runtime();
+    const responder = platform.backend.respond(patterns.handshake, async () => reply('done'));
+    await platform.reached(platform.backend);
+    const subject = subjects.handshake(runtime.runtime, runtime.process);
+    await runtime.bus.request(subject, bytes(''), { timeoutMs });
+    await responder.stop();
+    await platform.reached(platform.backend);
+    await expect(runtime.bus.request(subject, bytes(''), never)).rejects.toMatchObject({ code: 'unavailable' });
   });
 }
 

@@ -1,8 +1,6 @@
 import { SvcError } from '../../../contracts/errors.ts';
-import { type Headers, payloadMaxBytes } from '../bus.ts';
+import { type Headers, headersMaxLength, payloadMaxBytes } from '../bus.ts';
 
-/** All names and values of a message's headers together: a few ids and a trace, never data. */
-const headersMaxLength = 16 * 1024;
 const noHeaders: Headers = Object.freeze({});
 
 /** The receiver's own bytes: what the sender does to its array afterwards changes nothing. */

@@ -6,8 +6,9 @@ import { busContract } from '../bus.contract.ts';
 import type { Acknowledged } from '../contract/test-platform.ts';
 import { startHub } from '../start.ts';
 
-/** Enough lines that several commits lie before the kill. */
-const linesBeforeKill = 5000;
+/** Enough of both that many commits lie before the kill. */
+const recordsBeforeKill = 500;
+const putsBeforeKill = 500;
 
 busContract({
   name: 'in-process',
@@ -22,12 +23,15 @@ async function writeUntilKilled(folder: string): Promise<Acknowledged> {
   const exited = once(child, 'exit');
   const records: string[] = [];
   const keys = new Map<string, string>();
-  let lines = 0;
+  let puts = 0;
   for await (const line of createInterface({ input: child.stdout })) {
     const [kind, name, value] = line.split(' ');
     if (kind === 'record' && name !== undefined) records.push(name);
-    if (kind === 'key' && name !== undefined && value !== undefined) keys.set(name, value);
-    if (++lines === linesBeforeKill) child.kill('SIGKILL');
+    if (kind === 'key' && name !== undefined && value !== undefined) {
+      keys.set(name, value);
+      puts++;
+    }
+    if (records.length >= recordsBeforeKill && puts >= putsBeforeKill) child.kill('SIGKILL');
   }
   await exited;
   return { records, keys };

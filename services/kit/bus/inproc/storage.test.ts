@@ -207,6 +207,18 @@ describe('a stream', () => {
 });
 
 describe('a bucket', () => {
+  it('does not show what has expired and is not removed yet', async () => {
+    const { writer, database } = inMemory();
+    const bucket = new BucketStore('sessions', 60_000, database, writer);
+    const revision = await bucket.put('old', record(1));
+    database.exec(`UPDATE entry SET put_at = ${Date.now() - 61_000}`);
+    expect(await bucket.get('old')).toBeNull();
+    expect(await bucket.keys({ limit: 10 })).toEqual([]);
+    await expect(bucket.update('old', record(2), revision)).rejects.toMatchObject({ code: 'conflict' });
+    await bucket.update('old', record(2), 0);
+    expect((await bucket.get('old'))?.value).toEqual(record(2));
+  });
+
   it('removes what has expired, a bounded number at a time', async () => {
     const { writer, database } = inMemory();
     const bucket = new BucketStore('sessions', 60_000, database, writer);
