@@ -16,8 +16,8 @@ import type { TokenPrincipal } from './tokens/verify-token.ts';
 const bodyMaxBytes = 4 * 1024 * 1024;
 /** A request must have arrived by then: nobody holds a connection by sending slowly. */
 const requestTimeoutMs = 30_000;
-/** An operation's own deadline, and a little. */
-const stopDeadlineMs = 12_000;
+/** Operations take milliseconds; whoever stops the platform does not wait for the one that hangs. */
+const stopDeadlineMs = 5_000;
 
 /** Listens, and returns where. */
 export async function startServer(backend: Backend): Promise<RunningService> {

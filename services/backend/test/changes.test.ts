@@ -196,6 +196,41 @@ test('suspending and renaming a workspace make everybody ask again whose keys ar
   await expect.poll(() => heard.map(({ subject }) => subject)).toEqual([...told, ...told]);
 });
 
+describe('workspaces', () => {
+  const create =
+    'mutation ($name: String!, $email: String!) { createWorkspace(input: { name: $name, ownerEmail: $email }) { id revision owner { id email name } } }';
+
+  test('belong to a person, who is the same in whatever case the address is written', async () => {
+    const one = await backend.must(create, { name: 'of-ada', email: ' Ada@Example.com ' });
+    const two = await backend.must(create, { name: 'of-ada-too', email: 'ada@example.com' });
+    expect(one.createWorkspace).toMatchObject({ revision: 1, owner: { email: 'ada@example.com', name: 'ada' } });
+    expect(two.createWorkspace.owner.id).toBe(one.createWorkspace.owner.id);
+  });
+
+  test('have names of their own, and owners with an address', async () => {
+    const token = await backend.operatorToken();
+    const ask = (name: string, email: string) => backend.ask({ query: create, variables: { name, email }, token });
+    expect((await ask('taken', 'a@b')).code).toBe(null);
+    expect((await ask('taken', 'a@b')).errors[0]).toMatchObject({
+      message: 'There is already a workspace named "taken".',
+      extensions: { code: 'conflict' },
+    });
+    for (const email of ['', 'ada', 'a@b@c', 'a b@c', `${'x'.repeat(255)}@b`]) {
+      expect([email, (await ask('other', email)).code]).toEqual([email, 'invalid_input']);
+    }
+    expect((await ask('<b>', 'a@b')).code).toBe('invalid_input');
+    const { workspace } = await backend.must('{ workspace(name: "other") { id } }');
+    expect(workspace).toBe(null);
+  });
+
+  test('are not renamed to a name that is taken', async () => {
+    const w = await addWorkspace();
+    const rename = 'mutation ($w: ID!) { updateWorkspace(id: $w, input: { name: "taken" }) { id } }';
+    const answer = await backend.ask({ query: rename, variables: { w }, token: await backend.operatorToken() });
+    expect(answer.code).toBe('conflict');
+  });
+});
+
 describe('roles', () => {
   test('carry skills, and lose them', async () => {
     const w = await addWorkspace();

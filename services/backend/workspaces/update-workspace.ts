@@ -1,7 +1,7 @@
-import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type ChangeContext, change } from '../change.ts';
+import { nameTaken } from '../get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { noSuchWorkspace, requireRight } from '../members/access.ts';
 import { parseName } from '../names.ts';
@@ -40,5 +40,5 @@ export async function updateWorkspace(
 
 export async function requireFreeName(transaction: Transaction, name: string): Promise<void> {
   const taken = await transaction.findBy('workspace', { name }, null);
-  if (taken !== null) throw new SvcError('conflict', `There is a workspace named "${name}" already.`);
+  if (taken !== null) throw nameTaken('workspace', name);
 }
