@@ -13,9 +13,9 @@ export interface Exit {
 export function explainExit(exit: Exit): Reason {
   const how =
     exit.signal === null ? `ended with exit code ${exit.code ?? 'unknown'}` : `was ended by the signal ${exit.signal}`;
-  const words = exit.stderr.slice(-quotedLines).join('\n');
-  const said = words === '' ? ' It wrote nothing to standard error.' : ` Its last words:\n${words}`;
   const cause = findCause(exit);
+  const words = lastWords(exit.stderr, cause.pattern).join('\n');
+  const said = words === '' ? ' It wrote nothing to standard error.' : ` Its last words:\n${words}`;
   return {
     code: cause.code,
     message: `"${exit.command}" ${how}: ${cause.what}.${said}`.slice(0, messageMaxChars),
@@ -41,7 +41,19 @@ interface Cause {
   readonly code: string;
   readonly what: string;
   readonly repair: string;
+  /** What in its last words tells. */
+  readonly pattern?: RegExp;
 }
+
+/** The last lines without stack frames, and before them the one that told the cause. */
+function lastWords(stderr: readonly string[], pattern: RegExp | undefined): readonly string[] {
+  const lines = stderr.filter((line) => !stackFrame.test(line));
+  const last = lines.slice(-quotedLines);
+  const telling = lines.find((line) => pattern?.test(line));
+  return telling === undefined || last.includes(telling) ? last : [telling, ...last];
+}
+
+const stackFrame = /^\s+at .+:\d+/;
 
 const commandNotFound: Cause = {
   code: 'command_not_found',

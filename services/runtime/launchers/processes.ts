@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** A process of this machine at the moment of a look. */
@@ -22,12 +24,13 @@ export type Look = () => Promise<readonly Process[]>;
 
 /** Looks that are asked for while one is under way share the next one, so that ending many trees at once costs few. */
 export function createLook(): Look {
+  const list = process.platform === 'linux' ? createProcLister() : listFromPs;
   let current: Promise<unknown> | null = null;
   let next: Promise<readonly Process[]> | null = null;
   const look = async () => {
     await current;
     next = null;
-    const listing = process.platform === 'linux' ? listFromProc() : listFromPs();
+    const listing = list();
     current = listing.catch(() => null);
     return listing;
   };
@@ -39,46 +42,65 @@ export function createLook(): Look {
 
 /** The birth of one process; null where there is none of that pid. */
 export async function findBirth(pid: number): Promise<string | null> {
-  if (process.platform === 'linux') return (await readProcess(pid, await bootId()))?.birth ?? null;
+  if (process.platform === 'linux') return readProcess(pid, bootId())?.birth ?? null;
   return (await listFromPs()).find((candidate) => candidate.pid === pid)?.birth ?? null;
 }
 
-async function listFromProc(): Promise<readonly Process[]> {
-  const boot = await bootId();
-  const found: Process[] = [];
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const one = await readProcess(Number(name), boot);
-    if (one !== null) found.push({ ...one, mark: await readMark(one.pid) });
-  }
-  return found;
+/** After this a process has become what it is: between fork and exec it still has the environment of its parent. */
+const settledAfterSeconds = 10;
+/** Start times in /proc are told in these (proc(5): USER_HZ, which is 100 on every architecture Node runs on). */
+const ticksPerSecond = 100;
+/** Reading /proc is reading memory, but not for ever at a stretch. */
+const stretch = 40;
+
+/** A look at /proc: one file for each process, and for new ones another, so that a machine with many processes is looked at quickly. */
+function createProcLister(): Look {
+  const boot = bootId();
+  let unmarked = new Map<number, string>();
+  return async () => {
+    const found: Process[] = [];
+    const stillUnmarked = new Map<number, string>();
+    const settledBefore = (uptime() - settledAfterSeconds) * ticksPerSecond;
+    for (const name of readdirSync('/proc')) {
+      const pid = Number(name);
+      const one = Number.isInteger(pid) ? readProcess(pid, boot) : null;
+      if (one === null) continue;
+      const mark = unmarked.get(pid) === one.birth ? null : readMark(pid);
+      if (mark === null && one.ticks < settledBefore) stillUnmarked.set(pid, one.birth);
+      found.push({ ...one, mark });
+      if (found.length % stretch === 0) await nextTurn();
+    }
+    unmarked = stillUnmarked;
+    return found;
+  };
 }
 
 /** proc(5), /proc/pid/stat. The name in parentheses may hold anything, parentheses too. */
-async function readProcess(pid: number, boot: string): Promise<Process | null> {
-  const stat = await readOrNull(`/proc/${pid}/stat`);
+function readProcess(pid: number, boot: string): (Omit<Process, 'mark'> & { readonly ticks: number }) | null {
+  const stat = readOrNull(`/proc/${pid}/stat`);
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, parent, group, session] = fields;
   if (state === 'Z' || state === 'X') return null;
-  const birth = `${boot}.${fields[19]}`;
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), birth, mark: null };
+  const ticks = Number(fields[19]);
+  const birth = `${boot}.${ticks}`;
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), birth, ticks };
 }
 
-async function readMark(pid: number): Promise<string | null> {
-  const environment = await readOrNull(`/proc/${pid}/environ`);
+function readMark(pid: number): string | null {
+  const environment = readOrNull(`/proc/${pid}/environ`);
   const entry = environment?.split('\0').find((candidate) => candidate.startsWith(`${markVariable}=`));
   return entry?.slice(markVariable.length + 1) ?? null;
 }
 
 /** Start times in /proc count from the boot. */
-async function bootId(): Promise<string> {
-  return (await readOrNull('/proc/sys/kernel/random/boot_id'))?.trim() ?? '';
+function bootId(): string {
+  return readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
 }
 
-async function readOrNull(path: string): Promise<string | null> {
+function readOrNull(path: string): string | null {
   try {
-    return await readFile(path, 'latin1');
+    return readFileSync(path, 'latin1');
   } catch {
     return null; // It ended meanwhile, or belongs to somebody else.
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { CompactEncrypt, importJWK } from 'jose';
+import { CompactEncrypt, generateKeyPair, importJWK } from 'jose';
 import { callHeader } from '../../contracts/bus/call.ts';
 import {
   type Assignment,
@@ -42,11 +42,15 @@ export class Platform {
   readonly #stack = new AsyncDisposableStack();
   readonly #reported = new Map<McpServerId, Reported>();
   readonly #waiting = new Set<() => void>();
+  readonly #ids = new Map<string, McpServerId>();
   #assigned: readonly Assignment[] = [];
   #version = 1;
   #process: ProcessId | null = null;
   /** Refuses every handshake and report. */
   revoked = false;
+  /** Fails as many reports as this says. */
+  refuseReports = 0;
+  sealToSomebodyElse = false;
   handshakes = 0;
   hub!: Awaited<ReturnType<typeof startHub>>;
   backend!: Bus;
@@ -82,12 +86,17 @@ export class Platform {
     });
     this.backend.respond(patterns.handshake, async ({ payload, subject }) => {
       this.handshakes++;
+      this.#wake();
       const [, , , , process] = subject.split('.');
       this.#process = process as ProcessId;
       return { payload: toBody(await this.#shakeHands(payload)), headers: {} };
     });
     this.backend.respond(patterns.report, async ({ payload }) => {
       if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
+      if (this.refuseReports > 0) {
+        this.refuseReports--;
+        throw new SvcError('unavailable', 'Not now.');
+      }
       this.#hearReport(payload);
       return { payload: toBody({ refused: [] }), headers: {} };
     });
@@ -113,7 +122,8 @@ export class Platform {
       const before = this.#assigned.find((assignment) => assignment.name === name);
       const same = before !== undefined && JSON.stringify(before.launch) === JSON.stringify(launch);
       if (same) return before;
-      const mcpServer = before?.mcpServer ?? newId('mcpServer');
+      const mcpServer = this.#ids.get(name) ?? newId('mcpServer');
+      this.#ids.set(name, mcpServer);
       return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch };
     });
     this.command({ kind: 'assignments' });
@@ -124,9 +134,9 @@ export class Platform {
   }
 
   idOf(name: string): McpServerId {
-    const found = this.#assigned.find((assignment) => assignment.name === name);
-    if (found === undefined) throw new Error(`${name} is not assigned`);
-    return found.mcpServer;
+    const found = this.#ids.get(name);
+    if (found === undefined) throw new Error(`${name} was never assigned`);
+    return found;
   }
 
   /** Waits for a report in which this is true of the MCP server. */
@@ -140,6 +150,11 @@ export class Platform {
 
   connected(name: string): Promise<Reported> {
     return this.reported(name, ({ status }) => status === 'Connected');
+  }
+
+  /** As a backend that has just started: nothing was ever reported to it. */
+  forget(): void {
+    this.#reported.clear();
   }
 
   isReported(mcpServer: McpServerId): boolean {
@@ -199,8 +214,12 @@ export class Platform {
     const mcpUrl = 'http://127.0.0.1:1/mcp';
     if (known === tag) return { mcpUrl, etag: tag };
     const sealed = await new CompactEncrypt(Buffer.from(JSON.stringify(this.#assigned)))
-      .setProtectedHeader({ alg: 'ECDH-ES+A256KW', enc: 'A256GCM' })
-      .encrypt(await importJWK(publicKey, 'ECDH-ES+A256KW'));
+      .setProtectedHeader({ alg: algorithm, enc: 'A256GCM' })
+      .encrypt(
+        this.sealToSomebodyElse
+          ? (await generateKeyPair(algorithm, curve)).publicKey
+          : await importJWK(publicKey, algorithm),
+      );
     return { mcpUrl, etag: tag, sealed };
   }
 
@@ -230,10 +249,13 @@ export class Platform {
   }
 }
 
+const algorithm = 'ECDH-ES+A256KW';
+const curve = { crv: 'X25519' };
+
 /** One of the scripts in `children/`, run by this Node. */
-export function script(name: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Launch {
+export function script(name: string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const file = path.join(import.meta.dirname, 'children', `${name}.mjs`);
-  return { kind: 'child', command: process.execPath, args: [file, ...args], cwd: null, env: { ...env } };
+  return { kind: 'child' as const, command: process.execPath, args: [file, ...args], cwd: null, env: { ...env } };
 }
 
 function toBody(body: unknown): Uint8Array {

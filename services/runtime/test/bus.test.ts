@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { Platform, script } from './platform.ts';
+
+test('a runtime says that it lives every HEARTBEAT_INTERVAL', async () => {
+  await using platform = await Platform.open();
+  await platform.startRuntime({ HEARTBEAT_INTERVAL: '50' });
+  await platform.until(() => (platform.heartbeats.length >= 4 ? true : null));
+  const [first, , , fourth] = platform.heartbeats;
+  expect(first).toMatchObject({ intervalMs: 50, version: '1.2.3', inFlight: 0 });
+  const tookMs = (fourth?.at ?? 0) - (first?.at ?? 0);
+  expect(tookMs).toBeGreaterThanOrEqual(140);
+  expect(tookMs).toBeLessThan(1000);
+});
+
+test('a heartbeat tells how many calls are under way', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('hang') });
+  await platform.startRuntime({ HEARTBEAT_INTERVAL: '50' });
+  await platform.connected('one');
+  const cancel = new AbortController();
+  const hanging = platform
+    .callTool('one', 'echo', { text: 'hang' }, { signal: cancel.signal })
+    .catch(() => 'cancelled');
+  await platform.until(() => (platform.heartbeats.at(-1)?.inFlight === 1 ? true : null));
+  cancel.abort();
+  await hanging;
+  await platform.until(() => (platform.heartbeats.at(-1)?.inFlight === 0 ? true : null));
+});
+
+test('the first report is complete and later ones are not', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo'), two: script('echo') });
+  await platform.startRuntime();
+  await platform.connected('one');
+  await platform.connected('two');
+  const [first, ...others] = platform.reports;
+  expect(first).toMatchObject({ complete: true });
+  expect(first?.mcpServers).toHaveLength(2);
+  expect(others.length).toBeGreaterThan(0);
+  expect(others.every(({ complete }) => !complete)).toBe(true);
+});
+
+test('a runtime that starts before the backend and its key connects as soon as both are there', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo', ['one']) });
+  await platform.backend.close();
+  const running = await platform.startRuntime({ REMOTE_PORT: '0' });
+  const ready = await fetch(`${running.url}/ready`);
+  expect([ready.status, JSON.stringify(await ready.json())]).toEqual([503, expect.stringContaining('No backend')]);
+  await platform.startBackend();
+  await platform.connected('one');
+  expect(await platform.say('one', { text: 'x' })).toBe('one: x');
+});
+
+test('a backend that comes new is told everything again, tools too', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  await platform.startRuntime();
+  const before = await platform.connected('one');
+  platform.forget();
+  platform.command({ kind: 'assignments' });
+  const after = await platform.connected('one');
+  expect(after.tools).toEqual(before.tools);
+  expect(platform.reports.at(-1)?.complete).toBe(true);
+});
+
+test('after its connection was ended it is back with its MCP servers, and tells everything again', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo', ['one']) });
+  await platform.startRuntime();
+  const before = await platform.connected('one');
+  platform.forget();
+  await platform.backend.disconnect(platform.runtime);
+  const after = await platform.connected('one');
+  expect(after).toMatchObject({ startedAt: before.startedAt, tools: before.tools });
+  expect(await platform.say('one', { text: 'x' })).toBe('one: x');
+});
+
+test('what could not be reported is reported later', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  platform.refuseReports = 2;
+  await platform.startRuntime();
+  expect((await platform.connected('one')).tools).toHaveLength(4);
+  expect(platform.refuseReports).toBe(0);
+  expect(platform.reports[0]?.complete).toBe(true);
+});
+
+describe('a runtime that was revoked', () => {
+  test('stops its MCP servers, and says so', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('stubborn') });
+    const running = await platform.startRuntime({ REMOTE_PORT: '0' });
+    await platform.connected('one');
+    const pid = Number(await platform.say('one', {}));
+    platform.revoked = true;
+    const asked = platform.handshakes;
+    platform.command({ kind: 'assignments' });
+    await platform.until(() => (platform.handshakes > asked + 1 ? true : null));
+    await expect(platform.say('one', {})).rejects.toMatchObject({ code: 'unavailable' });
+    const ready = await fetch(`${running.url}/ready`);
+    expect([ready.status, JSON.stringify(await ready.json())]).toEqual([503, expect.stringContaining('revoked')]);
+    await running.stop();
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+});
+
+test('what is sealed to another process is not taken', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  platform.sealToSomebodyElse = true;
+  const running = await platform.startRuntime({ REMOTE_PORT: '0' });
+  await platform.until(() => (platform.handshakes > 1 ? true : null));
+  expect(platform.reports).toEqual([]);
+  const ready = await fetch(`${running.url}/ready`);
+  expect(JSON.stringify(await ready.json())).toContain('not sealed to this process');
+});

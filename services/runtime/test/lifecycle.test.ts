@@ -1,0 +1,226 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import type { Launch } from '../../contracts/bus/messages.ts';
+import { Platform, script } from './platform.ts';
+
+// Much of what happens here is waiting for something to end.
+vi.setConfig({ testTimeout: 30_000, maxConcurrency: 8 });
+
+const command = (name: string, args: readonly string[] = []) => ({
+  kind: 'child' as const,
+  command: name,
+  args: [...args],
+  cwd: null,
+  env: {},
+});
+
+describe('an MCP server that does not start says why, and when it is tried again', () => {
+  const cases: readonly (readonly [string, Launch, string, RegExp])[] = [
+    ['no such command', command('no-such-command-here'), 'command_not_found', /"no-such-command-here"/],
+    ['a file that is no program', command(import.meta.filename), 'not_executable', /could not be started/],
+    ['no such folder', { ...command('node'), cwd: '/no/such/folder' }, 'folder_not_found', /"\/no\/such\/folder"/],
+    ['a folder with a relative path', { ...command('node'), cwd: 'docs' }, 'folder_not_found', /"docs"/],
+    ['no such module', command('node', ['/no/such/file.mjs']), 'module_not_found', /Cannot find module/],
+    ['exits at once', script('exits', ['3', 'I have had enough']), 'exited', /exit code 3.*\nI have had enough/],
+    ['a missing setting', script('exits', ['1', 'Error: API_KEY is required']), 'setting_missing', /API_KEY/],
+    ['exits without a word', script('exits', ['0']), 'exited', /exit code 0.*wrote nothing/],
+    ['an argument with a null byte', command('node', ['a\0b']), 'not_started', /could not be started/],
+    ['a URL that is none', { kind: 'http', url: 'ftp://x', headers: {} }, 'url_invalid', /http/],
+    ['a header that is none', { kind: 'http', url: 'http://x', headers: { a: 'b\nc' } }, 'header_invalid', /"a"/],
+  ];
+
+  test.concurrent.each(cases)('%s', async (_name, launch, code, message) => {
+    await using platform = await Platform.open();
+    platform.assign({ one: launch });
+    await platform.startRuntime();
+    const report = await platform.reported('one', ({ status }) => status === 'Error');
+    expect(report).toMatchObject({ health: 'red', reason: { code, message: expect.stringMatching(message) } });
+    expect(report.reason?.repair).not.toBe('');
+    const retried = await platform.reported('one', ({ restarts }) => restarts > 0);
+    expect(retried.status).toBe('Error');
+    await expect(platform.say('one', {})).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('"one" is not running'),
+    });
+  });
+
+  test.concurrent('and the last lines it wrote, without its secrets', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('exits', ['1', 'first line\nthe key is k3y-k3y-k3y'], { KEY: 'k3y-k3y-k3y' }) });
+    await platform.startRuntime({ LOG_LEVEL: 'trace', FORWARD_STDERR: 'true' });
+    const report = await platform.reported('one', ({ status }) => status === 'Error');
+    expect(report.stderr).toEqual(['first line', 'the key is [secret]']);
+    expect(platform.logged.join('')).not.toContain('k3y-k3y-k3y');
+  });
+});
+
+test.concurrent('the wait before the next try grows', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('exits', ['1']) });
+  await platform.startRuntime();
+  const first = await platform.reported('one', ({ restarts, nextRetryAt }) => restarts === 0 && nextRetryAt !== null);
+  const firstWait = (first.nextRetryAt ?? 0) - Date.now();
+  const third = await platform.reported('one', ({ restarts, nextRetryAt }) => restarts === 2 && nextRetryAt !== null);
+  expect((third.nextRetryAt ?? 0) - Date.now()).toBeGreaterThan(firstWait + 200);
+});
+
+test.concurrent('what changes at the MCP server is reported once it is quiet, all pages of it', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('changing') });
+  await platform.startRuntime();
+  expect((await platform.connected('one')).tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1']);
+  expect(await platform.say('one', {})).toBe('3');
+  const changed = await platform.reported('one', ({ tools }) => tools.length === 3);
+  expect(changed.tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'tool_2']);
+  expect(JSON.parse(changed.tools[0]?.definition ?? '')).toMatchObject({
+    name: 'tool_0',
+    description: 'Says it again.',
+  });
+});
+
+describe('a changed configuration', () => {
+  test.concurrent('takes effect; calls under way end first', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('echo', ['before']) });
+    await platform.startRuntime();
+    const before = await platform.connected('one');
+    const underWay = platform.say('one', { bytes: 5_000_000 }, 'large');
+    platform.assign({ one: script('echo', ['after']) });
+    expect(await underWay).toHaveLength(5_000_000);
+    const after = await platform.reported(
+      'one',
+      (report) => report.configVersion > before.configVersion && report.status === 'Connected',
+    );
+    expect(after).toMatchObject({ health: 'green', restarts: 0 });
+    expect(await platform.say('one', { text: 'x' })).toBe('after: x');
+  });
+
+  test.concurrent('does not wait for ever for a call that hangs', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('hang') });
+    await platform.startRuntime();
+    await platform.connected('one');
+    const hanging = platform.callTool('one', 'echo', { text: 'hang' }, { timeoutMs: 30_000 });
+    platform.assign({ one: script('echo', ['after']) });
+    await expect(hanging).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('restarted') });
+    await platform.connected('one');
+    expect(await platform.say('one', { text: 'x' })).toBe('after: x');
+  });
+
+  test.concurrent('that comes while the last one is still starting wins', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('silent') });
+    await platform.startRuntime();
+    await platform.reported('one', ({ startedAt }) => startedAt !== null);
+    platform.assign({ one: script('echo', ['late']) });
+    await platform.connected('one');
+    expect(await platform.say('one', { text: 'x' })).toBe('late: x');
+  });
+});
+
+test.concurrent('an MCP server that is assigned no more is gone, with its process; one that comes back is back', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('stubborn'), two: script('echo', ['two']) });
+  await platform.startRuntime();
+  await platform.connected('one');
+  await platform.connected('two');
+  const [id, pid] = [platform.idOf('one'), Number(await platform.say('one', {}))];
+  platform.assign({ two: script('echo', ['two']) });
+  await platform.until(() => (platform.isReported(id) ? null : true));
+  expect(await platform.say('two', { text: 'x' })).toBe('two: x');
+  platform.assign({ one: script('echo', ['one']), two: script('echo', ['two']) });
+  await platform.connected('one');
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+test.concurrent('a person restarts it', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('stubborn') });
+  await platform.startRuntime();
+  await platform.connected('one');
+  const pid = await platform.say('one', {});
+  platform.command({ kind: 'nonsense' });
+  platform.command({ kind: 'restart', mcpServer: platform.idOf('one') });
+  await platform.reported('one', ({ status }) => status === 'Disconnected');
+  expect(await platform.connected('one')).toMatchObject({ health: 'green' });
+  expect(await platform.say('one', {})).not.toBe(pid);
+});
+
+test.concurrent('a child has an environment and a home of its own, and nothing of the platform', async () => {
+  await using platform = await Platform.open();
+  const folder = path.join(platform.workingDir, 'elsewhere');
+  await mkdir(folder);
+  const own = { OWN: 'value', LANG: 'own' };
+  platform.assign({ one: { ...script('echo', [], own), cwd: folder }, two: script('echo') });
+  await platform.startRuntime({
+    LANG: 'de_DE.UTF-8',
+    HTTPS_PROXY: 'http://proxy.example:1',
+    NODE_EXTRA_CA_CERTS: '/no/such/ca.pem',
+    npm_config_cache: '/cache',
+    HOME: '/root',
+    SECRET_OF_THE_PLATFORM: 'x',
+  });
+  const home = (name: string) => path.join(platform.workingDir, 'homes', platform.idOf(name));
+  await platform.connected('one');
+  await platform.connected('two');
+  const one = JSON.parse(await platform.say('one', {}, 'environment'));
+  const { PATH, SVC_MCP_SERVER_INSTANCE, ...rest } = one.env;
+  expect(rest).toEqual({
+    HOME: home('one'),
+    TMPDIR: path.join(platform.workingDir, 'tmp', platform.idOf('one')),
+    HTTPS_PROXY: 'http://proxy.example:1',
+    NODE_EXTRA_CA_CERTS: '/no/such/ca.pem',
+    npm_config_cache: '/cache',
+    ...own,
+  });
+  expect(PATH.split(':')).toContain(path.dirname(process.execPath));
+  expect(SVC_MCP_SERVER_INSTANCE).toMatch(/^\w{20}$/);
+  expect(one.cwd).toBe(folder);
+  expect(JSON.parse(await platform.say('two', {}, 'environment'))).toMatchObject({
+    cwd: home('two'),
+    env: { LANG: 'de_DE.UTF-8' },
+  });
+});
+
+test.concurrent('a home is kept from start to start', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  const running = await platform.startRuntime();
+  await platform.connected('one');
+  const kept = path.join(platform.workingDir, 'homes', platform.idOf('one'), 'kept');
+  await writeFile(kept, 'x');
+  await running.stop();
+  platform.assign({
+    one: {
+      kind: 'child',
+      command: 'node',
+      args: ['-e', "process.exit(require('fs').existsSync('kept') ? 21 : 22)"],
+      cwd: null,
+      env: {},
+    },
+  });
+  await platform.startRuntime();
+  const report = await platform.reported('one', ({ status }) => status === 'Error');
+  expect(report.reason?.message).toContain('exit code 21');
+});
+
+test.concurrent('a program that may not be executed', async () => {
+  await using platform = await Platform.open();
+  const file = path.join(platform.workingDir, 'program');
+  await writeFile(file, '#!/bin/sh\nexit 1\n');
+  await chmod(file, 0o600);
+  platform.assign({ one: command(file) });
+  await platform.startRuntime();
+  const report = await platform.reported('one', ({ status }) => status === 'Error');
+  expect(report.reason?.code).toBe('not_executable');
+});
+
+test.concurrent('a hundred MCP servers that hang at their start keep no other waiting for long', async () => {
+  await using platform = await Platform.open();
+  const silent = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`silent${i}`, script('silent')]));
+  platform.assign({ ...silent, one: script('echo', ['one']) });
+  await platform.startRuntime();
+  await platform.connected('one');
+  expect(await platform.say('one', { text: 'x' })).toBe('one: x');
+});
