@@ -1,7 +1,9 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { type LogLine, readLogs } from '../logs/read-logs.ts';
+import { lockHolder } from '../state/lock.ts';
 import { type Failure, readFailure } from '../state/platform-record.ts';
+import type { ProcessIdentity } from '../state/process-identity.ts';
 
 /** Something else came first, so that the same start may succeed another time: a port, or the lock of the platform. */
 export class LostRace extends Error {
@@ -17,6 +19,8 @@ export class LostRace extends Error {
 export async function explainFailure(installation: Installation, pid: number): Promise<Error> {
   const failure = readFailure(installation);
   if (failure === null || failure.pid !== pid) {
+    const holder = lockHolder(installation, 'platform');
+    if (holder !== null && holder.pid !== pid) return new LostRace(heldBy(holder));
     const lines = await lastLines(installation, 'platform');
     return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
       hint: 'svc logs platform',
@@ -31,6 +35,12 @@ export async function explainFailure(installation: Installation, pid: number): P
 function sentenceOf({ service, check, message }: Failure): string {
   const who = service === 'platform' ? 'The platform' : service;
   return `${who} failed to ${check}: ${message}`;
+}
+
+function heldBy({ pid }: ProcessIdentity): SvcError {
+  return new SvcError('conflict', `Another platform (pid ${pid}) started in this installation meanwhile.`, {
+    hint: 'svc status',
+  });
 }
 
 const linesMax = 8;

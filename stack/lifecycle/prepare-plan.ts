@@ -14,11 +14,13 @@ import { clearStaleRecord } from './running-platform.ts';
 export interface Preparation {
   readonly installation: Installation;
   readonly running: PlatformRecord | null;
+  /** Ports that `auto` shall not become. */
+  readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
 }
 
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
-export async function preparePlan({ installation, running, onNotice }: Preparation): Promise<Plan> {
+export async function preparePlan({ installation, running, avoid, onNotice }: Preparation): Promise<Plan> {
   const definition = readDefinition(installation.definitionFile);
   for (const { path, outcome, detail } of ensureFolders(installation)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
@@ -30,6 +32,7 @@ export async function preparePlan({ installation, running, onNotice }: Preparati
   const { ports, notices } = await claimPorts({
     wanted: definition.ports,
     leased: readLease(installation),
+    avoid,
     isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port)),
     holderOf: describeHolder,
   });

@@ -44,6 +44,11 @@ export async function startInForeground({ plan, signal, onState, onHealthy }: Fo
   const { StartFailure } = await import('../embedded/start-failure.ts');
   const told = new Map<string, ServiceState>();
   let healthy: Promise<void> | null = null;
+  const tellHealthy = () =>
+    onHealthy().catch((error: unknown) => {
+      // Stopped while it was being told.
+      if (!signal.aborted) throw error;
+    });
   try {
     await runPlatform({
       installation: plan.installation,
@@ -53,7 +58,7 @@ export async function startInForeground({ plan, signal, onState, onHealthy }: Fo
           if (told.get(name) !== state) onState(name, state);
           told.set(name, state);
         }
-        if (services.every(({ state }) => state === 'healthy')) healthy ??= onHealthy();
+        if (services.every(({ state }) => state === 'healthy')) healthy ??= tellHealthy();
       },
     });
   } catch (error) {
@@ -73,7 +78,7 @@ function spawnPlatform({ installation, definition }: Plan): number {
     const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
     const child = spawn(process.execPath, [program, '--dir', installation.dir], {
       cwd: installation.dir,
-      env: { ...platformEnvironment(process.env), NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache') },
+      env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(process.env) },
       detached: true,
       stdio: ['ignore', output, output],
     });
@@ -91,7 +96,7 @@ function spawnPlatform({ installation, definition }: Plan): number {
 
 /** What the platform's process, and through it MCP servers, may know of the shell that typed `svc up`: no stray secret of it. */
 const inherited =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|XDG_[A-Z_]+|(https?|no|all)_proxy|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|npm_config_.+|OTEL_.+)$/i;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|XDG_[A-Z_]+|(https?|no|all)_proxy|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|npm_config_.+|OTEL_.+)$/i;
 
 function platformEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.test(name)));

@@ -48,7 +48,8 @@ export async function up(options: UpOptions): Promise<UpResult> {
   const signal = options.signal ?? new AbortController().signal;
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
-  const bring = { installation, foreground, onProgress, signal, release: () => lock.release() };
+  const avoid = new Set<number>();
+  const bring = { installation, foreground, onProgress, signal, avoid, release: () => lock.release() };
   try {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -68,11 +69,13 @@ interface BringUp {
   readonly foreground: boolean;
   readonly onProgress: (progress: Progress) => void;
   readonly signal: AbortSignal;
+  /** Ports of an earlier attempt: who took one of them from us is about to take the others. */
+  readonly avoid: Set<number>;
   /** Lets other commands at the installation. */
   readonly release: () => void;
 }
 
-async function bringUp({ installation, foreground, onProgress, signal, release }: BringUp): Promise<UpResult> {
+async function bringUp({ installation, foreground, onProgress, signal, avoid, release }: BringUp): Promise<UpResult> {
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
   const ready = async () => {
@@ -82,7 +85,7 @@ async function bringUp({ installation, foreground, onProgress, signal, release }
   };
   const running = findRunning(installation);
   if (running !== null && foreground) throw runsAlready(running);
-  const plan = await preparePlan({ installation, running, onNotice });
+  const plan = await preparePlan({ installation, running, avoid, onNotice });
   const changes = running === null ? [] : changesBetween(running.settings, settingsOf(plan));
   if (running !== null) {
     onProgress({ kind: 'plan', changes });
@@ -93,6 +96,7 @@ async function bringUp({ installation, foreground, onProgress, signal, release }
     await stopRunning(installation, running, { signal, onNotice });
   }
   writeLease(installation, plan.ports);
+  for (const port of Object.values(plan.ports)) avoid.add(port);
   if (foreground) {
     const onHealthy = async () => {
       release();

@@ -10,6 +10,8 @@ export interface PortWishes {
   readonly wanted: Readonly<Record<ListenerName, Auto<number>>>;
   /** What `auto` became before, and stays as long as it can. */
   readonly leased: Readonly<Partial<Record<ListenerName, number>>>;
+  /** What `auto` shall not become although it is free. */
+  readonly avoid?: ReadonlySet<number>;
   readonly isFree: (port: number) => Promise<boolean>;
   /** Who has a port that is taken, in words. */
   readonly holderOf: (port: number) => string;
@@ -28,7 +30,11 @@ const triesMax = 500;
 export async function claimPorts(wishes: PortWishes): Promise<ClaimedPorts> {
   const ports: Partial<Record<ListenerName, number>> = {};
   const notices: string[] = [];
-  const spoken = new Set<number>([...Object.values(usualPorts), ...Object.values(wishes.leased)]);
+  const spoken = new Set<number>([
+    ...Object.values(usualPorts),
+    ...Object.values(wishes.leased),
+    ...(wishes.avoid ?? []),
+  ]);
   for (const name of listeners) {
     const wanted = wishes.wanted[name];
     if (wanted === 'auto') continue;
@@ -50,7 +56,7 @@ export async function claimPorts(wishes: PortWishes): Promise<ClaimedPorts> {
     if (wishes.wanted[name] !== 'auto') continue;
     const before = wishes.leased[name] ?? usualPorts[name];
     const isOthers = listeners.some((other) => ports[other] === before);
-    if (!isOthers && (await wishes.isFree(before))) {
+    if (!isOthers && !wishes.avoid?.has(before) && (await wishes.isFree(before))) {
       ports[name] = before;
       continue;
     }

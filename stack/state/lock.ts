@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { readJson, writeDurably } from './durable-file.ts';
-import { isAlive, ownIdentity, processIdentity } from './process-identity.ts';
+import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Holds something of an installation for this process alone. */
 export interface Lock {
@@ -18,14 +18,15 @@ export type LockName = 'command' | 'platform';
  * Throws `conflict`, naming the holder, where another process has it. The lock is SQLite's exclusive one, because Node offers no
  * lock of files and that one is the kernel's: it ends with its process however that ends, so no lock is ever stale.
  */
-export function acquireLock({ stateDir }: Installation, name: LockName): Lock {
+export function acquireLock(installation: Installation, name: LockName): Lock {
+  const { stateDir } = installation;
   const database = new DatabaseSync(join(stateDir, `${name}.lock`), { timeout: 0 });
   try {
     // Nothing is ever written: no journal that a killed process could leave behind.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (isBusy(error)) throw held(stateDir, name);
+    if (isBusy(error)) throw held(installation, name);
     throw error;
   }
   writeDurably(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
@@ -38,9 +39,15 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
 }
 
-function held(stateDir: string, name: LockName): SvcError {
-  const holder = processIdentity.safeParse(readJson(holderFile(stateDir, name)));
-  const who = holder.success && isAlive(holder.data) ? `process ${holder.data.pid}` : 'another process';
+/** Who has the lock, or had it last and still lives. */
+export function lockHolder({ stateDir }: Installation, name: LockName): ProcessIdentity | null {
+  const holder = processIdentity.safeParse(readJson(holderFile(stateDir, name))).data;
+  return holder !== undefined && isAlive(holder) ? holder : null;
+}
+
+function held(installation: Installation, name: LockName): SvcError {
+  const holder = lockHolder(installation, name);
+  const who = holder === null ? 'another process' : `process ${holder.pid}`;
   return name === 'command'
     ? new SvcError('conflict', `Another svc (${who}) is at work on this installation.`, {
         hint: 'Wait until it has finished, then try again.',

@@ -1,0 +1,389 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connectToBackend } from '../../backend-client.ts';
+import type { Installation } from '../../installation.ts';
+import { isFree } from '../../ports/is-free.ts';
+import { readLease } from '../../ports/port-lease.ts';
+import { readRecord, writeRecord } from '../../state/platform-record.ts';
+import { isAlive, ownIdentity } from '../../state/process-identity.ts';
+import { ownVersion } from '../../version.ts';
+import { down } from '../down.ts';
+import { status } from '../status.ts';
+import { up } from '../up.ts';
+import { freePorts, listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
+
+function edit({ definitionFile }: Installation, from: string | RegExp, to: string): void {
+  const before = readFileSync(definitionFile, 'utf8');
+  const after = before.replace(from, to);
+  if (after === before) throw new Error(`there is no ${from} in svc.yaml`);
+  writeFileSync(definitionFile, after);
+}
+
+async function readWorkspaces(installation: Installation) {
+  const backend = await connectToBackend(installation);
+  const answer = z.object({
+    workspaces: z.object({
+      nodes: z.array(z.object({ id: z.string(), name: z.string(), owner: z.object({ email: z.string() }) })),
+    }),
+  });
+  const { workspaces } = await backend.query('{ workspaces { nodes { id name owner { email } } } }', {}, answer.parse);
+  return workspaces.nodes;
+}
+
+const pidOf = (installation: Installation) => readRecord(installation)?.pid ?? 0;
+
+describe('up and down', () => {
+  test('up brings all four services up with their first workspace, down ends them, and again nothing changes', async () => {
+    await using trial = await openTrial();
+    const { installation, ports } = trial;
+    const first = listen();
+    const started = await up({ installation, onProgress: first.onProgress });
+    expect(started.outcome).toBe('started');
+    expect(started.status).toMatchObject({
+      state: 'running',
+      topology: 'embedded',
+      engine: 'process',
+      urls: {
+        api: `http://localhost:${ports[0]}`,
+        mcp: `http://localhost:${ports[1]}/mcp`,
+        app: `http://localhost:${ports[3]}`,
+      },
+      runtimes: [{ name: 'cloud', available: true }],
+    });
+    const [pid] = platformsOf(installation);
+    expect(started.status.services).toEqual(
+      ['backend', 'remote-mcp', 'runtime', 'frontend'].map((name, index) => ({
+        name,
+        state: 'healthy',
+        health: 'green',
+        url: `http://127.0.0.1:${ports[index]}`,
+        pid,
+        since: expect.stringMatching(/^\d{4}-/),
+        memoryBytes: expect.any(Number),
+        reason: null,
+      })),
+    );
+    expect(first.states().filter((line) => line.startsWith('backend'))).toEqual(
+      ['backend planned', 'backend starting', 'backend healthy'].slice(-3),
+    );
+    const workspaces = await readWorkspaces(installation);
+    expect(workspaces).toMatchObject([{ name: 'Default', owner: { email: 'owner@localhost' } }]);
+
+    const again = await up({ installation });
+    expect([again.outcome, again.changes]).toEqual(['unchanged', []]);
+    expect(platformsOf(installation)).toEqual([pid]);
+
+    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+    expect(platformsOf(installation)).toEqual([]);
+    for (const port of ports) expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(await status({ installation })).toMatchObject({
+      state: 'stopped',
+      services: [{ state: 'stopped', pid: null }, {}, {}, {}],
+    });
+
+    await up({ installation });
+    expect(await readWorkspaces(installation)).toEqual(workspaces);
+  });
+
+  test('a changed svc.yaml is told line by line and takes effect', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    const before = pidOf(installation);
+    edit(installation, 'sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000');
+    edit(installation, /commands: any/, 'commands: [npx]');
+    const told = listen();
+    const changed = await up({ installation, onProgress: told.onProgress });
+    expect(changed.outcome).toBe('restarted');
+    expect(told.changes()).toEqual([
+      'backend MCP_SERVER_COMMANDS: any → npx',
+      'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 60000',
+    ]);
+    expect(platformsOf(installation)).toHaveLength(1);
+    expect(pidOf(installation)).not.toBe(before);
+  });
+
+  test('a platform of another version is told and started anew', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    const record = readRecord(installation);
+    if (record === null) throw new Error('nothing runs');
+    writeRecord(installation, { ...record, version: '0.0.1', settings: { ...record.settings, version: '0.0.1' } });
+    const changed = await up({ installation });
+    expect([changed.outcome, changed.changes]).toEqual(['restarted', [`version: 0.0.1 → ${ownVersion()}`]]);
+  });
+
+  test('a mistake in svc.yaml leaves what runs alone', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    edit(installation, 'topology: embedded', 'topology: embeded');
+    await expect(up({ installation })).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await status({ installation })).toMatchObject({ state: 'running' });
+    edit(installation, 'topology: embeded', 'topology: embedded');
+  });
+
+  test('two installations run side by side', async () => {
+    await using one = await openTrial({});
+    await using two = await openTrial({});
+    const [first, second] = await Promise.all([
+      up({ installation: one.installation }),
+      up({ installation: two.installation }),
+    ]);
+    expect([first.status.state, second.status.state]).toEqual(['running', 'running']);
+    expect(new Set([...Object.values(first.status.urls), ...Object.values(second.status.urls)]).size).toBe(8);
+    await down({ installation: one.installation });
+    expect(await status({ installation: two.installation })).toMatchObject({ state: 'running' });
+  });
+
+  test('nothing of the shell that typed it gets into the platform but what it needs', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    process.env.SVC_TEST_STRAY_SECRET = 'stray';
+    await up({ installation }).finally(() => delete process.env.SVC_TEST_STRAY_SECRET);
+    const environment = readFileSync(`/proc/${pidOf(installation)}/environ`, 'utf8');
+    expect(environment).toContain('PATH=');
+    expect(environment).not.toContain('stray');
+  });
+});
+
+describe('in the foreground', () => {
+  test('it runs in that very process until the signal, and leaves no port behind', async () => {
+    await using trial = await openTrial();
+    const { installation, ports } = trial;
+    const { child, ended } = startCommand('foreground', installation);
+    await until(async () => (await status({ installation })).state === 'running');
+    expect(pidOf(installation)).toBe(child.pid);
+    expect(platformsOf(installation)).toEqual([]);
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    for (const port of ports) expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
+    expect(readRecord(installation)).toBeNull();
+  });
+
+  test('svc down ends it too, and a kill -9 leaves nothing in the way', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const first = startCommand('foreground', installation);
+    await until(async () => (await status({ installation })).state === 'running');
+    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+    expect(await first.ended).toBe(0);
+    const second = startCommand('foreground', installation);
+    await until(async () => (await status({ installation })).state === 'running');
+    second.child.kill('SIGKILL');
+    await second.ended;
+    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+  });
+
+  test('beside one in the background it is a conflict', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    await expect(up({ installation, foreground: true })).rejects.toMatchObject({
+      code: 'conflict',
+      message: `The platform runs already, in the background (pid ${pidOf(installation)}).`,
+    });
+  });
+});
+
+describe('ports', () => {
+  test('a chosen port that is taken is a conflict that names the holder, and nothing is started', async () => {
+    const [port = 0] = await freePorts(1);
+    await using trial = await openTrial({ backend: port });
+    const { installation } = trial;
+    const stranger = createServer().listen(port, '127.0.0.1');
+    await new Promise((resolve) => stranger.once('listening', resolve));
+    const refused = up({ installation });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict' });
+    await expect(refused).rejects.toThrow(
+      new RegExp(`^Port ${port} of backend is taken by ".+" \\(pid ${process.pid}\\)\\.$`),
+    );
+    expect(platformsOf(installation)).toEqual([]);
+    await new Promise((resolve) => stranger.close(resolve));
+    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+  });
+
+  test('a usual port that is taken moves, the choice is written down and kept', async () => {
+    await using trial = await openTrial({});
+    const { installation } = trial;
+    const stranger = createServer();
+    // Somebody else may have it already: then it is taken all the same.
+    await new Promise((resolve) => stranger.once('error', resolve).listen(8888, '127.0.0.1', () => resolve(null)));
+    const told = listen();
+    const { status: running } = await up({ installation, onProgress: told.onProgress });
+    await new Promise((resolve) => stranger.close(resolve));
+    expect(
+      told.notices().some((line) => /^Port 8888 is taken by .+: frontend moved to \d+, and stays there\.$/.test(line)),
+    ).toBe(true);
+    const { frontend } = readLease(installation);
+    expect(frontend).toBeGreaterThan(8888);
+    expect(running.urls.app).toBe(`http://localhost:${frontend}`);
+    await down({ installation });
+    const again = await up({ installation });
+    expect(again.status.urls.app).toBe(running.urls.app);
+  });
+});
+
+describe('killed', () => {
+  test('the platform, while it runs: status says stopped, up repairs and says so', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    const [pid = 0] = platformsOf(installation);
+    process.kill(pid, 'SIGKILL');
+    await until(() => platformsOf(installation).length === 0);
+    expect(await status({ installation })).toMatchObject({ state: 'stopped' });
+    const told = listen();
+    expect(await up({ installation, onProgress: told.onProgress })).toMatchObject({ outcome: 'started' });
+    expect(told.notices()).toEqual([
+      `The platform before (pid ${pid}) had ended without a word. What it left was cleared away.`,
+    ]);
+    expect(await readWorkspaces(installation)).toHaveLength(1);
+  });
+
+  test('the platform, while it runs: down clears away', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    process.kill(pidOf(installation), 'SIGKILL');
+    await until(() => platformsOf(installation).length === 0);
+    const told = listen();
+    expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'unchanged' });
+    expect(told.notices()).toHaveLength(1);
+    expect(readRecord(installation)).toBeNull();
+  });
+
+  test('a number that belongs to another process by now is never hit', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    const record = readRecord(installation);
+    if (record === null) throw new Error('nothing runs');
+    await down({ installation });
+    writeRecord(installation, { ...record, pid: process.pid, startTime: record.startTime });
+    expect(await status({ installation })).toMatchObject({ state: 'stopped' });
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(isAlive(ownIdentity())).toBe(true);
+  });
+
+  test.each([100, 400, 700])('svc up, %i ms after it began: the next one repairs', async (delayMs) => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const { child, ended } = startCommand('up', installation);
+    setTimeout(() => child.kill('SIGKILL'), delayMs);
+    await ended;
+    expect(await up({ installation })).toMatchObject({ status: { state: 'running' } });
+    expect(platformsOf(installation)).toHaveLength(1);
+    expect(await readWorkspaces(installation)).toHaveLength(1);
+    await down({ installation });
+    expect(platformsOf(installation)).toEqual([]);
+  });
+
+  test.each([0, 250])('the platform, %i ms into its start: up says so, the next one works', async (delayMs) => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const starting = up({ installation }).catch((error: Error) => error);
+    await until(() => platformsOf(installation).length === 1);
+    const [pid = 0] = platformsOf(installation);
+    setTimeout(() => process.kill(pid, 'SIGKILL'), delayMs);
+    expect(await starting).toMatchObject({
+      message: expect.stringContaining(`The platform (pid ${pid}) ended without a word.`),
+    });
+    expect(await up({ installation })).toMatchObject({ status: { state: 'running' } });
+    expect(await readWorkspaces(installation)).toHaveLength(1);
+  });
+
+  test('svc down, while it waits: the next one finishes', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    const [pid = 0] = platformsOf(installation);
+    // Stopped, it cannot answer, so that the command is killed while it waits.
+    process.kill(pid, 'SIGSTOP');
+    const { child, ended } = startCommand('down', installation);
+    await until(() =>
+      readFileSync(join(installation.stateDir, 'command.holder.json'), 'utf8').includes(String(child.pid)),
+    );
+    child.kill('SIGKILL');
+    await ended;
+    process.kill(pid, 'SIGCONT');
+    await down({ installation });
+    expect(platformsOf(installation)).toEqual([]);
+  });
+});
+
+describe('at once', () => {
+  test('a second svc is a conflict that names the first', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const first = startCommand('up', installation);
+    await until(() => platformsOf(installation).length === 1);
+    await expect(up({ installation })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(`process ${first.child.pid}`),
+    });
+    await expect(down({ installation })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await first.ended).toBe(0);
+  });
+
+  test('interrupted, it stops what it started', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const interrupt = new AbortController();
+    const starting = up({ installation, signal: interrupt.signal });
+    until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
+    await expect(starting).rejects.toMatchObject({ code: 'cancelled' });
+    expect(platformsOf(installation)).toEqual([]);
+    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+  });
+});
+
+describe('a start that fails', () => {
+  test('names the service, the check, the cause and the next command, and leaves nothing running', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    mkdirSync(join(installation.dataDir, 'graph.sqlite'));
+    const failed = await up({ installation }).catch((error: Error) => error);
+    expect(failed).toMatchObject({
+      message: expect.stringMatching(/^backend failed to start: .+/),
+      hint: expect.any(String),
+    });
+    expect(platformsOf(installation)).toEqual([]);
+    const after = await status({ installation });
+    expect(after.state).toBe('stopped');
+    expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
+    rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
+    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+  });
+
+  test('a key that does not match the data is refused before anything starts', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ installation });
+    await down({ installation });
+    const file = join(installation.secretsDir, 'encryption.key');
+    const right = readFileSync(file, 'utf8');
+    writeFileSync(file, `${'ab'.repeat(32)}\n`);
+    await expect(up({ installation })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringContaining('is not the key that data/ is encrypted with'),
+    });
+    // Without the note the backend itself refuses, by its check value.
+    rmSync(join(installation.dataDir, 'fingerprints.json'));
+    await expect(up({ installation })).rejects.toThrow(/^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/);
+    writeFileSync(file, right);
+    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+  });
+
+  test('what is not built yet is refused', async () => {
+    await using trial = await openTrial();
+    edit(trial.installation, 'topology: embedded', 'topology: distributed');
+    await expect(up({ installation: trial.installation })).rejects.toMatchObject({ code: 'unsupported' });
+    edit(trial.installation, 'topology: distributed', 'topology: embedded');
+  });
+});

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createInstallation } from '../../create-installation.ts';
+import type { ListenerName } from '../../definition/definition.ts';
+import type { Installation } from '../../installation.ts';
+import { down } from '../down.ts';
+import type { Progress } from '../up.ts';
+
+// Every trial starts the same program: it is compiled once for all of them.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');
+
+/** A new installation in a folder of its own, with ports that are free. `dispose` stops what runs in it and removes it. */
+export async function openTrial(ports?: Partial<Record<ListenerName, number>>) {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-lifecycle-')));
+  const free = await freePorts(4);
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = free;
+  const { installation } = await createInstallation({
+    dir,
+    ports: ports ?? { backend, 'remote-mcp': remoteMcp, runtime, frontend },
+  });
+  return {
+    installation,
+    ports: free,
+    async [Symbol.asyncDispose]() {
+      for (const pid of platformsOf(installation)) process.kill(pid, 'SIGCONT');
+      await down({ installation });
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Ports that nobody has right now, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen({ host: '127.0.0.1', port: 0 }, () => {
+            const address = server.address();
+            resolve(address !== null && typeof address === 'object' ? address.port : 0);
+          });
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+/** Numbers of the processes that hold a platform of this installation, found by their command line. */
+export function platformsOf({ dir }: Installation): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const words = commandLine(pid);
+      return words.some((word) => /embedded\/main\.[jt]s$/.test(word)) && words.includes(dir);
+    })
+    .map(Number);
+}
+
+function commandLine(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+export interface Command {
+  readonly child: ChildProcess;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+}
+
+/** A process that does what such a command does. */
+export function startCommand(verb: 'up' | 'foreground' | 'down', { dir }: Installation): Command {
+  const program = fileURLToPath(new URL('./command.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, verb, dir], { stdio: 'ignore' });
+  return {
+    child,
+    ended: new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal ?? ''))),
+  };
+}
+
+/** Remembers what was told. */
+export function listen() {
+  const told: Progress[] = [];
+  return {
+    onProgress: (progress: Progress) => void told.push(progress),
+    notices: () => told.flatMap((progress) => (progress.kind === 'notice' ? [progress.message] : [])),
+    changes: () => told.flatMap((progress) => (progress.kind === 'plan' ? progress.changes : [])),
+    states: () =>
+      told.flatMap((progress) => (progress.kind === 'service' ? [`${progress.name} ${progress.state}`] : [])),
+  };
+}
+
+/** Looks until it is so; a deadline, not a wait. */
+export async function until(isSo: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`it was not so within ${timeoutMs} ms: ${isSo}`);
+    await pause(5);
+  }
+}
