@@ -11,7 +11,7 @@ type Server = Pick<Node<'mcpServer'>, 'id' | 'name' | 'workspace'>;
 export const toolSliceMax = 25;
 /** Bounds what one MCP server can do to its workspace's catalogue. */
 export const toolsPerServerMax = 5000;
-export const definitionLengthMax = 262_144;
+const definitionLengthMax = 262_144;
 
 /** A tool that is not stored, and why: said beside the MCP server's status. */
 export interface LeftOut {

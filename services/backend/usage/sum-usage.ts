@@ -18,7 +18,7 @@ export interface UsageSum {
   readonly durationMs: number;
 }
 
-export const hourMs = 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
 
 export function sumUsage(records: readonly UsageRecord[]): readonly UsageSum[] {
   const sums = new Map<string, UsageSum>();

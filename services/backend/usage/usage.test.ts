@@ -12,6 +12,9 @@ import { addWorkspace, openTestBackend, operator, type TestBackend } from '../te
 import { toBody } from '../wire.ts';
 import { consumeUsage } from './consume-usage.ts';
 
+/** The machine may be busy with others. */
+const patiently = { timeout: 10_000 };
+
 let backend: TestBackend;
 let remoteMcp: Bus;
 let lastUsed: LastUsed;
@@ -74,7 +77,7 @@ test('calls are added up by hour, key, tool and skill', async () => {
     call(hour + 3_600_000, 5),
   ]);
   await send([call(hour + 3_599_999, 2)]);
-  await expect.poll(total).toBe(6);
+  await expect.poll(total, patiently).toBe(6);
   expect(await rows()).toEqual(
     expect.arrayContaining([
       { hour, skill, calls: 4, errors: 2, durationMs: 34 },
@@ -86,9 +89,9 @@ test('calls are added up by hour, key, tool and skill', async () => {
 
 test('uses of a key are written down, with a call or without', async () => {
   await send([call(hour, 1), { workspace, key, at: hour + 500 }, { workspace, key, at: hour + 100 }]);
-  await expect.poll(lastUse).toBe(hour + 500);
+  await expect.poll(lastUse, patiently).toBe(hour + 500);
   await send([{ workspace, key, at: hour + 900 }]);
-  await expect.poll(lastUse).toBe(hour + 900);
+  await expect.poll(lastUse, patiently).toBe(hour + 900);
   expect(await total()).toBe(1);
 });
 
@@ -96,11 +99,11 @@ test('what is delivered twice counts once', async () => {
   const payload = toBody([call(hour, 1), call(hour, 2)]);
   const stream = remoteMcp.stream(streams.usage);
   await stream.append(payload);
-  await expect.poll(total).toBe(2);
+  await expect.poll(total, patiently).toBe(2);
   // As after a crash between storing and acknowledging: the same record comes again, then one that is new.
   await stream.append(payload);
   await send([call(hour + 1, 1)]);
-  await expect.poll(total).toBe(3);
+  await expect.poll(total, patiently).toBe(3);
 });
 
 test('what was stored in part of a delivery is not lost and not repeated', async () => {
@@ -109,15 +112,15 @@ test('what was stored in part of a delivery is not lost and not repeated', async
   const stream = remoteMcp.stream(streams.usage);
   for (const payload of payloads.slice(0, 2)) await stream.append(payload);
   consuming = consumeUsage(backend, lastUsed);
-  await expect.poll(total).toBe(2);
+  await expect.poll(total, patiently).toBe(2);
   for (const payload of payloads) await stream.append(payload);
-  await expect.poll(total).toBe(3);
+  await expect.poll(total, patiently).toBe(3);
 });
 
 test('what cannot be read is passed over and said', async () => {
   await remoteMcp.stream(streams.usage).append(new TextEncoder().encode('{'));
   await remoteMcp.stream(streams.usage).append(toBody([{ workspace, key }]));
   await send([call(hour, 1)]);
-  await expect.poll(total).toBe(1);
+  await expect.poll(total, patiently).toBe(1);
   expect(backend.logged.filter((line) => line.includes('usage records dropped'))).toHaveLength(2);
 });

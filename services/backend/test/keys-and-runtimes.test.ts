@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keyReply, type UsageRecord } from '../../contracts/bus/messages.ts';
+import { streams, subjects } from '../../contracts/bus/subjects.ts';
+import { newId, newProcessId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus } from '../../kit/bus/bus.ts';
+import { parseBody, toBody } from '../wire.ts';
+import { startTestBackend, type TestBackend } from './start-test-backend.ts';
+
+/** The machine may be busy with others. */
+const patiently = { timeout: 10_000 };
+
+let backend: TestBackend;
+let remoteMcp: Bus;
+const node = newProcessId();
+const systemKeys = { remoteMcp: newKey('system'), runtime: newKey('system') };
+
+beforeAll(async () => {
+  backend = await startTestBackend({ PUBLIC_BUS_SERVERS: 'bus.example.com:4222' });
+  const register = 'mutation ($input: SystemKeyInput!) { registerSystemKey(input: $input) }';
+  await backend.must(register, { input: { component: 'remote-mcp', key: systemKeys.remoteMcp.reveal() } });
+  const runtimeNames = ['cloud'];
+  await backend.must(register, { input: { component: 'runtime', key: systemKeys.runtime.reveal(), runtimeNames } });
+  const credentials = { kind: 'system', key: systemKeys.remoteMcp, component: 'remote-mcp' } as const;
+  remoteMcp = await backend.hub.connect(credentials, node);
+});
+afterAll(async () => {
+  await remoteMcp.close();
+  await backend.stop();
+});
+
+let count = 0;
+async function newWorkspace(): Promise<string> {
+  const { createWorkspace } = await backend.must(
+    'mutation ($name: String!) { createWorkspace(input: { name: $name, ownerEmail: "owner@example.com" }) { id } }',
+    { name: `workspace-${count++}` },
+  );
+  return createWorkspace.id;
+}
+
+const create = `mutation ($w: ID!, $input: KeyInput!) {
+  createKey(workspace: $w, input: $input) { secret key { id name hint state expiresAt lastUsedAt roles { name } } }
+}`;
+const list = `query ($w: ID!) {
+  workspace(id: $w) { keys { nodes { id name hint state expiresAt revokedAt lastUsedAt roles { name } } } }
+}`;
+
+describe('keys', () => {
+  test('are made, found by what they are for, used and revoked', async () => {
+    const w = await newWorkspace();
+    const { createRole } = await backend.must(
+      'mutation ($w: ID!) { createRole(workspace: $w, input: { name: "Support" }) { id } }',
+      { w },
+    );
+    const expiresAt = Date.now() + 60_000;
+    const input = { name: 'laptop', roles: [createRole.id], expiresAt };
+    const { secret, key } = (await backend.must(create, { w, input })).createKey;
+    expect(key).toMatchObject({ name: 'laptop', state: 'valid', expiresAt, lastUsedAt: null });
+    expect(key.roles).toEqual([{ name: 'Support' }]);
+    expect(secret.endsWith(key.hint.slice(-4))).toBe(true);
+
+    const body = toBody({ key: secret });
+    const { payload } = await remoteMcp.request(subjects.key(node), body, { timeoutMs: 5000 });
+    expect(parseBody(keyReply, payload)).toMatchObject({
+      ok: true,
+      principal: { key: key.id, workspace: w, roles: [createRole.id] },
+    });
+    const lastUsedAt = async () => (await backend.must(list, { w })).workspace.keys.nodes[0].lastUsedAt;
+    await expect.poll(lastUsedAt, patiently).toBeGreaterThan(0);
+
+    const { revokeKey } = await backend.must(
+      'mutation ($w: ID!) { revokeKey(workspace: $w, key: "laptop") { id state revokedAt } }',
+      { w },
+    );
+    expect(revokeKey).toMatchObject({ id: key.id, state: 'revoked', revokedAt: expect.any(Number) });
+    const listed = await backend.must(list, { w });
+    expect(listed.workspace.keys.nodes).toHaveLength(1);
+    expect(JSON.stringify(listed)).not.toContain(secret);
+    expect(backend.logged.join('')).not.toContain(secret);
+  });
+
+  test('without roles of their own say so', async () => {
+    const w = await newWorkspace();
+    const { createKey } = await backend.must(create, { w, input: { name: 'laptop' } });
+    expect(createKey.key).toMatchObject({ roles: null, expiresAt: null });
+  });
+
+  test('that are past their expiry are labelled', async () => {
+    const w = await newWorkspace();
+    await backend.must(create, { w, input: { name: 'laptop', expiresAt: Date.now() + 2000 } });
+    const state = async () => (await backend.must(list, { w })).workspace.keys.nodes[0].state;
+    await expect.poll(state, patiently).toBe('expired');
+  });
+
+  test('are not listed for those who may not make them', async () => {
+    const w = await newWorkspace();
+    const { token } = await backend.addMember(w as ReturnType<typeof newId<'workspace'>>, 'editor');
+    expect(await backend.ask({ query: list, variables: { w }, token })).toMatchObject({ code: 'forbidden' });
+  });
+});
+
+describe('runtimes', () => {
+  test('of a workspace are registered, listed and revoked', async () => {
+    const w = await newWorkspace();
+    const { registerRuntime } = await backend.must(
+      `mutation ($w: ID!) {
+        registerRuntime(workspace: $w, name: "office") { secret busServers runtime { id name platform available } }
+      }`,
+      { w },
+    );
+    const { runtime, secret, busServers } = registerRuntime;
+    expect(busServers).toEqual(['bus.example.com:4222']);
+    expect(runtime).toMatchObject({ name: 'office', platform: false, available: false });
+    expect(secret).toMatch(/^RTK_/);
+    const listed = () =>
+      backend.must('query ($w: ID!) { workspace(id: $w) { runtimes { nodes { id name } } } }', { w });
+    expect((await listed()).workspace.runtimes.nodes).toEqual([{ id: runtime.id, name: 'office' }]);
+    await backend.must('mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', {
+      ...{ w, id: runtime.id },
+    });
+    expect((await listed()).workspace.runtimes.nodes).toEqual([]);
+    expect(backend.logged.join('')).not.toContain(secret);
+  });
+
+  test("of the platform are available while they are heard, and operators' alone to see", async () => {
+    const query = '{ platformRuntimes { nodes { name platform available lastHeartbeatAt } } }';
+    const process = newProcessId();
+    const credentials = {
+      kind: 'system',
+      key: systemKeys.runtime,
+      component: 'runtime',
+      runtimeName: 'cloud',
+    } as const;
+    const bus = await backend.hub.connect(credentials, process);
+    if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
+    const beat = { at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' };
+    bus.publish(subjects.heartbeat(bus.identity.runtime, process), toBody(beat));
+    const cloud = async () => (await backend.must(query)).platformRuntimes.nodes[0];
+    await expect.poll(cloud, patiently).toEqual({
+      ...{ name: 'cloud', platform: true, available: true },
+      lastHeartbeatAt: expect.any(Number),
+    });
+    await bus.close();
+    await expect.poll(cloud, patiently).toMatchObject({ available: false });
+
+    const w = await newWorkspace();
+    const { token } = await backend.addMember(w as ReturnType<typeof newId<'workspace'>>, 'owner');
+    expect(await backend.ask({ query, token })).toMatchObject({ code: 'forbidden' });
+  });
+});
+
+test('usage is told by name, by id where the name is gone, and between two times', async () => {
+  const w = await newWorkspace();
+  const { createKey } = await backend.must(create, { w, input: { name: 'laptop' } });
+  const { createMcpServer } = await backend.must(
+    'mutation ($w: ID!) { createMcpServer(workspace: $w, input: { name: "files", launch: { command: "x" } }) { id } }',
+    { w },
+  );
+  const tool = newId('tool');
+  const hour = Date.parse('2026-01-01T10:00:00Z');
+  const record = (at: number) => ({
+    ...{ workspace: w, key: createKey.key.id, at },
+    call: { mcpServer: createMcpServer.id, tool, skill: null, outcome: 'ok', durationMs: 7 },
+  });
+  await remoteMcp.stream(streams.usage).append(toBody([record(hour), record(hour + 3_600_000)] as UsageRecord[]));
+  const rows = async (args = '') =>
+    (
+      await backend.must(
+        `query ($w: ID!) { workspace(id: $w) { usage${args} {
+        nodes { hour key tool skill mcpServer calls errors durationMs }
+      } } }`,
+        { w },
+      )
+    ).workspace.usage.nodes;
+  await expect.poll(rows, patiently).toHaveLength(2);
+  expect(await rows()).toEqual([
+    {
+      hour: hour + 3_600_000,
+      key: 'laptop',
+      tool,
+      skill: null,
+      mcpServer: 'files',
+      calls: 1,
+      errors: 0,
+      durationMs: 7,
+    },
+    { hour, key: 'laptop', tool, skill: null, mcpServer: 'files', calls: 1, errors: 0, durationMs: 7 },
+  ]);
+  expect(await rows(`(from: ${hour}, to: ${hour + 3_600_000})`)).toMatchObject([{ hour }]);
+});
