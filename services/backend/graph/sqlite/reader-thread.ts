@@ -11,7 +11,7 @@ interface Asked {
 const answerMs = 30_000;
 const askedMax = 1000;
 
-/** The thread for reads that may take long, so that none holds up the main thread. It starts with the first of them. */
+/** The thread for reads that may take long, so that none holds up the main thread. */
 export class ReaderThread {
   readonly #file: string;
   #worker: Worker | null = null;
@@ -20,6 +20,24 @@ export class ReaderThread {
 
   constructor(file: string) {
     this.#file = file;
+  }
+
+  /** Takes tens of milliseconds beside the main thread, so it is begun before the first question. */
+  start(): Worker {
+    if (this.#worker !== null) return this.#worker;
+    // The build knows this form: in dist/ it names the bundle of the same file, and from source Node strips the types.
+    const worker = new Worker(new URL('./sqlite-reader.worker.ts', import.meta.url), {
+      workerData: this.#file,
+      // What the process was started with (--require, --input-type, a test runner's loader) is not for this thread.
+      execArgv: [],
+      // Pages pass through and are forgotten: more room for them would only be kept (32 MB of resident memory).
+      resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    });
+    worker.on('message', (answer: Answer) => this.#asked.shift()?.settle(answer));
+    worker.on('error', (cause) => this.#lost(worker, cause));
+    worker.on('exit', () => this.#lost(worker, undefined));
+    this.#worker = worker;
+    return worker;
   }
 
   ask<Kind extends Question['kind']>(question: Question & { readonly kind: Kind }): Promise<Answers[Kind]> {
@@ -41,7 +59,7 @@ export class ReaderThread {
           reject(error);
         },
       });
-      this.#started().postMessage(question);
+      this.start().postMessage(question);
     });
   }
 
@@ -52,21 +70,6 @@ export class ReaderThread {
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     await this.ask({ kind: 'close' }).catch(() => worker.terminate());
     await ended;
-  }
-
-  #started(): Worker {
-    if (this.#worker !== null) return this.#worker;
-    // The build knows this form: in dist/ it names the bundle of the same file, and from source Node strips the types.
-    const worker = new Worker(new URL('./sqlite-reader.worker.ts', import.meta.url), {
-      workerData: this.#file,
-      // What the process was started with (--require, --input-type, a test runner's loader) is not for this thread.
-      execArgv: [],
-    });
-    worker.on('message', (answer: Answer) => this.#asked.shift()?.settle(answer));
-    worker.on('error', (cause) => this.#lost(worker, cause));
-    worker.on('exit', () => this.#lost(worker, undefined));
-    this.#worker = worker;
-    return worker;
   }
 
   /** The next question starts a new thread. */

@@ -44,6 +44,7 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
     return reader;
   };
   const thread = new ReaderThread(file);
+  thread.start();
   const reads = readsOn({
     // A look into a unique index costs this thread less than a message to another would.
     point: async (plan) => runRows(mustBeOpen(), plan),
@@ -63,7 +64,7 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
     write: (work) => writes.run(() => inTransaction(writer, limits, () => timed(writer, limits, work))),
 
     async ready() {
-      mustBeOpen().rows('select 1', []);
+      mustBeOpen().rows('select max(number) from migration', []);
     },
 
     close() {

@@ -57,12 +57,18 @@ function typeItems(name: string, type: NodeType): StorageItem[] {
     ...type.unique.map((fields) => uniqueItem(name, type, [...workspace, ...fields])),
     ...(type.uniqueEverywhere ?? []).map((fields) => uniqueItem(name, type, fields)),
     ...(type.owned ? [indexItem(`${name}_by_workspace`, name, ['workspace', 'id'])] : []),
-    ...type.index.flatMap((field) => [
-      ...(type.owned ? [indexItem(`${name}_by_workspace_${field}`, name, ['workspace', field, 'id'])] : []),
-      indexItem(`${name}_by_${field}`, name, [field, 'id']),
-    ]),
+    ...type.index.flatMap((field) => orderItems(name, type, field)),
     ...(type.search.length > 0 ? wordItems({ type: name, owned: type.owned, fields: type.search }) : []),
   ];
+}
+
+/** In its workspace and over all of them. Where no two nodes have the same value, the unique index is in order already. */
+function orderItems(table: string, { owned, unique, fields }: NodeType, field: string): StorageItem[] {
+  const isUnique = unique.some((names) => names.length === 1 && names[0] === field) && !fields[field]?.endsWith('?');
+  const inWorkspace = indexItem(`${table}_by_workspace_${field}`, table, ['workspace', field, 'id']);
+  const everywhere = indexItem(`${table}_by_${field}`, table, [field, 'id']);
+  if (owned) return isUnique ? [everywhere] : [inWorkspace, everywhere];
+  return isUnique ? [] : [everywhere];
 }
 
 function columnItem(table: string, field: string, kind: FieldKind): StorageItem {
