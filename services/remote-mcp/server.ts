@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { SvcError } from '../contracts/errors.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
@@ -14,53 +15,58 @@ const deadlinesCheckedEveryMs = 5000;
 const keepAliveMs = 75_000;
 const connectionsMax = 20_000;
 
-export interface RemoteMcpServer {
+/** The HTTP server of `/mcp`, `/health` and `/ready`. */
+export class RemoteMcpServer {
   readonly server: Server;
+  readonly #platform: RemoteMcp;
+  readonly #route: McpRoute;
+  readonly #sockets = new Set<Socket>();
+  #isStopping = false;
+
+  constructor(platform: RemoteMcp) {
+    this.#platform = platform;
+    this.#route = new McpRoute(platform);
+    this.server = createServer(
+      {
+        headersTimeout: headersDeadlineMs,
+        requestTimeout: requestDeadlineMs,
+        connectionsCheckingInterval: deadlinesCheckedEveryMs,
+        keepAliveTimeout: keepAliveMs,
+      },
+      (request, response) => this.#answer(request, response),
+    );
+    this.server.maxConnections = connectionsMax;
+    this.server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+  }
+
   /** From now on answers ask their clients to connect anew, and `/ready` says that no more should come. */
-  beginStopping(): void;
+  beginStopping(): void {
+    this.#isStopping = true;
+    // Clients open connections in advance. To Node such a one is not idle, because its first request is still awaited.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { link } = this.#platform;
+    const url = request.url ?? '';
+    if (this.#isStopping) response.shouldKeepAlive = false;
+    if (url === '/mcp' || url.startsWith('/mcp?')) void this.#route.handle(request, response);
+    else {
+      const ready = () => missing(link, this.#isStopping);
+      if (!answerHealth(request, response, ready, () => degraded(link))) refuseUnknown(response, url);
+    }
+  }
 }
 
-export function createRemoteMcpServer(platform: RemoteMcp): RemoteMcpServer {
-  const route = new McpRoute(platform);
-  const { link } = platform;
-  let isStopping = false;
-  const server = createServer(
-    {
-      headersTimeout: headersDeadlineMs,
-      requestTimeout: requestDeadlineMs,
-      connectionsCheckingInterval: deadlinesCheckedEveryMs,
-      keepAliveTimeout: keepAliveMs,
-    },
-    (request, response) => {
-      if (isStopping) response.shouldKeepAlive = false;
-      const url = request.url ?? '';
-      if (url === '/mcp' || url.startsWith('/mcp?')) {
-        void route.handle(request, response);
-      } else if (
-        !answerHealth(
-          request,
-          response,
-          () => missing(link, isStopping),
-          () => degraded(link),
-        )
-      ) {
-        const refusal = errorToHttp(
-          new SvcError('not_found', `There is nothing at "${url.slice(0, 200)}".`, { hint: 'Agents connect to /mcp.' }),
-        );
-        const body = JSON.stringify(refusal.body);
-        response.writeHead(refusal.status, {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-        });
-        response.end(body);
-      }
-    },
-  );
-  server.maxConnections = connectionsMax;
-  return {
-    server,
-    beginStopping: () => {
-      isStopping = true;
-    },
-  };
+function refuseUnknown(response: ServerResponse, url: string): void {
+  const error = new SvcError('not_found', `There is nothing at "${url.slice(0, 200)}".`, {
+    hint: 'Agents connect to /mcp.',
+  });
+  const { status, body } = errorToHttp(error);
+  const text = JSON.stringify(body);
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.end(text);
 }

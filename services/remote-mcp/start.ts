@@ -4,7 +4,7 @@ import { listen, stopListening } from '../kit/http/listen.ts';
 import { createLog } from '../kit/log.ts';
 import type { StartService } from '../kit/service.ts';
 import { buildRemoteMcp, startRemoteMcpParts, stopRemoteMcpParts } from './context.ts';
-import { createRemoteMcpServer } from './server.ts';
+import { RemoteMcpServer } from './server.ts';
 
 /** Calls under way when the service stops get this long to end. */
 const drainMs = 10_000;
@@ -15,16 +15,16 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
   const log = createLog({ service: 'remote-mcp', level: config.LOG_LEVEL, levels: config.LOG_LEVELS, destination });
   for (const warning of warnings) log('config').warn({ warning }, 'found a variable without effect');
   const platform = buildRemoteMcp({ config, hub, version, log, process: newProcessId() });
-  const { server, beginStopping } = createRemoteMcpServer(platform);
-  const url = await listen(server, { host: config.BIND_HOST, port: config.REMOTE_PORT });
+  const http = new RemoteMcpServer(platform);
+  const url = await listen(http.server, { host: config.BIND_HOST, port: config.REMOTE_PORT });
   startRemoteMcpParts(platform);
   log('http').info({ url }, 'started');
   return {
     url,
     stop: async () => {
-      beginStopping();
+      http.beginStopping();
       platform.streams.stop();
-      await stopListening(server, drainMs);
+      await stopListening(http.server, drainMs);
       await stopRemoteMcpParts(platform);
       log('http').info('stopped');
     },

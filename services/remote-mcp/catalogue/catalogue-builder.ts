@@ -65,9 +65,13 @@ export class CatalogueBuilder {
   async build(slices: Slices): Promise<Catalogue | null> {
     if (this.#head === null || !this.#isComplete) return null;
     const tools = new Map<ToolId, GrowingTool>();
+    const toolsByName = new Map<string, Tool>();
     for (const entry of byName(this.#tools)) {
       const tool = this.#tool(entry);
-      if (tool !== null) tools.set(entry.id, tool);
+      if (tool !== null) {
+        tools.set(entry.id, tool);
+        toolsByName.set(entry.name, tool.item);
+      }
       if (slices.isOver) await slices.pause();
     }
     const skills = new Map<SkillId, GrowingSkill>();
@@ -86,7 +90,7 @@ export class CatalogueBuilder {
       mcpServers: [...this.#mcpServers.values()],
       skills: byName([...skills.values()].map(({ item }) => item)),
       roles: byName([...roles.values()]),
-      toolsByName: new Map([...tools.values()].map(({ item }) => [item.name, item])),
+      toolsByName,
       skillsById: new Map([...skills].map(([id, { item }]) => [id, item])),
       rolesById: roles,
     };

@@ -162,7 +162,7 @@ function count(
   { tool, skill }: Pick<ForwardedCall, 'tool' | 'skill'>,
   { outcome, startedAt }: { readonly outcome: Outcome; readonly startedAt: number },
 ): void {
-  const durationMs = performance.now() - startedAt;
+  const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
   usage.called(principal, { mcpServer: tool.mcpServer.id, tool: tool.id, skill: skill.id, outcome, durationMs });
   const logger = log('calls');
   if (!logger.isLevelEnabled('debug')) return;

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import type { CatalogueEntry } from '../../contracts/catalogue.ts';
+import { newId, newProcessId } from '../../contracts/ids.ts';
+import { RuntimeProcess } from '../routing/runtime-process.ts';
+import { readCatalogue } from './catalogue-reader.ts';
+
+const workspace = newId('workspace');
+const server = newId('mcpServer');
+const runtime = newId('runtime');
+const runtimeProcess = newProcessId();
+const skill = newId('skill');
+const processes = { of: (of: typeof runtime, id: typeof runtimeProcess) => new RuntimeProcess(of, id) };
+
+const tool = (i: number): Extract<CatalogueEntry, { entry: 'tool' }> => ({
+  entry: 'tool',
+  id: newId('tool'),
+  mcpServer: server,
+  name: `tool_${String(i).padStart(5, '0')}`,
+  originalName: 'tool',
+  definition: JSON.stringify({ name: 'tool', description: `ü number ${i}`, inputSchema: { type: 'object' } }),
+});
+
+function entriesOf(count: number): CatalogueEntry[] {
+  const tools = Array.from({ length: count }, (_, i) => tool(count - i));
+  const own = tools.map(({ id }) => id);
+  const entries: CatalogueEntry[] = [
+    { entry: 'head', workspace, name: 'acme', suspended: false, version: 3, statusVersion: 4 },
+    {
+      ...{ entry: 'mcpServer', id: server, name: 'files', status: 'Connected', health: 'green', reason: null },
+      ...{ nextRetryAt: null, processes: [{ runtime, process: runtimeProcess }] },
+    },
+    ...tools,
+    {
+      ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '', tools: own },
+      ...{ missingTools: [], mcpServers: [server] },
+    },
+    { entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] },
+  ];
+  return [...entries, { entry: 'end', entries: entries.length + 1 }];
+}
+
+const textOf = (entries: readonly object[]) => `${entries.map((entry) => JSON.stringify(entry)).join('\n')}\n`;
+
+async function* chunks(text: string, size: number): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const read = (entries: readonly object[], size = 1000) => readCatalogue(chunks(textOf(entries), size), processes);
+
+test('everything is linked, and in the order of its names', async () => {
+  const catalogue = await read(entriesOf(3), 7);
+  expect(catalogue).toMatchObject({ workspace, name: 'acme', suspended: false, version: 3, statusVersion: 4 });
+  const tools = [...(catalogue?.toolsByName.values() ?? [])];
+  expect(tools.map(({ name }) => name)).toEqual(['tool_00001', 'tool_00002', 'tool_00003']);
+  const [first] = tools;
+  expect(first?.definition).toBe('{"name":"tool_00001","description":"ü number 1","inputSchema":{"type":"object"}}');
+  expect(first?.originalNameText).toBe('"tool"');
+  expect(first?.skills[0]).toBe(catalogue?.skillsById.get(skill));
+  expect(first?.skills[0]?.roles.map(({ name }) => name)).toEqual(['All']);
+  expect(first?.mcpServer.processes).toMatchObject([{ runtime, process: runtimeProcess, isThere: true }]);
+});
+
+test('ten thousand tools are read in slices, between which others get their turn', async () => {
+  // Time of this thread alone: on a busy machine the clock says nothing.
+  const workedMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  const body = chunks(textOf(entriesOf(10_000)), 64 * 1024);
+  const startedAt = workedMs();
+  let isReading = true;
+  let turnStartedAt = startedAt;
+  let longestMs = 0;
+  const turn = () => {
+    longestMs = Math.max(longestMs, workedMs() - turnStartedAt);
+    turnStartedAt = workedMs();
+    if (isReading) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const catalogue = await readCatalogue(body, processes);
+  isReading = false;
+  expect(catalogue?.toolsByName.size).toBe(10_000);
+  const wholeMs = workedMs() - startedAt;
+  // Sorting ten thousand names and a collection of garbage are the longest that is not cut.
+  expect(longestMs).toBeLessThan(wholeMs / 4);
+});
+
+describe('a pull that', () => {
+  const whole = entriesOf(2);
+
+  test('ends before its end is incomplete', async () => {
+    for (let length = 1; length < whole.length; length++) expect(await read(whole.slice(0, length))).toBeNull();
+    expect(await read([])).toBeNull();
+  });
+
+  test.each<[string, readonly object[]]>([
+    ['lacks an entry', [...whole.slice(0, 2), ...whole.slice(3)]],
+    ['has no head', whole.slice(1)],
+    ['has two heads', [...whole.slice(0, 1), ...whole]],
+    ['goes on behind its end', [...whole, ...whole.slice(2, 3)]],
+    ['holds what is no entry', [...whole.slice(0, 2), { entry: 'nonsense' }, ...whole.slice(2)]],
+    ['holds an entry of another shape', [...whole.slice(0, 2), { entry: 'tool', id: 7 }]],
+  ])('%s is refused', async (_what, entries) => {
+    await expect(read(entries)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('holds what is no JSON is refused', async () => {
+    await expect(readCatalogue(chunks('{"entry":\n', 100), processes)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+test('a tool whose MCP server describes it wrongly is kept, but cannot be listed', async () => {
+  const entries = entriesOf(0);
+  const wrong = ['[]', '{"name":"x"}', '{"inputSchema":{"type":"array"}}', '{"inputSchema":{"type":"object"}', '{},{}'];
+  const tools = wrong.map((definition, i) => ({ ...tool(i), definition }));
+  const end = { entry: 'end', entries: entries.length + tools.length };
+  const catalogue = await read([...entries.slice(0, 2), ...tools, ...entries.slice(2, -1), end]);
+  expect([...(catalogue?.toolsByName.values() ?? [])].map(({ definition }) => definition)).toEqual(
+    wrong.map(() => null),
+  );
+});

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { SvcError } from '../../contracts/errors.ts';
+import { newId } from '../../contracts/ids.ts';
+import { createLog } from '../../kit/log.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { Pulled } from './pull.ts';
+import { WorkspaceCatalogue } from './workspace-catalogue.ts';
+
+const workspace = newId('workspace');
+
+function version(version: number): Pulled {
+  const catalogue: Catalogue = {
+    ...{ workspace, name: 'acme', suspended: false, version, statusVersion: 0 },
+    ...{ mcpServers: [], skills: [], roles: [] },
+    ...{ toolsByName: new Map(), skillsById: new Map(), rolesById: new Map() },
+  };
+  return { kind: 'changed', catalogue, etag: `"${version}"` };
+}
+
+/** A backend that answers pulls when told. */
+function pulled() {
+  const pulls: { readonly etag: string | null; answer(pulled: Pulled): void; fail(): void }[] = [];
+  const versions: number[] = [];
+  const waiting: (() => void)[] = [];
+  const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
+  const catalogue = new WorkspaceCatalogue({
+    pull: (etag) =>
+      new Promise((resolve, reject) => {
+        pulls.push({ etag, answer: resolve, fail: () => reject(new SvcError('unavailable', 'away')) });
+        for (const wake of waiting.splice(0)) wake();
+      }),
+    onChange: (_before, after) => versions.push(after.version),
+    log: log('catalogue'),
+  });
+  const pull = async (count: number) => {
+    while (pulls.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    const last = pulls[count - 1];
+    if (last === undefined) throw new Error('no pull');
+    return last;
+  };
+  return { catalogue, pull, pulls, versions };
+}
+
+test('all who wait for the first pull get its catalogue', async () => {
+  const { catalogue, pull, pulls } = pulled();
+  const all = [catalogue.load(), catalogue.load(), catalogue.load()];
+  (await pull(1)).answer(version(1));
+  for (const loaded of await Promise.all(all)) expect(loaded.version).toBe(1);
+  expect(pulls).toHaveLength(1);
+  await catalogue.stop();
+});
+
+test('a first pull that fails is an error, and the next one may succeed', async () => {
+  const { catalogue, pull } = pulled();
+  const first = catalogue.load();
+  (await pull(1)).fail();
+  await expect(first).rejects.toMatchObject({ code: 'unavailable' });
+  const second = catalogue.load();
+  (await pull(2)).answer(version(1));
+  expect((await second).version).toBe(1);
+  await catalogue.stop();
+});
+
+test('one that was changed while it was read is pulled again at once', async () => {
+  const { catalogue, pull } = pulled();
+  const loading = catalogue.load();
+  (await pull(1)).answer({ kind: 'incomplete' });
+  (await pull(2)).answer({ kind: 'incomplete' });
+  (await pull(3)).answer(version(2));
+  expect((await loading).version).toBe(2);
+  await catalogue.stop();
+});
+
+test('many events are one pull, which names the version that is known', async () => {
+  const { catalogue, pull, pulls, versions } = pulled();
+  const loading = catalogue.load();
+  (await pull(1)).answer(version(1));
+  await loading;
+  for (let i = 0; i < 50; i++) catalogue.refresh();
+  const second = await pull(2);
+  expect(second.etag).toBe('"1"');
+  second.answer(version(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([pulls.length, versions, catalogue.current?.version]).toEqual([2, [1, 2], 2]);
+  await catalogue.stop();
+});
+
+test('an event during a pull makes another one after it', async () => {
+  const { catalogue, pull, versions } = pulled();
+  const loading = catalogue.load();
+  const first = await pull(1);
+  catalogue.refresh();
+  first.answer(version(1));
+  await loading;
+  (await pull(2)).answer(version(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(versions).toEqual([1, 2]);
+  await catalogue.stop();
+});
+
+test('what is known stays while pulls fail, and they go on', async () => {
+  const { catalogue, pull } = pulled();
+  const loading = catalogue.load();
+  (await pull(1)).answer(version(1));
+  await loading;
+  catalogue.refresh();
+  (await pull(2)).fail();
+  expect((await catalogue.load()).version).toBe(1);
+  (await pull(3)).answer(version(2));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(catalogue.current?.version).toBe(2);
+  await catalogue.stop();
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { newKey } from '../../contracts/keys.ts';
+import { startHub } from '../../kit/bus/start.ts';
+import { startRemoteMcp } from '../start.ts';
+import { startPlatform, until } from './platform.ts';
+import { openSession, ping, rpc, send } from './raw.ts';
+import { result, tool } from './runtime.ts';
+import { openStream } from './stream.ts';
+import { TestWorkspace } from './workspace.ts';
+
+const silent = { write: () => undefined };
+const env = { SYSTEM_KEY: newKey('system').reveal(), BUS_SERVERS: 'inproc:', REMOTE_PORT: '0' };
+
+describe('without a backend', () => {
+  test('it lives, says what is missing, and refuses no key for it', async () => {
+    const hub = await startHub({ file: null });
+    const service = await startRemoteMcp(env, { hub, version: '1', log: silent });
+    const get = (path: string) => send(`${service.url}${path}`, { method: 'GET' });
+    expect((await get('/health')).status).toBe(200);
+    const ready = await get('/ready');
+    expect([ready.status, ready.body]).toEqual([
+      503,
+      { status: 'not ready', missing: [expect.stringMatching(/^bus: (not connected yet|No backend is connected)/)] },
+    ]);
+    await until(async () => /No backend/.test((await get('/ready')).text));
+    const key = newKey('user').reveal();
+    const answer = await send(`${service.url}/mcp`, { key, body: ping });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await send(`${service.url}/mcp`, { body: ping })).status).toBe(401);
+    await service.stop();
+    await hub.stop();
+  });
+
+  test('it serves what it knows: lists and calls go on, and changes are caught up with afterwards', async () => {
+    const platform = await startPlatform();
+    const workspace = await TestWorkspace.create(platform, 'acme');
+    await workspace.mcpServer('files', [tool('echo')]);
+    await workspace.role('All', [await workspace.skill('all', ['files/echo'])]);
+    const { text: key } = await workspace.key('agent');
+    const session = await openSession(platform.mcpUrl, key);
+    const call = (name: string, args: object = {}) =>
+      send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: args }) });
+    await until(async () => (await call('echo')).body.result?.isError === undefined);
+    await platform.stopBackend();
+    expect((await call('load_skill', { skill: 'all' })).body.result.isError).toBeUndefined();
+    expect((await call('echo')).body.result.content).toHaveLength(1);
+    const fresh = await openSession(platform.mcpUrl, key);
+    expect(
+      (await send(platform.mcpUrl, { key, session: fresh, body: rpc('tools/list') })).body.result.tools,
+    ).toHaveLength(5);
+    await platform.startBackend();
+    await workspace.skill('later', []);
+    await workspace.role('Later', [await workspace.skill('latest', [])]);
+    await until(async () => (await call('list_skills')).text.includes('latest'), 20_000);
+    await platform.stop();
+  }, 60_000);
+});
+
+test('a system key that is not known is said at /ready', async () => {
+  const platform = await startPlatform();
+  const service = await startRemoteMcp(env, { hub: platform.hub, version: '1', log: silent });
+  const ready = () => send(`${service.url}/ready`, { method: 'GET' });
+  await until(async () => (await ready()).text.includes('SYSTEM_KEY is not known'));
+  expect((await ready()).status).toBe(503);
+  await service.stop();
+  await platform.stop();
+});
+
+test('the bus is lost: nobody is told that a key is wrong', async () => {
+  const platform = await startPlatform();
+  const workspace = await TestWorkspace.create(platform, 'acme');
+  const { text: key } = await workspace.key('agent');
+  const session = await openSession(platform.mcpUrl, key);
+  const other = (await workspace.key('other')).text;
+  await platform.hub.stop();
+  const status = async (by: string, body: object) => (await send(platform.mcpUrl, { key: by, session, body })).status;
+  expect((await send(platform.mcpUrl, { key, body: ping })).status).toBe(200);
+  expect(await status(other, ping)).toBe(503);
+  expect((await send(`${platform.url}/ready`, { method: 'GET' })).status).toBe(503);
+  expect((await send(`${platform.url}/health`, { method: 'GET' })).status).toBe(200);
+  await platform.stop();
+});
+
+test('a stop lets a call under way end, ends streams, and takes no more', async () => {
+  const platform = await startPlatform();
+  const workspace = await TestWorkspace.create(platform, 'acme');
+  await workspace.mcpServer('files', [tool('slow')]);
+  await workspace.role('All', [await workspace.skill('all', ['files/slow'])]);
+  const { text: key } = await workspace.key('agent');
+  const session = await openSession(platform.mcpUrl, key);
+  const call = () => send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'slow' }) });
+  await until(async () => (await call()).body.result?.isError === undefined);
+  let finish: () => void = () => undefined;
+  platform.runtime.answer(
+    () =>
+      new Promise((resolve) => {
+        finish = () => resolve(result({ content: [] }));
+      }),
+  );
+  const before = platform.runtime.calls.length;
+  const stream = await openStream(platform.mcpUrl, { key, session });
+  const underWay = call();
+  await until(() => platform.runtime.calls.length > before);
+  const stopped = platform.remoteMcp.stop();
+  await stream.closed;
+  await expect(send(platform.mcpUrl, { key, body: ping })).rejects.toThrow();
+  finish();
+  expect((await underWay).body.result).toEqual({ content: [] });
+  await stopped;
+  await platform.stop();
+});
+
+test.each([
+  ['RUNTIME_KEY', { RUNTIME_KEY: newKey('runtime').reveal() }],
+  ['RUNTIME_NAME', { RUNTIME_NAME: 'cloud' }],
+  ['SYSTEM_KEY', { SYSTEM_KEY: '' }],
+  ['REMOTE_PORT', { REMOTE_PORT: '' }],
+])('it does not start with a wrong %s, and says so', async (name, wrong) => {
+  const starting = startRemoteMcp({ ...env, ...wrong }, { hub: null, version: '1', log: silent });
+  await expect(starting).rejects.toMatchObject({ code: 'invalid_input', message: expect.stringContaining(name) });
+});
