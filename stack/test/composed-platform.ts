@@ -1,0 +1,71 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startBackend } from '../../services/backend/start.ts';
+import { startHub } from '../../services/kit/bus/start.ts';
+import type { RunningService } from '../../services/kit/service.ts';
+import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
+import { startRuntime } from '../../services/runtime/start.ts';
+import { type BackendClient, openBackendClient, operatorTokens } from '../backend-client.ts';
+import { createInstallation } from '../create-installation.ts';
+import { openPlatformLogs } from '../embedded/platform-logs.ts';
+import { registerIdentities } from '../embedded/register-identities.ts';
+import { type Plan, readPlan } from '../lifecycle/plan.ts';
+import { waitUntilReady } from '../lifecycle/readiness.ts';
+import { freePorts } from './free-ports.ts';
+
+/** The parts of an installation, started in this process one by one, as its plan says: so that the backend alone can be stopped. */
+export interface ComposedPlatform extends AsyncDisposable {
+  readonly plan: Plan;
+  readonly mcpUrl: string;
+  /** As an operator. */
+  readonly backend: BackendClient;
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  must(query: string, variables?: Readonly<Record<string, unknown>>): Promise<any>;
+  stopBackend(): Promise<void>;
+  startBackend(): Promise<void>;
+}
+
+const readyTimeoutMs = 20_000;
+
+export async function composePlatform(settings: (yaml: string) => string = (yaml) => yaml): Promise<ComposedPlatform> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-composed-'));
+  const started = new AsyncDisposableStack();
+  started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const { installation } = await createInstallation({ dir: join(folder, 'svc'), ports: await freePorts() });
+  await writeFile(installation.definitionFile, settings(await readFile(installation.definitionFile, 'utf8')));
+  const plan = readPlan(installation);
+  const { addresses, definition, environment, secrets, version } = plan;
+  const signal = new AbortController().signal;
+  const logs = openPlatformLogs(installation, definition);
+  started.defer(() => logs.close());
+  const hub = started.adopt(await startHub({ file: null, log: logs.of('bus') }), (one) => one.stop());
+
+  let running: RunningService | null = null;
+  const boot = async () => {
+    running = await startBackend(environment.backend, { hub, version, log: logs.of('backend') });
+  };
+  const stopBackend = async () => {
+    await running?.stop();
+    running = null;
+  };
+  started.defer(stopBackend);
+  await boot();
+  const tokens = operatorTokens(installation, environment.backend.JWT_ISSUER);
+  const backend = openBackendClient(addresses.local.backend, tokens);
+  await registerIdentities({ backend, definition, secrets, signal });
+  for (const [name, start] of [['remote-mcp', startRemoteMcp] as const, ['runtime', startRuntime] as const]) {
+    const service = await start(environment[name], { hub, version, log: logs.of(name) });
+    started.defer(() => service.stop());
+    await waitUntilReady(addresses.local[name], { timeoutMs: readyTimeoutMs, signal });
+  }
+  return {
+    plan,
+    mcpUrl: `${addresses.local['remote-mcp']}/mcp`,
+    backend,
+    must: (query, variables = {}) => backend.query(query, variables, (data) => data),
+    stopBackend,
+    startBackend: boot,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}

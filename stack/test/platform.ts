@@ -1,0 +1,158 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
+import { type BackendClient, connectToBackend } from '../backend-client.ts';
+import { type Installation, installationIn } from '../installation.ts';
+import { isFree } from '../ports/is-free.ts';
+import { type Agent, connectAgent } from './agent.ts';
+import { freePorts, type Ports } from './free-ports.ts';
+import { processesOf } from './running-processes.ts';
+
+export interface PlatformOptions {
+  /** Changes svc.yaml before the first start. */
+  readonly settings?: (yaml: string) => string;
+  /** Where the folder is made. */
+  readonly within?: string;
+}
+
+/** How long a test may take to start a platform and to fill it, on a machine that does other things too. */
+export const startTimeoutMs = 120_000;
+
+/**
+ * An installation of its own in a temporary folder, on ports of its own, run by the built `svc` as a person would run it. Disposing of it
+ * takes it down and proves that nothing of it is left.
+ */
+export class Platform {
+  /** Holds the installation and whatever else a test writes. */
+  readonly folder: string;
+  readonly installation: Installation;
+  readonly ports: Ports;
+  /** Everything that `svc` printed, both streams. */
+  readonly printed: string[] = [];
+  readonly #agents: Agent[] = [];
+
+  private constructor(folder: string, ports: Ports) {
+    this.folder = folder;
+    this.installation = installationIn(join(folder, 'svc'));
+    this.ports = ports;
+  }
+
+  /** Made, and not started yet. */
+  static async init({ settings = (yaml) => yaml, within = tmpdir() }: PlatformOptions = {}): Promise<Platform> {
+    const folder = await mkdtemp(join(within, 'svc-whole-path-'));
+    const platform = new Platform(folder, await freePorts());
+    await platform.svc('init', platform.installation.dir, '--yes');
+    const { definitionFile } = platform.installation;
+    let yaml = await readFile(definitionFile, 'utf8');
+    for (const [name, port] of Object.entries(platform.ports)) {
+      yaml = yaml.replace(new RegExp(`^(  ${name}:) auto`, 'm'), `$1 ${port}`);
+    }
+    await writeFile(definitionFile, settings(yaml));
+    return platform;
+  }
+
+  static async start(options?: PlatformOptions): Promise<Platform> {
+    const platform = await Platform.init(options);
+    await platform.svc('up');
+    return platform;
+  }
+
+  get mcpUrl(): string {
+    return `http://127.0.0.1:${this.ports['remote-mcp']}/mcp`;
+  }
+
+  /** Runs `svc` as it was typed, whatever comes of it. */
+  async run(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Run> {
+    const env = { SVC_DIR: this.installation.dir, ...options.env };
+    const run = await runSvc(args, { cwd: this.folder, ...options, env });
+    this.printed.push(run.stdout, run.stderr);
+    return run;
+  }
+
+  /** Runs `svc` with --json, which must succeed, and returns what it printed. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  async svc(...args: readonly string[]): Promise<any> {
+    const { code, stdout, stderr } = await this.run(withJson(args));
+    if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}\n${stdout}\n${stderr}`);
+    return JSON.parse(stdout);
+  }
+
+  /** Runs `svc` with --json, which must fail, and returns what it printed and how it ended. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  async fails(...args: readonly string[]): Promise<{ readonly code: number | null; readonly json: any }> {
+    const { code, stdout, stderr } = await this.run(withJson(args));
+    if (code === 0) throw new Error(`svc ${args.join(' ')} succeeded\n${stdout}\n${stderr}`);
+    return { code, json: JSON.parse(stdout) };
+  }
+
+  /** Adds an MCP server and waits until it is Connected. */
+  async addServer(name: string, command: readonly string[], flags: readonly string[] = []): Promise<void> {
+    await this.svc('server', 'add', name, ...flags, '--', ...command);
+  }
+
+  /** Creates a skill of these tools (MCPSERVER/TOOL) and returns its id. */
+  async addSkill(name: string, tools: readonly string[]): Promise<string> {
+    return (await this.svc('skill', 'create', name, ...tools.flatMap((tool) => ['--tool', tool]))).id;
+  }
+
+  async addRole(name: string, skills: readonly string[]): Promise<string> {
+    return (await this.svc('role', 'create', name, ...skills.flatMap((skill) => ['--skill', skill]))).id;
+  }
+
+  /** Creates a key and returns the key itself. */
+  async addKey(name: string, ...flags: readonly string[]): Promise<string> {
+    return (await this.svc('keys', 'create', '--name', name, ...flags)).key;
+  }
+
+  /** Connects as an agent would; the session ends with the platform. */
+  async connect(key: string, query = ''): Promise<Agent> {
+    const agent = await connectAgent(`${this.mcpUrl}${query}`, key);
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  /** GraphQL as an operator. */
+  backend(): Promise<BackendClient> {
+    return connectToBackend(this.installation);
+  }
+
+  /** The process that holds the platform. */
+  async pid(): Promise<number> {
+    const { services } = await this.svc('status');
+    return services[0].pid;
+  }
+
+  /** Kills the platform without a word, and returns when it is gone. */
+  async kill(): Promise<void> {
+    const pid = await this.pid();
+    process.kill(pid, 'SIGKILL');
+    await until(() => processesOf(this.installation.dir).every((one) => one.pid !== pid));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { client } of this.#agents) await client.close();
+    await this.svc('down');
+    const left = processesOf(this.folder);
+    const taken = [];
+    for (const [name, port] of Object.entries(this.ports)) if (!(await isFree('127.0.0.1', port))) taken.push(name);
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    if (left.length + taken.length === 0) return;
+    const commands = left.map(({ pid, command }) => `${pid} ${command.trim().replaceAll('\n', ' ')}`);
+    throw new Error(`svc down left ${[...commands, ...taken.map((name) => `the port of ${name}`)].join('; ')}.`);
+  }
+}
+
+/** Looks again and again until it is true, or until `withinMs` have passed. */
+export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${isTrue}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function withJson(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  return end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
+}
