@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type BackendClient, connectToBackend } from '../../backend-client.ts';
+import { openTrial } from '../../lifecycle/test/trial.ts';
+import { up } from '../../lifecycle/up.ts';
+import { apply, type Change } from '../apply.ts';
+
+let trial: Awaited<ReturnType<typeof openTrial>>;
+let backend: BackendClient;
+let dir: string;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-apply-'));
+  trial = await openTrial();
+  await up({ installation: trial.installation });
+  backend = await connectToBackend(trial.installation);
+}, 60_000);
+afterAll(async () => {
+  await trial[Symbol.asyncDispose]();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+let count = 0;
+
+/** A workspace of its own for each test, and a file for it. */
+async function open() {
+  const workspace = `W${++count}`;
+  const input = { name: workspace, ownerEmail: 'a@example.com' };
+  await backend.query(
+    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
+    { input },
+    () => undefined,
+  );
+  const file = join(dir, `${workspace}.yaml`);
+  return {
+    workspace,
+    write: (yaml: string) => writeFileSync(file, `workspace: ${workspace}\n${yaml}`),
+    apply: (options: { dryRun?: boolean; prune?: boolean; env?: Record<string, string> } = {}) =>
+      apply({ backend, files: [file], env: {}, ...options }),
+  };
+}
+
+const lines = (changes: readonly Change[]) =>
+  changes.map(({ action, name, fields }) => `${action} ${name}${fields.length === 0 ? '' : ` (${fields})`}`);
+
+const example = `
+mcpServers:
+  files: { command: svc-test-nothing, args: [a], cwd: ., env: { TOKEN: { fromEnv: TOKEN } }, enabled: false }
+  crm: { url: "http://127.0.0.1:9/mcp", headers: { Authorization: { fromEnv: TOKEN } }, enabled: false }
+skills:
+  - { name: read-documents, description: Read, tools: [files/read_file, crm/search] }
+roles:
+  - { name: Reader, skills: [read-documents] }
+`;
+const env = { TOKEN: 'first-secret' };
+
+async function read(workspace: string) {
+  const answer = z.object({
+    workspace: z.object({
+      revision: z.number(),
+      roles: z.object({
+        nodes: z.array(z.object({ name: z.string(), skills: z.array(z.object({ name: z.string() })) })),
+      }),
+      skills: z.object({
+        nodes: z.array(
+          z.object({
+            name: z.string(),
+            tools: z.array(z.object({ originalName: z.string(), mcpServer: z.object({ name: z.string() }) })),
+          }),
+        ),
+      }),
+    }),
+  });
+  const query = `query ($name: String) { workspace(name: $name) {
+    revision roles { nodes { name skills { name } } } skills { nodes { name tools { originalName mcpServer { name } } } }
+  } }`;
+  return (await backend.query(query, { name: workspace }, answer.parse)).workspace;
+}
+
+test('what the file says is there afterwards, and the second time nothing changes', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  write(example);
+  expect(lines(await applyIt({ env }))).toEqual([
+    'create files',
+    'create crm',
+    'create read-documents',
+    'create Reader',
+  ]);
+  const after = await read(workspace);
+  expect(after).toMatchObject({
+    roles: { nodes: [{ name: 'Reader', skills: [{ name: 'read-documents' }] }] },
+    skills: {
+      nodes: [
+        {
+          name: 'read-documents',
+          tools: expect.arrayContaining([
+            { originalName: 'read_file', mcpServer: { name: 'files' } },
+            { originalName: 'search', mcpServer: { name: 'crm' } },
+          ]),
+        },
+      ],
+    },
+  });
+  expect(lines(await applyIt({ env }))).toEqual(['none files', 'none crm', 'none read-documents', 'none Reader']);
+  expect((await read(workspace)).revision).toBe(after.revision);
+});
+
+test('a dry run tells the same and changes nothing', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  write(example);
+  const { revision } = await read(workspace);
+  expect(lines(await applyIt({ env, dryRun: true }))).toEqual([
+    'create files',
+    'create crm',
+    'create read-documents',
+    'create Reader',
+  ]);
+  expect((await read(workspace)).revision).toBe(revision);
+});
+
+test('a secret that differs is seen, told by name, and never by value', async () => {
+  const { write, apply: applyIt } = await open();
+  write(example);
+  await applyIt({ env });
+  const changes = await applyIt({ env: { TOKEN: 'second-secret' } });
+  expect(lines(changes)).toEqual(['update files (env)', 'update crm (headers)', 'none read-documents', 'none Reader']);
+  expect(JSON.stringify(changes)).not.toMatch(/first-secret|second-secret/);
+  expect(lines(await applyIt({ env: { TOKEN: 'second-secret' } })).filter((line) => !line.startsWith('none'))).toEqual(
+    [],
+  );
+});
+
+test('only what differs is changed', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  write(example);
+  await applyIt({ env });
+  const { revision } = await read(workspace);
+  write(example.replace('description: Read', 'description: Read all'));
+  expect(lines(await applyIt({ env })).filter((line) => !line.startsWith('none'))).toEqual([
+    'update read-documents (description)',
+  ]);
+  expect((await read(workspace)).revision).toBe(revision + 1);
+});
+
+test('what the file no longer names stays, and goes with prune', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  write(example);
+  await applyIt({ env });
+  write('');
+  expect(await applyIt()).toEqual([]);
+  expect(lines(await applyIt({ prune: true })).sort()).toEqual([
+    'delete Reader',
+    'delete crm',
+    'delete files',
+    'delete read-documents',
+  ]);
+  expect(await read(workspace)).toMatchObject({ roles: { nodes: [] }, skills: { nodes: [] } });
+});
+
+test('a workspace that is not there is named, with those that are', async () => {
+  const file = join(dir, 'typo.yaml');
+  writeFileSync(file, 'workspace: Defalt\n');
+  await expect(apply({ backend, files: [file], env: {} })).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no workspace "Defalt". Did you mean "Default"?',
+  });
+});
+
+test('what the backend refuses keeps its code, and what was wrong', async () => {
+  const { write, apply: applyIt } = await open();
+  write('skills:\n  - { name: Not A Name }\n');
+  await expect(applyIt()).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining('"Not A Name" is no name for a skill'),
+  });
+});
+
+test('a thousand skills are one file like any other', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  const skills = Array.from(
+    { length: 1000 },
+    (_, i) => `  - { name: skill-${i}, description: "Number ${i}", tools: [files/tool-${i % 10}] }\n`,
+  );
+  write(`mcpServers:\n  files: { command: svc-test-nothing, enabled: false }\nskills:\n${skills.join('')}`);
+  const first = await applyIt();
+  expect(first.filter(({ action }) => action === 'create')).toHaveLength(1001);
+  const second = await applyIt();
+  expect(second.filter(({ action }) => action !== 'none')).toEqual([]);
+  expect((await read(workspace)).revision).toBeGreaterThan(1000);
+}, 120_000);
+
+test('an interruption ends it, and the next run finishes the rest', async () => {
+  const { write, apply: applyIt, workspace } = await open();
+  write(`skills:\n${Array.from({ length: 200 }, (_, i) => `  - { name: s-${i} }\n`).join('')}`);
+  const interrupt = new AbortController();
+  const begun = apply({
+    backend,
+    files: [join(dir, `${workspace}.yaml`)],
+    env: {},
+    signal: interrupt.signal,
+    onProgress: (done) => (done === 20 ? interrupt.abort() : undefined),
+  });
+  await expect(begun).rejects.toMatchObject({ code: 'cancelled' });
+  const rest = await applyIt();
+  expect(rest).toHaveLength(200);
+  expect(rest.filter(({ action }) => action === 'none').length).toBeGreaterThanOrEqual(20);
+}, 60_000);
