@@ -99,10 +99,11 @@ describe('random text', () => {
   it('has the length asked for and every letter and digit about equally often', () => {
     expect(randomText(0)).toBe('');
     const counts = new Map<string, number>();
-    for (const character of randomText(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1);
+    const text = Array.from({ length: 10 }, () => randomText(62_000)).join('');
+    for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    // 1,000 each, give or take eight standard deviations.
-    expect(Math.min(...counts.values())).toBeGreaterThan(750);
-    expect(Math.max(...counts.values())).toBeLessThan(1250);
+    // 10,000 each, give or take eight standard deviations.
+    expect(Math.min(...counts.values())).toBeGreaterThan(9200);
+    expect(Math.max(...counts.values())).toBeLessThan(10_800);
   });
 });

@@ -53,14 +53,14 @@ export function requestsContract(engine: BusEngine): void {
     await using platform = await TestPlatform.start(engine);
     const [asker, runtime] = [await platform.remoteMcp(), await platform.runtime()];
     runtime.bus.respond(callOf(runtime), async (request) => {
-      for (let i = 0; i < 100; i++) void request.interim(bytes(String(i)));
+      for (let i = 0; i < 2000; i++) void request.interim(bytes(String(i)));
       return reply('final');
     });
     await platform.reached(runtime.bus);
     const heard = new Heard<string>();
     const onInterim = (interim: Reply) => heard.take(text(interim.payload));
     await asker.request(callOf(runtime), bytes(''), { timeoutMs, onInterim });
-    expect(heard.items).toEqual(Array.from({ length: 100 }, (_, i) => String(i)));
+    expect(heard.items).toEqual(Array.from({ length: 2000 }, (_, i) => String(i)));
   });
 
   it('under way at once keep their replies apart', async () => {
