@@ -57,9 +57,7 @@ const memory = () => {
 };
 const idle = 10_000;
 const before = memory();
-for (let i = 0; i < idle; i += 50) {
-  await Promise.all(Array.from({ length: 50 }, () => openSession(platform.mcpUrl, key)));
-}
+await inOwnProcess({ url: platform.mcpUrl, key, idle });
 const after = memory();
 const each = { own: Math.round((after.own - before.own) / idle), rss: Math.round((after.rss - before.rss) / idle) };
 process.stdout.write(
