@@ -9,7 +9,7 @@ export interface Graph {
   /** A node by its id, or null. An owned node is found only in the workspace given. */
   find<Type extends TypeName>(type: Type, id: NodeId<Type>, anchor: Anchor<Type>): Promise<Node<Type> | null>;
 
-  /** A node by the values of one of its type's unique combinations, or null. */
+  /** A node by the values, none of them null, of exactly one of its type's unique combinations, or null. */
   findBy<Type extends TypeName>(
     type: Type,
     values: FieldValues<Type>,
@@ -43,6 +43,7 @@ export interface Graph {
    * Runs `work` in a transaction: all of it is stored, durably, when the promise resolves, or nothing of it.
    * On a conflict with another transaction `work` runs again, from the start, so it must have no other effect. It sees a snapshot and its own
    * writes. Two transactions that write the same node conflict; a rule over several nodes writes a guard node (the workspace).
+   * `work` awaits the transaction and nothing else: it has ten seconds (`timeout`), and a `write` inside it would wait for its own end.
    */
   write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
 
@@ -82,9 +83,9 @@ export interface Selection<Type extends TypeName> {
   readonly anchor: Anchor<Type>;
   /** All must hold. Only indexed fields may be compared. */
   readonly where?: readonly Condition<Type>[];
-  /** Every word must begin a word of one of the type's search fields. */
+  /** Every word must begin a word of one of the type's search fields, whatever its case and accents. Without words: all nodes. */
   readonly search?: string;
-  /** An indexed field. Default: by id, which is by time of creation. */
+  /** An indexed field, in the order of bytes or numbers; nodes without a value come last. Default: by id, which is by time of creation. */
   readonly orderBy?: IndexedField<Type>;
   readonly descending?: boolean;
   /** 1 to `pageMax`. */

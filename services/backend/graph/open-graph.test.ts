@@ -1,12 +1,14 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { randomText } from '../../contracts/ids.ts';
 import { expectRefusal } from './contract/test-graph.contract.ts';
 import { openGraph } from './open-graph.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-graph-'));
+const folder = join(tmpdir(), `svc-graph-${randomText(8)}`);
+beforeAll(() => void mkdirSync(folder));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('opens a file by its path, and by the address of a file as programs write it', async () => {

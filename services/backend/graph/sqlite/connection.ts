@@ -12,6 +12,8 @@ export interface ConnectionOptions {
 /** Statements come from the schema and from call sites, so there are few; this only keeps a mistake from growing without end. */
 const statementsMax = 1000;
 
+const readerLockMs = 1000;
+
 /** One connection: statements are prepared once, rows come as arrays, what fails is named. */
 export class Connection {
   readonly file: string;
@@ -20,8 +22,8 @@ export class Connection {
 
   constructor({ file, readOnly }: ConnectionOptions) {
     this.file = file;
-    // A wait for a lock would hold up the whole thread: whoever begins a transaction tries again, asynchronously.
-    this.#database = this.#named(() => new DatabaseSync(file, { readOnly, timeout: 0 }));
+    // A wait for a lock holds up the whole thread: a writer tries again instead, a reader waits only beside a process that recovers the file.
+    this.#database = this.#named(() => new DatabaseSync(file, { readOnly, timeout: readOnly ? readerLockMs : 0 }));
   }
 
   get inTransaction(): boolean {
@@ -32,6 +34,7 @@ export class Connection {
     this.#named(() => this.#database.exec(sql));
   }
 
+  // `setReturnArrays` makes rows arrays, which the types of node:sqlite do not know.
   rows(sql: string, values: readonly SqlValue[]): Row[] {
     return this.#named(() => this.#statement(sql).all(...values)) as unknown as Row[];
   }

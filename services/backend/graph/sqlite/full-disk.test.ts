@@ -1,22 +1,35 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SvcError } from '../../../contracts/errors.ts';
+import { randomText } from '../../../contracts/ids.ts';
 import { settingNode } from '../contract/sample-nodes.contract.ts';
 import { openSqliteGraph } from './sqlite-graph.ts';
 
 /** A file system of its own, which only root may mount; elsewhere this is skipped. */
-const folder = mkdtempSync(join(tmpdir(), 'svc-full-disk-'));
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]).status === 0;
+const folder = join(tmpdir(), `svc-full-disk-${randomText(8)}`);
 
-afterAll(() => {
-  if (mounted) spawnSync('umount', [folder]);
+function mount(): boolean {
+  mkdirSync(folder);
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]).status === 0;
+}
+
+function unmount(): void {
+  // Lazily: a test that failed may have left a file open.
+  spawnSync('umount', ['-l', folder]);
   rmSync(folder, { recursive: true });
-});
+}
 
-it.skipIf(!mounted)(
+// Tried while tests are collected, when it is not known yet whether any will run.
+const canMount = mount();
+unmount();
+
+beforeAll(() => void mount());
+afterAll(unmount);
+
+it.skipIf(!canMount)(
   'a full disk refuses by name, loses nothing acknowledged, keeps reading, and is over when there is room',
   async () => {
     const file = join(folder, 'graph.sqlite');
@@ -43,6 +56,13 @@ it.skipIf(!mounted)(
     expect(refusal).toBeInstanceOf(SvcError);
     expect(refusal).toMatchObject({ code: 'unavailable', message: expect.stringMatching(/disk is full/) });
     await expect(add('again')).rejects.toMatchObject({ code: 'unavailable' });
+    // More than the cache holds, so that it is a write that fails and not the end of the transaction.
+    const careless = graph.write(async (transaction) => {
+      for (let i = 0; i < 24; i++) {
+        await transaction.create('setting', settingNode(`careless ${i}`, 'x'.repeat(1_000_000))).catch(() => {});
+      }
+    });
+    await expect(careless).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(/full/) });
     const stored = async () =>
       (await graph.select({ type: 'setting', anchor: null, limit: 1000 })).nodes.map(({ name }) => name).sort();
     expect(await stored()).toEqual(acknowledged.sort());
@@ -60,7 +80,7 @@ it.skipIf(!mounted)(
   },
 );
 
-it.skipIf(!mounted)('a disk that is full from the start is said to be, and is no obstacle later', async () => {
+it.skipIf(!canMount)('a disk that is full from the start is said to be, and is no obstacle later', async () => {
   const file = join(folder, 'second.sqlite');
   writeFileSync(join(folder, 'ballast'), '');
   fillUp(join(folder, 'ballast'));

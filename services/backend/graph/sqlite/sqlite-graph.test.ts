@@ -1,20 +1,21 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, it } from 'vitest';
-import { newId } from '../../../contracts/ids.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId, randomText } from '../../../contracts/ids.ts';
 import { roleNode, settingNode } from '../contract/sample-nodes.contract.ts';
 import { expectRefusal, inTurn } from '../contract/test-graph.contract.ts';
 import { graphContract } from '../graph.contract.ts';
 import type { Transaction } from '../graph.ts';
 import { openSqliteGraph, type SqliteGraphLimits } from './sqlite-graph.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-graph-'));
+const folder = join(tmpdir(), `svc-graph-${randomText(8)}`);
 let files = 0;
 const newFile = () => join(folder, `${++files}.sqlite`);
 const workspace = newId('workspace');
 
+beforeAll(() => void mkdirSync(folder));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 graphContract({ name: 'SQLite', emptyUrl: async () => `file:${newFile()}` });

@@ -145,13 +145,15 @@ async function timed<Result>(
   { workMs }: SqliteGraphLimits,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const { transaction, end } = openTransaction(writer);
+  const { transaction, mustBeWhole, end } = openTransaction(writer);
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     late.reject(new SvcError('timeout', `The change took longer than ${workMs / 1000} s and was not saved.`));
   }, workMs);
   try {
-    return await Promise.race([work(transaction), late.promise]);
+    const result = await Promise.race([work(transaction), late.promise]);
+    mustBeWhole();
+    return result;
   } finally {
     clearTimeout(timer);
     end();
