@@ -9,7 +9,7 @@ import { SvcError } from '../contracts/errors.ts';
 export async function prepareWorkingDir(folder: string): Promise<string> {
   const absolute = path.resolve(folder);
   try {
-    await mkdir(absolute, { recursive: true, mode: 0o700 });
+    await makeFolder(absolute);
     const { uid } = await stat(absolute);
     const own = process.getuid?.() ?? uid;
     if (own !== 0 && uid !== own) throw unusable(absolute, 'belongs to another user');
@@ -21,6 +21,25 @@ export async function prepareWorkingDir(folder: string): Promise<string> {
   } catch (error) {
     if (error instanceof SvcError) throw error;
     throw unusable(absolute, `cannot be written to (${codeOf(error)})`, error);
+  }
+}
+
+/** One level at a time: asked to do so recursively where a folder exists that takes none (/proc), mkdir tries without end. */
+async function makeFolder(folder: string): Promise<void> {
+  const made = await tryToMake(folder);
+  if (made !== 'ENOENT') return;
+  await makeFolder(path.dirname(folder));
+  await mkdir(folder, { mode: 0o700 });
+}
+
+async function tryToMake(folder: string): Promise<string | null> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return null;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'EEXIST') return code;
+    throw error;
   }
 }
 

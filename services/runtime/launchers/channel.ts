@@ -16,7 +16,7 @@ export interface Channel {
 export type Outgoing =
   | { readonly kind: 'request'; readonly id: number; readonly method: string }
   | { readonly kind: 'answer' }
-  | { readonly kind: 'notification' };
+  | { readonly kind: 'notification'; readonly method: string };
 
 /** What a channel tells whoever started it. */
 export interface ChannelListener {

@@ -34,7 +34,7 @@ export class HttpChannel implements Channel {
   #revision: string | null = null;
   #initialize: Buffer | null = null;
   #renewing: Promise<boolean> | null = null;
-  #listening = false;
+  #handshake: Promise<void> | null = null;
 
   constructor(url: URL, order: LaunchOrder<'http'>, proxyEnv: Readonly<Record<string, string>>) {
     this.#url = url;
@@ -48,8 +48,15 @@ export class HttpChannel implements Channel {
   send(message: Buffer, about: Outgoing): void {
     if (this.#over.signal.aborted) throw this.#unavailable('is not connected');
     if (about.kind === 'request' && about.method === 'initialize') this.#initialize = message;
-    void this.#deliver(message, about, this.#session);
-    if (about.kind === 'notification' && this.#revision !== null && !this.#listening) void this.#listen();
+    // Messages travel side by side: none may overtake the one that ends the handshake.
+    const before = this.#handshake;
+    const sent = before === null ? this.#deliver(message, about) : before.then(() => this.#deliver(message, about));
+    if (about.kind === 'notification' && about.method === 'notifications/initialized') {
+      this.#handshake = sent.finally(() => {
+        this.#handshake = null;
+        void this.#listen();
+      });
+    }
   }
 
   forget(id: number): void {
@@ -67,8 +74,10 @@ export class HttpChannel implements Channel {
     this.#close();
   }
 
-  async #deliver(message: Buffer, about: Outgoing, session: string | null): Promise<void> {
+  /** Never throws: what fails is told to the listener. `isLast`: a lost session is not begun anew for it once more. */
+  async #deliver(message: Buffer, about: Outgoing, isLast = false): Promise<void> {
     const id = about.kind === 'request' ? about.id : null;
+    const session = isLast ? null : this.#session;
     try {
       const response = await this.#request('POST', message, id);
       if (isSuccess(response)) await this.#readAnswer(response, about);
@@ -116,7 +125,7 @@ export class HttpChannel implements Channel {
     const said = this.#blot(await quoteBody(response));
     if (isSessionLost(status, said) && session !== null && (await this.#isRenewedSince(session))) {
       // The request was refused before it was looked at, so sending it again does nothing twice.
-      await this.#deliver(message, about, null);
+      await this.#deliver(message, about, true);
       return;
     }
     const reason = explainStatus(this.#url.host, status, said);
@@ -151,7 +160,6 @@ export class HttpChannel implements Channel {
 
   /** The stream on which the MCP server speaks unasked, such as when its tools change. Many offer none, which is fine. */
   async #listen(): Promise<void> {
-    this.#listening = true;
     const { signal } = this.#over;
     for (let failures = 1; !signal.aborted; failures++) {
       const began = performance.now();

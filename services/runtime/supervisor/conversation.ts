@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import type { Channel } from '../launchers/channel.ts';
+import type { Channel, Outgoing } from '../launchers/channel.ts';
 import { replaceToken } from '../wire/progress-token.ts';
 import { type Incoming, isObject, readMessage } from '../wire/read-message.ts';
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
@@ -25,6 +25,8 @@ export interface Answer {
 export interface ConversationListener {
   toolsChanged(): void;
   garbage(sample: string): void;
+  /** A call got no answer: the MCP server may not be there any more. */
+  doubted(): void;
 }
 
 /** Calls under way at once in one MCP server; more than that is a queue that only grows. */
@@ -101,7 +103,7 @@ export class Conversation {
   }
 
   notify(method: string): void {
-    this.#trySend(writeNotification(method), 'notification');
+    this.#trySend(writeNotification(method), { kind: 'notification', method });
   }
 
   /** A message has come in. */
@@ -113,11 +115,11 @@ export class Conversation {
   }
 
   lost(id: number, error: SvcError): void {
-    this.#lastHeard = performance.now();
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
     this.#forget(pending);
     pending.reject(error);
+    if (error.code === 'unavailable') this.#listener.doubted();
   }
 
   /** Fails everything under way and everything that comes. */
@@ -195,7 +197,7 @@ export class Conversation {
   /** No capability was declared, so nothing but a ping can be asked of this side (MCP 2025-11-25, "Lifecycle"). */
   #answer(id: string | number, method: string): void {
     const error = { code: methodNotFound, message: 'This client offers no such method.' };
-    this.#trySend(writeAnswer(id, method === 'ping' ? { result: {} } : { error }), 'answer');
+    this.#trySend(writeAnswer(id, method === 'ping' ? { result: {} } : { error }), { kind: 'answer' });
   }
 
   #abandon(pending: Pending): void {
@@ -204,9 +206,11 @@ export class Conversation {
     const error = endOf(pending.call.signal);
     pending.reject(error);
     this.#channel?.forget(pending.id);
+    if (error.code === 'timeout') this.#listener.doubted();
     if (pending.call.method === 'initialize') return; // It must not be cancelled (MCP 2025-11-25, "Cancellation").
+    const method = 'notifications/cancelled';
     const params = { requestId: pending.id, reason: error.code };
-    this.#trySend(writeNotification('notifications/cancelled', params), 'notification');
+    this.#trySend(writeNotification(method, params), { kind: 'notification', method });
   }
 
   #forget(pending: Pending): void {
@@ -225,9 +229,9 @@ export class Conversation {
   }
 
   /** What nobody waits for may be lost where the channel is full or gone: the channel says so itself. */
-  #trySend(message: Buffer, kind: 'answer' | 'notification'): void {
+  #trySend(message: Buffer, about: Outgoing): void {
     try {
-      this.#channel?.send(message, { kind });
+      this.#channel?.send(message, about);
     } catch {
       // See above.
     }

@@ -3,6 +3,7 @@ import type { Assignment, Reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
+import { type Blot, createBlot } from '../launchers/blot.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import type { Launched, Launchers } from '../launchers/launch.ts';
 import { settledWithin } from '../time/settled-within.ts';
@@ -27,6 +28,7 @@ export interface InstanceListener {
   /** The list changed and could not be read; it will be tried again. */
   toolsUnreadable(reason: Reason): void;
   garbage(sample: string): void;
+  doubted(): void;
 }
 
 export type StartedInstance =
@@ -65,19 +67,23 @@ type Begun = { readonly ok: true; readonly tools: ToolList } | { readonly ok: fa
 export class Instance {
   readonly #options: InstanceOptions;
   readonly #conversation: Conversation;
+  readonly #blot: Blot;
   readonly #over = new AbortController();
   readonly #ended = Promise.withResolvers<Reason>();
   #channel: Channel | null = null;
   #strayOutput = '';
+  #endReason: Reason | null = null;
   #refreshing = false;
   #refreshAgain = false;
   #offersTools = false;
 
   constructor(options: InstanceOptions) {
     this.#options = options;
+    this.#blot = createBlot(options.assignment.launch);
     this.#conversation = new Conversation(options.assignment.name, {
       toolsChanged: () => void this.#refresh(),
       garbage: (sample) => this.#garbage(sample),
+      doubted: () => options.listener.doubted(),
     });
   }
 
@@ -148,19 +154,19 @@ export class Instance {
     const deadline = performance.now() + startMaxMs;
     try {
       const greeting = await greet(this.#conversation, version, startMaxMs);
-      if (!greeting.ok) return greeting;
+      if (!greeting.ok) return { ok: false, reason: this.#blotted(greeting.reason) };
       this.#offersTools = greeting.offersTools;
       const tools = this.#offersTools ? await listTools(this.#conversation, deadline - performance.now()) : noTools;
       return { ok: true, tools };
     } catch (error) {
       await settledWithin(this.ended, endNoticeMs);
-      return { ok: false, reason: this.#endReason ?? this.#whyNotBegun(withBugReported(error, this.#options.logger)) };
+      const reason = this.#endReason ?? this.#whyNotBegun(withBugReported(error, this.#options.logger));
+      return { ok: false, reason: this.#blotted(reason) };
     }
   }
 
-  #endReason: Reason | null = null;
-
-  #end(reason: Reason): void {
+  #end(cause: Reason): void {
+    const reason = this.#blotted(cause);
     this.#endReason = reason;
     const { name } = this.#options.assignment;
     const summary = reason.message.split('\n', 1)[0] ?? '';
@@ -175,8 +181,7 @@ export class Instance {
       return {
         code: 'no_answer',
         message: `It did not answer the MCP handshake within ${this.#options.startMaxMs / 1000} seconds.${stray}`,
-        repair:
-          'Check that command and arguments start an MCP server on stdio, and that it does not wait for input or a download.',
+        repair: noAnswerRepairs[this.#options.assignment.launch.kind],
       };
     }
     return {
@@ -187,8 +192,14 @@ export class Instance {
   }
 
   #garbage(sample: string): void {
-    this.#strayOutput ||= sample;
-    this.#options.listener.garbage(sample);
+    const shown = this.#blot(sample);
+    this.#strayOutput ||= shown;
+    this.#options.listener.garbage(shown);
+  }
+
+  /** A reason quotes what the MCP server says, and an MCP server may say what it was given. */
+  #blotted({ code, message, repair }: Reason): Reason {
+    return { code, message: this.#blot(message), repair };
   }
 
   /** One reading at a time; a change during it causes another. */
@@ -215,14 +226,25 @@ export class Instance {
     } catch (error) {
       if (this.#over.signal.aborted) return;
       this.#refreshAgain = true;
-      this.#options.listener.toolsUnreadable({
-        code: 'tools_unreadable',
-        message: `Its tools changed and could not be listed again. ${withBugReported(error, this.#options.logger).message}`,
-        repair: 'It is asked again by itself; restart it if it stays so.',
-      });
+      const { message } = withBugReported(error, this.#options.logger);
+      this.#options.listener.toolsUnreadable(this.#blotted(unreadableAgain(message)));
     }
   }
 }
+
+function unreadableAgain(why: string): Reason {
+  return {
+    code: 'tools_unreadable',
+    message: `Its tools changed and could not be listed again. ${why}`,
+    repair: 'It is asked again by itself; restart it if it stays so.',
+  };
+}
+
+const noAnswerRepairs: { readonly [Kind in Assignment['launch']['kind']]: string } = {
+  child:
+    'Check that command and arguments start an MCP server on stdio, and that it does not wait for input or a download.',
+  http: 'Check that the URL is that of an MCP server with Streamable HTTP, and that nothing between holds its answers back.',
+};
 
 function launchWith({ assignment, launchers }: InstanceOptions, listener: ChannelListener): Promise<Launched> {
   const { mcpServer, name, launch } = assignment;

@@ -54,6 +54,8 @@ export class McpServer {
   #tools: ToolList | null = null;
   #lastWords: readonly string[] = [];
   #trouble: { unreadable: Reason | null; garbage: number } = { unreadable: null, garbage: 0 };
+  /** Aborts when a call got no answer, so that a ping tells at once whether anybody is there. */
+  #doubt = new AbortController();
   #life = new AbortController();
   #living: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<() => void>();
@@ -187,6 +189,7 @@ export class McpServer {
         toolsChanged: (tools: ToolList) => ifPresent(() => this.#learn(tools)),
         toolsUnreadable: (reason: Reason) => ifPresent(() => this.#complain({ unreadable: reason })),
         garbage: (sample: string) => ifPresent(() => this.#hearGarbage(sample)),
+        doubted: () => this.#doubt.abort(),
       };
       return await startInstance({
         assignment: this.#assignment,
@@ -207,8 +210,8 @@ export class McpServer {
     if (!sameTools(this.#tools, tools)) this.#tools = tools;
     this.#apply({ kind: 'connected' });
     this.#complain({});
-    const { name } = this.#assignment;
-    this.#options.logger.info({ mcpServer: this.#assignment.mcpServer, name, tools: tools.tools.length }, 'connected');
+    const { mcpServer, name: mcpServerName } = this.#assignment;
+    this.#options.logger.info({ mcpServer, mcpServerName, tools: tools.tools.length }, 'connected');
   }
 
   /** Until the instance ends, leaves pings unanswered for too long, or the life is over. */
@@ -234,9 +237,11 @@ export class McpServer {
   async #keepPinging(instance: Instance, life: AbortSignal, signal: AbortSignal): Promise<Reason | null> {
     let waitMs = pingIntervalMs;
     while (!signal.aborted) {
-      await pause(waitMs, undefined, { signal }).catch(() => {});
+      this.#doubt = new AbortController();
+      await pause(waitMs, undefined, { signal: AbortSignal.any([signal, this.#doubt.signal]) }).catch(() => {});
       if (signal.aborted) break;
-      const outcome = instance.silentForMs < waitMs ? 'prompt' : await instance.ping();
+      const isDoubted = this.#doubt.signal.aborted;
+      const outcome = !isDoubted && instance.silentForMs < waitMs ? 'prompt' : await instance.ping();
       if (signal.aborted || !this.#isPresent(life)) break;
       this.#apply({ kind: 'ping', outcome });
       const deaf = this.#state.phase === 'connected' ? this.#state.deafPings : 0;
@@ -317,11 +322,14 @@ export class McpServer {
   }
 
   #log(failure: Reason): void {
-    const { mcpServer, name } = this.#assignment;
+    const { mcpServer, name: mcpServerName } = this.#assignment;
     const { failures } = this.#state;
     // The first failure is news; the rest of a series is not.
     const level = failures === 1 ? 'warn' : 'debug';
-    this.#options.logger[level]({ mcpServer, name, failures, code: failure.code, why: failure.message }, 'failed');
+    this.#options.logger[level](
+      { mcpServer, mcpServerName, failures, code: failure.code, why: failure.message },
+      'failed',
+    );
   }
 }
 

@@ -88,7 +88,7 @@ export class Supervisor {
     if (existing === undefined) {
       void this.#add(assignment);
     } else if (existing.assignment.configVersion !== configVersion) {
-      this.#logger.info({ mcpServer, name, configVersion }, 'took a changed configuration');
+      this.#logger.info({ mcpServer, mcpServerName: name, configVersion }, 'took a changed configuration');
       existing.replace(assignment);
     } else {
       existing.rename(assignment);
@@ -107,7 +107,7 @@ export class Supervisor {
       onChange: () => this.#listener(mcpServer, 'changed'),
     });
     this.#mcpServers.set(mcpServer, added);
-    this.#logger.info({ mcpServer, name }, 'took an MCP server');
+    this.#logger.info({ mcpServer, mcpServerName: name }, 'took an MCP server');
     this.#listener(mcpServer, 'changed');
     // It may come back while its former self is still ending: two at once would fight over what they own.
     await this.#leaving.get(mcpServer);
@@ -118,7 +118,7 @@ export class Supervisor {
     const removed = this.#mcpServers.get(mcpServer);
     if (removed === undefined) return;
     this.#mcpServers.delete(mcpServer);
-    this.#logger.info({ mcpServer, name: removed.assignment.name }, 'let go of an MCP server');
+    this.#logger.info({ mcpServer, mcpServerName: removed.assignment.name }, 'let go of an MCP server');
     this.#listener(mcpServer, 'gone');
     const leaving = Promise.all([this.#leaving.get(mcpServer), removed.stop(removeDrainMs)]).then(() => {
       if (this.#leaving.get(mcpServer) === leaving) this.#leaving.delete(mcpServer);

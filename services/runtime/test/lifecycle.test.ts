@@ -45,6 +45,23 @@ describe('an MCP server that does not start says why, and when it is tried again
     });
   });
 
+  test.concurrent('without the secrets that it says itself', async () => {
+    await using platform = await Platform.open();
+    const say = (text: string) => `process.stdout.write(${text} + process.env.TOKEN + '\\n'); process.exitCode = 1`;
+    const refuse = `process.stdin.once('data', () => console.log(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 1, message: process.env.TOKEN } })))`;
+    const env = { TOKEN: 't0k3n-t0k3n-t0k3n' };
+    platform.assign({
+      one: { ...command('node', ['-e', refuse]), env },
+      two: { ...command('node', ['-e', say("'stray '")]), env },
+    });
+    await platform.startRuntime({ LOG_LEVEL: 'trace' });
+    const one = await platform.reported('one', ({ status }) => status === 'Error');
+    expect(one.reason).toMatchObject({ code: 'handshake_refused', message: expect.stringContaining('[secret]') });
+    await platform.reported('two', ({ status }) => status === 'Error');
+    expect(platform.logged.join('')).toContain('stray [secret]');
+    expect(platform.logged.join('')).not.toContain('t0k3n-t0k3n');
+  });
+
   test.concurrent('and the last lines it wrote, without its secrets', async () => {
     await using platform = await Platform.open();
     platform.assign({ one: script('exits', ['1', 'first line\nthe key is k3y-k3y-k3y'], { KEY: 'k3y-k3y-k3y' }) });

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Platform, script } from './platform.ts';
+
+describe('REMOTE_PORT', () => {
+  test('serves /health and /ready, and nothing else', async () => {
+    await using platform = await Platform.open();
+    const { url } = await platform.startRuntime({ REMOTE_PORT: '0' });
+    const get = async (where: string) => (await fetch(`${url}${where}`)).status;
+    await platform.until(() => (platform.reports.length > 0 ? true : null));
+    expect(await Promise.all(['/health', '/ready', '/', '/mcp', '/metrics'].map(get))).toEqual([
+      200, 200, 404, 404, 404,
+    ]);
+  });
+
+  test('without it nothing listens', async () => {
+    await using platform = await Platform.open();
+    expect((await platform.startRuntime()).url).toBeNull();
+  });
+
+  test('that is taken stops the start, and nothing stays behind', async () => {
+    await using platform = await Platform.open();
+    const { url } = await platform.startRuntime({ REMOTE_PORT: '0' });
+    const REMOTE_PORT = new URL(url ?? '').port;
+    await expect(platform.startRuntime({ REMOTE_PORT })).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('SVC_WORKING_DIR', () => {
+  test('is made, for this user only', async () => {
+    await using platform = await Platform.open();
+    const folder = path.join(platform.workingDir, 'made', 'here');
+    await platform.startRuntime({ SVC_WORKING_DIR: folder });
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  test('that is open to others is closed to them', async () => {
+    await using platform = await Platform.open();
+    await chmod(platform.workingDir, 0o777);
+    await platform.startRuntime();
+    expect((await stat(platform.workingDir)).mode & 0o777).toBe(0o700);
+  });
+
+  test('that cannot be written to stops the start and is named', async () => {
+    await using platform = await Platform.open();
+    const file = path.join(platform.workingDir, 'file');
+    await writeFile(file, '');
+    for (const folder of [file, path.join(file, 'below'), '/proc/nowhere']) {
+      const refused = platform.startRuntime({ SVC_WORKING_DIR: folder });
+      await expect(refused).rejects.toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringContaining(`SVC_WORKING_DIR "${folder}"`),
+      });
+    }
+  });
+});
+
+describe('the log', () => {
+  const talking = () => script('exits', ['1', 'a line on standard error']);
+
+  test('holds no line of a child by default', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: talking() });
+    await platform.startRuntime({ LOG_LEVEL: 'trace' });
+    await platform.reported('one', ({ status }) => status === 'Error');
+    expect(platform.logOf('mcp-server.one')).toEqual([]);
+  });
+
+  test('holds them with FORWARD_STDERR, under the name of the MCP server', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: talking() });
+    await platform.startRuntime({ FORWARD_STDERR: 'true' });
+    await platform.reported('one', ({ status }) => status === 'Error');
+    expect(platform.logOf('mcp-server.one')[0]).toMatchObject({ level: 'info', stderr: 'a line on standard error' });
+  });
+
+  test('is as LOG_LEVEL and LOG_LEVELS say', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: talking(), two: script('echo') });
+    const levels = { LOG_LEVEL: 'warn', LOG_LEVELS: 'mcp-server.*=error,calls=debug' };
+    await platform.startRuntime({ FORWARD_STDERR: 'true', ...levels });
+    await platform.connected('two');
+    await platform.say('two', { text: 'x' });
+    await platform.reported('one', ({ status }) => status === 'Error');
+    expect(platform.logOf('mcp-server.one')).toEqual([]);
+    expect(platform.logOf('runtime')).toEqual([]);
+    expect(platform.logOf('supervisor').map(({ msg }) => msg)).toEqual(['failed']);
+    expect(platform.logOf('calls')).toMatchObject([{ request: 'request', method: 'tools/call', msg: 'answered' }]);
+  });
+});
+
+test.each([
+  ['no identity', {}, /RUNTIME_KEY is required, or SYSTEM_KEY/],
+  ['two identities', { RUNTIME_KEY: 'x', SYSTEM_KEY: 'y', RUNTIME_NAME: 'z' }, /must not be set together/],
+  ['USER_KEY', { USER_KEY: 'x' }, /USER_KEY is rejected/],
+  ['MCP_REMOTE_ENABLED', { MCP_REMOTE_ENABLED: 'true' }, /MCP_REMOTE_ENABLED is rejected/],
+])('as a process of its own it ends at the boot with %s, and says why', async (_name, env, message) => {
+  await using platform = await Platform.open();
+  const main = path.join(import.meta.dirname, '..', 'main.ts');
+  await mkdir(platform.workingDir, { recursive: true });
+  const child = spawn(process.execPath, [main], {
+    env: { SVC_WORKING_DIR: platform.workingDir, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
+  expect(await once(child, 'close')).toEqual([1, null]);
+  expect(said).toMatch(message);
+});

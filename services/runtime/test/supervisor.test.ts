@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest';
+import type { Assignment, Launch } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { newId } from '../../contracts/ids.ts';
+import { createLog } from '../../kit/log.ts';
+import type { ChannelListener } from '../launchers/channel.ts';
+import { createChildLauncher } from '../launchers/child.ts';
+import type { Launchers } from '../launchers/launch.ts';
+import { createLook } from '../launchers/processes.ts';
+import { Supervisor } from '../supervisor/supervisor.ts';
+import { writeAnswer } from '../wire/write-message.ts';
+import { Platform, script } from './platform.ts';
+
+const log = createLog({ service: 'runtime', level: 'error', destination: { write: () => {} } });
+
+function assignment(launch: Launch): Assignment {
+  return { mcpServer: newId('mcpServer'), workspace: newId('workspace'), name: 'one', configVersion: 1, launch };
+}
+
+/** Resolves with the report of the MCP server when it is as wanted. */
+function supervising(launchers: Launchers, startMaxMs: number, one: Assignment) {
+  const supervisor = new Supervisor({ launchers, version: '1', log, startMaxMs });
+  const reported = (status: string) =>
+    new Promise<NonNullable<ReturnType<Supervisor['snapshot']>>>((resolve) => {
+      supervisor.listen(() => {
+        const snapshot = supervisor.snapshot(one.mcpServer);
+        if (snapshot?.report.status === status) resolve(snapshot);
+      });
+    });
+  return { supervisor, reported };
+}
+
+test('an MCP server that says nothing is given up after its time to start, and its process is ended', async () => {
+  await using platform = await Platform.open();
+  const { workingDir } = platform;
+  const look = createLook();
+  const notes = { write: async () => async () => {} };
+  const inherited = { PATH: process.env.PATH ?? '' };
+  const child = createChildLauncher({ workingDir, inherited, forwardStderr: false, notes, look, log });
+  const one = assignment(script('silent'));
+  const { supervisor, reported } = supervising({ child, http: () => expect.fail() }, 300, one);
+  const failed = reported('Error');
+  supervisor.apply([one]);
+  expect((await failed).report.reason).toMatchObject({
+    code: 'no_answer',
+    message: 'It did not answer the MCP handshake within 0.3 seconds.',
+  });
+  await supervisor.stop(0);
+  expect((await look()).filter(({ parent, mark }) => parent === process.pid && mark !== null)).toEqual([]);
+});
+
+/** An MCP server inside this process, whose every message a test sees. */
+function scripted(answer: (method: string, listener: ChannelListener) => unknown): Launchers {
+  return {
+    child: () => expect.fail(),
+    http: async ({ listener }) => ({
+      ok: true,
+      channel: {
+        send(message, about) {
+          const { id, method } = JSON.parse(message.toString());
+          if (about.kind !== 'request') return;
+          const result = answer(method, listener);
+          if (result !== undefined)
+            setImmediate(() => listener.message(writeAnswer(id, { result }).subarray(0, -1), null));
+        },
+        forget() {},
+        lastWords: () => [],
+        stop: async () => {},
+      },
+    }),
+  };
+}
+
+const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
+const http: Launch = { kind: 'http', url: 'http://x', headers: {} };
+
+test('an MCP server of an unknown revision is not used', async () => {
+  const one = assignment(http);
+  const launchers = scripted(() => ({ protocolVersion: '1999-01-01', capabilities: {} }));
+  const { supervisor, reported } = supervising(launchers, 1000, one);
+  const failed = reported('Error');
+  supervisor.apply([one]);
+  expect((await failed).report.reason).toMatchObject({
+    code: 'revision_unknown',
+    message: expect.stringContaining('1999-01-01'),
+  });
+  await supervisor.stop(0);
+});
+
+test('tools that cannot be used are left out, and it is said which and why', async () => {
+  const tools = [
+    { name: 'good' },
+    { name: 'good' },
+    {},
+    { name: 'x'.repeat(2000) },
+    { name: 'fat', text: 'x'.repeat(2_000_000) },
+  ];
+  const one = assignment(http);
+  const launchers = scripted((method) => (method === 'initialize' ? initialized : { tools }));
+  const { supervisor, reported } = supervising(launchers, 1000, one);
+  const connected = reported('Connected');
+  supervisor.apply([one]);
+  const { report, tools: listed } = await connected;
+  expect(listed?.tools.map(({ name }) => name)).toEqual(['good']);
+  await expect.poll(() => supervisor.snapshot(one.mcpServer)?.report.health).toBe('yellow');
+  expect(supervisor.snapshot(one.mcpServer)?.report.reason?.message).toContain(
+    '"good" because there are two of that name and 3 others',
+  );
+  expect(report.status).toBe('Connected');
+  await supervisor.stop(0);
+});
+
+test('a list whose pages never end is read to a bound', async () => {
+  let page = 0;
+  const one = assignment(http);
+  const launchers = scripted((method) =>
+    method === 'initialize' ? initialized : { tools: [{ name: `t${page}` }], nextCursor: String(page++) },
+  );
+  const { supervisor, reported } = supervising(launchers, 10_000, one);
+  const connected = reported('Connected');
+  supervisor.apply([one]);
+  expect((await connected).tools?.tools).toHaveLength(1000);
+  await supervisor.stop(0);
+});
+
+test('a call without an answer has the MCP server asked at once whether it is there', async () => {
+  const asked: string[] = [];
+  const one = assignment(http);
+  const launchers = scripted((method) => {
+    asked.push(method);
+    if (method === 'initialize') return initialized;
+    return method === 'tools/list' ? { tools: [] } : undefined;
+  });
+  const { supervisor, reported } = supervising(launchers, 1000, one);
+  const connected = reported('Connected');
+  supervisor.apply([one]);
+  await connected;
+  const late = new AbortController();
+  const call = {
+    method: 'tools/call',
+    params: Buffer.from('{}'),
+    progress: null,
+    signal: late.signal,
+    notify: () => {},
+  };
+  const answer = supervisor.call(one.mcpServer, call);
+  late.abort(new SvcError('timeout', 'late'));
+  await expect(answer).rejects.toMatchObject({ code: 'timeout' });
+  await expect.poll(() => asked.at(-1)).toBe('ping');
+  await supervisor.stop(0);
+});
