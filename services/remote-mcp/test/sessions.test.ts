@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Platform, startPlatform, until } from './platform.ts';
 import { openSession, ping, rpc, send } from './raw.ts';
+import { tool } from './runtime.ts';
 import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
 
@@ -64,10 +65,51 @@ describe('a request', () => {
 test('DELETE ends a session, its streams and what it has under way', async () => {
   const session = await openSession(platform.mcpUrl, key);
   const stream = await openStream(platform.mcpUrl, { key, session });
+  await workspace.mcpServer('hanging', [tool('hang')]);
+  await workspace.role('Hanging', [await workspace.skill('hanging', ['hanging/hang'])]);
+  const hang = () => send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'hang' }) });
+  await until(async () => (await hang()).body.result?.content !== undefined);
+  const before = platform.runtime.calls.length;
+  platform.runtime.answer(() => new Promise(() => undefined));
+  const underWay = hang();
+  await until(() => platform.runtime.calls.length > before);
   expect((await send(platform.mcpUrl, { method: 'DELETE', key, session })).status).toBe(204);
   await stream.closed;
+  expect((await underWay).text).toBe('');
   expect((await listWith(session)).status).toBe(404);
   expect((await send(platform.mcpUrl, { method: 'DELETE', key, session })).status).toBe(404);
+});
+
+describe('streams', () => {
+  test('a session has four at most, and a further one takes the place of the oldest', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    const streams = [];
+    for (let i = 0; i < 5; i++) streams.push(await openStream(platform.mcpUrl, { key, session }));
+    await streams[0]?.closed;
+    for (const stream of streams.slice(1)) stream.close();
+  });
+
+  test('end when their key is revoked, and others stay', async () => {
+    const revoked = await workspace.key('revoked while listening');
+    const session = await openSession(platform.mcpUrl, revoked.text);
+    const stream = await openStream(platform.mcpUrl, { key: revoked.text, session });
+    const other = await openStream(platform.mcpUrl, { key, session: await openSession(platform.mcpUrl, key) });
+    await workspace.revoke(revoked.id);
+    await stream.closed;
+    let isClosed = false;
+    void other.closed.then(() => {
+      isClosed = true;
+    });
+    await listWith(await openSession(platform.mcpUrl, key));
+    expect(isClosed).toBe(false);
+    other.close();
+  });
+
+  test('can be had as events only', async () => {
+    const session = await openSession(platform.mcpUrl, key);
+    const headers = { accept: 'application/json' };
+    expect((await send(platform.mcpUrl, { method: 'GET', key, session, headers })).status).toBe(406);
+  });
 });
 
 describe('SVC_SESSION_IDLE_TIMEOUT_MS', () => {
