@@ -83,6 +83,7 @@ describe('a secret in a file', () => {
     ['empty', () => file('empty', ''), 'is empty'],
     ['a line break and nothing else', () => file('blank', '\n'), 'is empty'],
     ['too long', () => file('long', 'a'.repeat(70_000)), 'too long'],
+    ['without an end', () => '/dev/zero', 'too long'],
   ])('that is %s is named as the one problem, with its path', (_, make, reason) => {
     const path = make();
     const error = refusal(() => readEnv('backend', { ...rest, ENCRYPTION_KEY_FILE: path }));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { checkEnv, describeProblems, type Env, type EnvRecord } from '../contracts/env/check.ts';
 import type { Problem, Variable } from '../contracts/env/variable.ts';
 import { type ServiceName, variables } from '../contracts/env/variables.ts';
@@ -53,12 +53,27 @@ type SecretFile = { readonly ok: true; readonly text: string } | { readonly ok: 
 
 function readSecretFile(path: string): SecretFile {
   try {
-    const text = readFileSync(path, { encoding: 'utf8' });
-    if (text.length > secretFileMaxBytes) return { ok: false, reason: 'is too long for a secret' };
+    const text = readBounded(path);
+    if (text === null) return { ok: false, reason: 'is too long for a secret' };
     const trimmed = text.replace(/\r?\n$/, '');
     return trimmed === '' ? { ok: false, reason: 'is empty' } : { ok: true, text: trimmed };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     return { ok: false, reason: `cannot be read (${code})` };
+  }
+}
+
+/** Null where it is longer than a secret: a device or a pipe, which may well hold one, does not say so beforehand. */
+function readBounded(path: string): string | null {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(secretFileMaxBytes + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(file, bytes, length, bytes.length - length, null);
+    }
+    return length > secretFileMaxBytes ? null : bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(file);
   }
 }

@@ -97,7 +97,7 @@ export interface RespondOptions {
 }
 
 export interface Subscription {
-  /** Hears nothing more; returns when what is under way has finished. */
+  /** Hears nothing more; resolves when what is under way has finished, so that a handler must not wait for its own. */
   stop(): Promise<void>;
 }
 

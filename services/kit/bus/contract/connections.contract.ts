@@ -204,7 +204,40 @@ export function connectionsContract(engine: BusEngine): void {
     expect(() => bus.respond(subjects.call(runtime, process), handle)).toThrow(unavailable);
     await expect(bus.request(subjects.handshake(runtime, process), bytes(''), never)).rejects.toEqual(unavailable);
     await expect(asker.request(subjects.call(runtime, process), bytes(''), never)).rejects.toEqual(unavailable);
+  });
+
+  it('may be closed twice: both wait until it is done', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const bus = await platform.remoteMcp();
+    const begun = new Heard<string>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let finished = false;
+    bus.subscribe(patterns.events, async () => {
+      begun.take('begun');
+      await released;
+      finished = true;
+    });
+    await platform.reached(bus);
+    platform.backend.publish(subjects.event(newId('workspace'), 'key'), bytes(''));
+    await begun.atLeast(1);
+    const closed = [bus.close(), bus.close()].map((one) => one.then(() => finished));
+    release();
+    expect(await Promise.all(closed)).toEqual([true, true]);
     await bus.close();
+  });
+
+  it('are told of their end however others among those told behave', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const [first, second] = [await platform.runtime(), await platform.remoteMcp()];
+    const states = new Heard<string>();
+    for (const bus of [first.bus, second]) {
+      bus.onConnection(() => {
+        throw new TypeError('thrown by a test');
+      });
+      bus.onConnection(states.take);
+    }
+    await platform.hub.stop();
+    expect(await states.atLeast(2)).toEqual(['disconnected', 'disconnected']);
   });
 
   it('learn that the bus stopped, and what was in flight fails', async () => {

@@ -24,12 +24,14 @@ import { checkPattern, checkSubject, type Route, type Routes } from './routes.ts
 import type { Storage } from './storage.ts';
 import { Subscriber } from './subscriber.ts';
 
-/** What a connection is plugged into. */
-export interface Socket extends Wires {
+/** The inside of the bus, as a connection needs it. */
+export interface Inside extends Wires {
   readonly routes: Routes;
   readonly storage: Storage;
   readonly authorizers: Set<Own<Authorizer>>;
   readonly goneListeners: Set<Own<GoneListener>>;
+  /** Calls a listener in a turn of its own; what it throws is a bug of its own. */
+  readonly tell: (listener: () => void) => void;
   readonly endRuntime: (runtime: RuntimeId) => void;
   readonly gone: (connection: Connection, wasConnected: boolean) => void;
 }
@@ -52,19 +54,20 @@ const closeDeadlineMs = 10_000;
 export class Connection implements Bus {
   readonly identity: Identity;
   readonly #permissions: Permissions;
-  readonly #socket: Socket;
+  readonly #inside: Inside;
   readonly #listeners = new Set<Subscriber | Responder>();
   readonly #consumers = new Set<Subscription>();
   readonly #watchers = new Set<(state: 'connected' | 'disconnected') => void>();
   readonly #backendOnly = new Set<() => void>();
   readonly #maySay = new Set<string>();
   #state: State = 'open';
+  #closing: Promise<void> | null = null;
   #connected = true;
 
-  constructor(identity: Identity, socket: Socket) {
+  constructor(identity: Identity, inside: Inside) {
     this.identity = identity;
     this.#permissions = permissionsOf(identity);
-    this.#socket = socket;
+    this.#inside = inside;
   }
 
   get state(): State {
@@ -93,8 +96,8 @@ export class Connection implements Bus {
   ): Subscription {
     this.#checkMayHear(pattern);
     const subscriber: Subscriber = new Subscriber(pattern, handle, options, {
-      turns: this.#socket.turns,
-      logger: this.#socket.logger,
+      turns: this.#inside.turns,
+      logger: this.#inside.logger,
       leave: () => this.#leave(subscriber),
     });
     return this.#join(subscriber);
@@ -108,14 +111,14 @@ export class Connection implements Bus {
       const { responders } = this.#routeTo(subject);
       const answerer = leastBusy(responders);
       if (answerer === null) throw noAnswerer(subject, responders.length);
-      new Exchange({ asker: this, answerer, subject, payload, options, resolve, reject }, this.#socket);
+      new Exchange({ asker: this, answerer, subject, payload, options, resolve, reject }, this.#inside);
       answerer.begin();
     });
   }
 
   respond(pattern: string, handle: Handle, options: RespondOptions = {}): Subscription {
     this.#checkMayHear(pattern);
-    const { inFlight } = this.#socket;
+    const { inFlight } = this.#inside;
     const responder: Responder = new Responder(pattern, handle, options, {
       party: this,
       leave: () => {
@@ -128,7 +131,7 @@ export class Connection implements Bus {
 
   stream(name: string): Stream {
     if (!this.#permissions.streams.includes(name)) throw this.#forbidden(`use the stream "${name}"`);
-    const stream = this.#socket.storage.stream(name);
+    const stream = this.#inside.storage.stream(name);
     return {
       append: async (payload) => {
         this.#checkUsable();
@@ -150,7 +153,7 @@ export class Connection implements Bus {
 
   bucket(name: string, options: BucketOptions): Bucket {
     if (!this.#permissions.buckets.includes(name)) throw this.#forbidden(`use the bucket "${name}"`);
-    const bucket = this.#socket.storage.bucket(name, options);
+    const bucket = this.#inside.storage.bucket(name, options);
     const usable = <Result>(work: () => Promise<Result>): Promise<Result> => {
       this.#checkUsable();
       return work();
@@ -170,71 +173,87 @@ export class Connection implements Bus {
   }
 
   authorize(authorizer: Authorizer): Subscription {
-    return this.#asBackend('decide who connects', this.#socket.authorizers, authorizer);
+    return this.#asBackend('decide who connects', this.#inside.authorizers, authorizer);
   }
 
   async disconnect(runtime: RuntimeId): Promise<void> {
     this.#checkBackend('disconnect a runtime');
-    this.#socket.endRuntime(runtime);
+    this.#inside.endRuntime(runtime);
   }
 
   onGone(listener: GoneListener): Subscription {
-    return this.#asBackend('hear who is gone', this.#socket.goneListeners, listener);
+    return this.#asBackend('hear who is gone', this.#inside.goneListeners, listener);
   }
 
-  async close(): Promise<void> {
-    if (this.#state === 'closing' || this.#state === 'closed') return;
-    this.#state = 'closing';
-    const { inFlight } = this.#socket;
-    const busy = [...this.#listeners, ...this.#consumers].map((listener) => listener.stop());
-    await withinDeadline(Promise.all(busy), closeDeadlineMs, stillBusy).catch((late: SvcError) =>
-      this.#socket.logger.warn({ err: late, identity: this.identity }, 'closed a connection whose handlers were busy'),
-    );
-    await inFlight.none((exchange) => exchange.concerns(this));
-    this.#let('closed');
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
   }
 
   /** The bus ends the connection: what is in flight fails at once. */
   end(state: 'lost' | 'closed'): void {
     if (this.#state === 'closed') return;
     this.#let(state);
-    for (const watcher of this.#watchers) watcher('disconnected');
+    this.#tellWatchers('disconnected');
   }
 
   /** The bus lets a lost connection back in, with all it listened to. */
   resume(): void {
     this.#state = 'open';
     this.#connected = true;
-    for (const listener of this.#listeners) this.#socket.routes.add(listener);
-    for (const watcher of this.#watchers) watcher('connected');
+    for (const listener of this.#listeners) this.#inside.routes.add(listener);
+    this.#tellWatchers('connected');
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#state === 'closed') return;
+    this.#state = 'closing';
+    const handlers = [...this.#consumers].map((consumer) => consumer.stop());
+    for (const listener of this.#listeners) {
+      const stopped = listener.stop();
+      // Requests have deadlines of their own, handlers of messages have none.
+      if (listener.kind === 'subscriber') handlers.push(stopped);
+    }
+    await withinDeadline(Promise.all(handlers), closeDeadlineMs, stillBusy).catch((late: SvcError) =>
+      this.#inside.logger.warn({ err: late, identity: this.identity }, 'closed a connection whose handlers were busy'),
+    );
+    await this.#inside.inFlight.none((exchange) => exchange.concerns(this));
+    this.#let('closed');
   }
 
   #let(state: 'lost' | 'closed'): void {
     const wasConnected = this.#connected;
     this.#connected = false;
     this.#state = state;
-    const { routes, inFlight } = this.#socket;
-    for (const listener of this.#listeners) routes.remove(listener);
+    const { routes, inFlight } = this.#inside;
+    for (const listener of this.#listeners) {
+      routes.remove(listener);
+      if (state === 'closed' && listener.kind === 'subscriber') listener.end();
+    }
     for (const consumer of this.#consumers) void consumer.stop();
     for (const undo of this.#backendOnly) undo();
     for (const exchange of inFlight.which((candidate) => candidate.concerns(this))) exchange.abandon(this);
-    this.#socket.gone(this, wasConnected);
+    this.#inside.gone(this, wasConnected);
+  }
+
+  #tellWatchers(state: 'connected' | 'disconnected'): void {
+    for (const watcher of this.#watchers) this.#inside.tell(() => watcher(state));
   }
 
   #join<Listener extends Subscriber | Responder>(listener: Listener): Listener {
     this.#listeners.add(listener);
-    if (this.#connected) this.#socket.routes.add(listener);
+    if (this.#connected) this.#inside.routes.add(listener);
     return listener;
   }
 
   #leave(listener: Subscriber | Responder): void {
     this.#listeners.delete(listener);
-    this.#socket.routes.remove(listener);
+    this.#inside.routes.remove(listener);
   }
 
   #routeTo(subject: string): Route {
     if (!this.#maySay.has(subject)) this.#checkMaySay(subject);
-    return this.#socket.routes.find(subject);
+    return this.#inside.routes.find(subject);
   }
 
   #checkMaySay(subject: string): void {

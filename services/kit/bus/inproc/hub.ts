@@ -4,7 +4,7 @@ import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
-import { Connection, type GoneListener, type Own, type Socket } from './connection.ts';
+import { Connection, type GoneListener, type Inside, type Own } from './connection.ts';
 import { withinDeadline } from './deadline.ts';
 import type { Exchange } from './exchange.ts';
 import { InFlight } from './in-flight.ts';
@@ -26,13 +26,13 @@ export class InprocHub implements Hub {
   readonly #returning = new Set<NodeJS.Timeout>();
   readonly #storage: Storage;
   readonly #logger: Logger;
-  readonly #socket: Socket;
+  readonly #inside: Inside;
   #stopped = false;
 
   constructor(storage: Storage, logger: Logger) {
     this.#storage = storage;
     this.#logger = logger;
-    this.#socket = {
+    this.#inside = {
       turns: new Turns(),
       inFlight: new InFlight<Exchange>(),
       routes: new Routes(),
@@ -40,6 +40,7 @@ export class InprocHub implements Hub {
       storage,
       authorizers: this.#authorizers,
       goneListeners: this.#goneListeners,
+      tell: (listener) => this.#tell(listener),
       endRuntime: (runtime) => this.#endRuntime(runtime),
       gone: (connection, wasConnected) => this.#gone(connection, wasConnected),
     };
@@ -48,7 +49,7 @@ export class InprocHub implements Hub {
   async connect(credentials: Credentials, process: ProcessId): Promise<Bus> {
     const identity = await this.#identify(credentials, process);
     if (this.#stopped) throw stopped();
-    const connection = new Connection(Object.freeze({ ...identity }), this.#socket);
+    const connection = new Connection(Object.freeze({ ...identity }), this.#inside);
     this.#connections.set(connection, credentials);
     return connection;
   }
@@ -114,17 +115,18 @@ export class InprocHub implements Hub {
   #gone(connection: Connection, wasConnected: boolean): void {
     if (connection.state === 'closed') this.#connections.delete(connection);
     if (!wasConnected) return;
-    for (const { item } of this.#goneListeners) {
-      this.#socket.turns.later({ run: () => this.#tell(item, connection.identity) });
-    }
+    for (const { item } of this.#goneListeners) this.#tell(() => item(connection.identity));
   }
 
-  #tell(listener: GoneListener, identity: Identity): void {
-    try {
-      listener(identity);
-    } catch (thrown) {
-      withBugReported(thrown, this.#logger);
-    }
+  #tell(listener: () => void): void {
+    const run = () => {
+      try {
+        listener();
+      } catch (thrown) {
+        withBugReported(thrown, this.#logger);
+      }
+    };
+    this.#inside.turns.later({ run });
   }
 }
 
