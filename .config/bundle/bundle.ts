@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { build, formatMessages, type Metafile } from 'esbuild';
 import { findEntries } from './entries.ts';
 import { banner, commonJsNames, ownLocation, withDepth } from './own-location.ts';
+import { plainHttp } from './plain-http.ts';
 
 export interface Bundle {
   /** By path relative to dist/. */
@@ -34,7 +35,7 @@ export async function bundle(root: string): Promise<Bundle> {
     chunkNames: 'chunks/[name]-[hash]',
     define: commonJsNames,
     banner: { js: banner },
-    plugins: [location.plugin],
+    plugins: [location.plugin, plainHttp],
     metafile: true,
     logLevel: 'silent',
   });
