@@ -76,7 +76,7 @@ function spawnPlatform({ installation, definition }: Plan): number {
   const output = openSync(path, 'a', 0o600);
   try {
     const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
-    const child = spawn(process.execPath, [program, '--dir', installation.dir], {
+    const child = spawn(process.execPath, [...nodeFlags, program, '--dir', installation.dir], {
       cwd: installation.dir,
       env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(process.env) },
       detached: true,
@@ -93,6 +93,9 @@ function spawnPlatform({ installation, definition }: Plan): number {
     closeSync(output);
   }
 }
+
+/** Young objects get 4 MB instead of 16: measured, that is 5 MB less in a platform at rest, and calls allocate little. */
+const nodeFlags = ['--max-semi-space-size=4'];
 
 /** What the platform's process, and through it MCP servers, may know of the shell that typed `svc up`: no stray secret of it. */
 const inherited =

@@ -3,20 +3,19 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmS
 import { dirname } from 'node:path';
 
 /** Replaces the file in one step: whoever reads it, and whatever kills this process, there is the old text or the new. */
-export function writeDurably(path: string, text: string, mode = 0o600): void {
-  const draft = writeDraft(path, text, mode);
-  try {
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
+export function writeWhole(path: string, text: string): void {
+  replaceWith(writeDraft(path, text, { mode: 0o600, durably: false }), path);
+}
+
+/** As `writeWhole`, and a loss of power changes nothing about it: for what must outlive the processes it speaks of. */
+export function writeDurably(path: string, text: string): void {
+  replaceWith(writeDraft(path, text, { mode: 0o600, durably: true }), path);
   syncFolder(dirname(path));
 }
 
 /** Writes the file, whole or not at all, unless it exists; returns whether it did. Nothing that exists is ever overwritten. */
 export function writeIfAbsent(path: string, text: string, mode = 0o600): boolean {
-  const draft = writeDraft(path, text, mode);
+  const draft = writeDraft(path, text, { mode, durably: true });
   try {
     linkSync(draft, path);
   } catch (error) {
@@ -43,12 +42,21 @@ export function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-function writeDraft(path: string, text: string, mode: number): string {
+function replaceWith(draft: string, path: string): void {
+  try {
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+function writeDraft(path: string, text: string, { mode, durably }: { mode: number; durably: boolean }): string {
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.draft`;
   const file = openSync(draft, 'wx', mode);
   try {
     writeSync(file, text);
-    fsyncSync(file);
+    if (durably) fsyncSync(file);
   } finally {
     closeSync(file);
   }

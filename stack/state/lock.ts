@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
-import { readJson, writeDurably } from './durable-file.ts';
+import { readJson, writeWhole } from './durable-file.ts';
 import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Holds something of an installation for this process alone. */
@@ -29,7 +29,7 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
     if (isBusy(error)) throw held(installation, name);
     throw error;
   }
-  writeDurably(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
+  writeWhole(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
   return { release: () => (database.isOpen ? database.close() : undefined) };
 }
 

@@ -5,7 +5,7 @@ import { errorCodes } from '../../services/contracts/errors.ts';
 import { listeners } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { serviceStates } from '../lifecycle/transition.ts';
-import { readJson, writeDurably } from './durable-file.ts';
+import { readJson, writeWhole } from './durable-file.ts';
 
 /** `state/process.json`: what the process that runs the platform says of itself, from its first moment to its last. */
 export const platformRecord = z.object({
@@ -47,7 +47,7 @@ export function readRecord({ stateDir }: Installation): PlatformRecord | null {
 }
 
 export function writeRecord({ stateDir }: Installation, record: PlatformRecord): void {
-  writeDurably(recordFile(stateDir), JSON.stringify(record, null, 2));
+  writeWhole(recordFile(stateDir), JSON.stringify(record, null, 2));
 }
 
 export function removeRecord({ stateDir }: Installation): void {
@@ -59,7 +59,7 @@ export function readFailure({ stateDir }: Installation): Failure | null {
 }
 
 export function writeFailure({ stateDir }: Installation, content: Failure): void {
-  writeDurably(failureFile(stateDir), JSON.stringify(content, null, 2));
+  writeWhole(failureFile(stateDir), JSON.stringify(content, null, 2));
 }
 
 export function removeFailure({ stateDir }: Installation): void {
