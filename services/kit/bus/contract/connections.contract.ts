@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { patterns, subjects } from '../../../contracts/bus/subjects.ts';
@@ -22,13 +23,15 @@ export function connectionsContract(engine: BusEngine): void {
   });
 
   it('are not made while no backend is there to check the credential', async () => {
-    const hub = await engine.start(await newFolder());
+    const folder = await newFolder();
+    const hub = await engine.start(folder);
     try {
       await expect(hub.connect(stranger, newProcessId())).rejects.toMatchObject({ code: 'unavailable' });
       await hub.connect({ kind: 'backend' }, newProcessId());
       await expect(hub.connect(stranger, newProcessId())).rejects.toMatchObject({ code: 'unavailable' });
     } finally {
       await hub.stop();
+      await rm(folder, { recursive: true });
     }
   });
 
