@@ -8,6 +8,8 @@ export interface RowsPlan {
   /** One after the other until `limit` rows are there; each one's last parameter, not among its values, is how many are still wanted. */
   readonly steps: readonly Sql[];
   readonly limit: number;
+  /** Every row that is looked at is one that is given: the time it takes is that of the rows that come. */
+  readonly straight: boolean;
   /** The first one with few enough candidates is run instead of `steps`. */
   readonly shortcuts: readonly Shortcut[];
 }
@@ -85,5 +87,5 @@ export function inWorkspace(workspace: SqlValue): readonly Sql[] {
 function pointPlan(type: string, conditions: readonly Sql[]): RowsPlan {
   const { sql, values } = all(conditions);
   const step = { sql: `select ${columnList(type)} from ${quoted(type)} n where ${sql} limit ?`, values };
-  return { steps: [step], limit: 1, shortcuts: [] };
+  return { steps: [step], limit: 1, straight: true, shortcuts: [] };
 }

@@ -10,20 +10,22 @@ interface Asked {
 /** Reads are bounded by pages: one that takes longer waits for a disk that does not answer. */
 const answerMs = 30_000;
 const askedMax = 1000;
+/** A thread takes some twenty megabytes, which a platform that nobody looks at need not have. */
+const idleMs = 20_000;
 
-/** The thread for reads that may take long, so that none holds up the main thread. */
+/** The thread for reads that may take long, so that none holds up the main thread. It is there while it is used. */
 export class ReaderThread {
   readonly #file: string;
   #worker: Worker | null = null;
   /** Answers come in the order of asking. */
   #asked: Asked[] = [];
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** Takes tens of milliseconds beside the main thread, so it is begun before the first question. */
-  start(): Worker {
+  #start(): Worker {
     if (this.#worker !== null) return this.#worker;
     // The build knows this form: in dist/ it names the bundle of the same file, and from source Node strips the types.
     const worker = new Worker(new URL('./sqlite-reader.worker.ts', import.meta.url), {
@@ -33,7 +35,9 @@ export class ReaderThread {
       // Pages pass through and are forgotten: more room for them would only be kept (32 MB of resident memory).
       resourceLimits: { maxYoungGenerationSizeMb: 8 },
     });
-    worker.on('message', (answer: Answer) => this.#asked.shift()?.settle(answer));
+    worker.on('message', (answer: Answer) => {
+      if (this.#worker === worker) this.#asked.shift()?.settle(answer);
+    });
     worker.on('error', (cause) => this.#lost(worker, cause));
     worker.on('exit', () => this.#lost(worker, undefined));
     this.#worker = worker;
@@ -59,7 +63,9 @@ export class ReaderThread {
           reject(error);
         },
       });
-      this.start().postMessage(question);
+      this.#start().postMessage(question);
+      clearTimeout(this.#idle);
+      this.#idle = setTimeout(() => this.#rest(), idleMs).unref();
     });
   }
 
@@ -67,9 +73,18 @@ export class ReaderThread {
   async close(): Promise<void> {
     const worker = this.#worker;
     if (worker === null) return;
+    clearTimeout(this.#idle);
     const ended = new Promise((resolve) => worker.once('exit', resolve));
     await this.ask({ kind: 'close' }).catch(() => worker.terminate());
     await ended;
+  }
+
+  /** Lets the thread go; a question that comes while it ends starts another. */
+  #rest(): void {
+    const worker = this.#worker;
+    if (worker === null || this.#asked.length > 0) return;
+    this.#worker = null;
+    worker.postMessage({ kind: 'close' } satisfies Question);
   }
 
   /** The next question starts a new thread. */

@@ -18,11 +18,29 @@ export function runRows(connection: Connection, plan: RowsPlan): Row[] {
   return connection.snapshot(() => runSteps(connection, chosenSteps(connection, plan), plan.limit));
 }
 
-export function runFollow(connection: Connection, plan: FollowPlan): Followed {
-  return connection.snapshot(() => follow(connection, plan));
+/** What a straight plan gives where that is at most `max` rows, else null: the look costs no more than those. */
+export function runFew(connection: Connection, plan: RowsPlan, max: number): Row[] | null {
+  if (!plan.straight) return null;
+  const rows = connection.snapshot(() => runSteps(connection, plan.steps, Math.min(plan.limit, max + 1)));
+  return rows.length <= max ? rows : null;
 }
 
-function follow(connection: Connection, { ends, node, ids, limitEach }: FollowPlan): Followed {
+/** As `runFew`, for edges. */
+export function followFew(connection: Connection, plan: FollowPlan, max: number): Followed | null {
+  if (plan.ids.length > max) return null;
+  const limitEach = Math.min(plan.limitEach, max + 1);
+  const followed = connection.snapshot(() => follow(connection, { ...plan, limitEach }, max));
+  return followed?.ends.every((ends) => ends.length < limitEach || limitEach === plan.limitEach) ? followed : null;
+}
+
+export function runFollow(connection: Connection, plan: FollowPlan): Followed {
+  const followed = connection.snapshot(() => follow(connection, plan, endsMax));
+  if (followed !== null) return followed;
+  throw new SvcError('too_large', `More than ${endsMax} edges were to be followed at once: follow fewer nodes.`);
+}
+
+/** Null as soon as there are more ends than `max`. */
+function follow(connection: Connection, { ends, node, ids, limitEach }: FollowPlan, max: number): Followed | null {
   const rows: Row[] = [];
   const places = new Map<string, number | null>();
   let total = 0;
@@ -34,14 +52,13 @@ function follow(connection: Connection, { ends, node, ids, limitEach }: FollowPl
     places.set(id, found);
     return found;
   };
-  const found = ids.map((id) => {
-    const others = connection.rows(ends.sql, [...ends.values, id, limitEach]).map(([other]) => place(String(other)));
+  const found: number[][] = [];
+  for (const id of ids) {
+    const others = connection.rows(ends.sql, [...ends.values, id, limitEach]);
     total += others.length;
-    if (total > endsMax) {
-      throw new SvcError('too_large', `More than ${endsMax} edges were to be followed at once: follow fewer nodes.`);
-    }
-    return others.filter((other) => other !== null);
-  });
+    if (total > max) return null;
+    found.push(others.map(([other]) => place(String(other))).filter((other) => other !== null));
+  }
   return { rows, ends: found };
 }
 

@@ -32,6 +32,7 @@ export function searched(
   return {
     steps: steps(walk),
     limit,
+    straight: false,
     shortcuts: canLookUp ? longestFirst(words).map((word) => lookUp(selection, word, steps)) : [],
   };
 }

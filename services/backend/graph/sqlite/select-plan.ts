@@ -5,7 +5,7 @@ import { all, beginsWith, equal, quoted, type Sql, sqlValue } from './sql.ts';
 
 /** One row more than a page has, which tells whether there is another. */
 export function selectPlan(selection: CheckedSelection): RowsPlan {
-  return searched(selection, selection.limit + 1, (source) =>
+  const plan = searched(selection, selection.limit + 1, (source) =>
     phases(selection).map((phase) => {
       const where = all([...conditions(selection), ...source.conditions, ...phase.conditions]);
       return {
@@ -14,6 +14,14 @@ export function selectPlan(selection: CheckedSelection): RowsPlan {
       };
     }),
   );
+  return { ...plan, straight: isStraight(selection) };
+}
+
+/** In the order of an index that holds all of its conditions. */
+function isStraight({ words, conditions: asked, orderBy }: CheckedSelection): boolean {
+  if (words.length > 0 || asked.length > 1) return false;
+  const [only] = asked;
+  return only === undefined || (only.kind === 'in' && only.values.length === 1 && orderBy === 'id');
 }
 
 export function countPlan(selection: CheckedSelection): RowsPlan {

@@ -6,7 +6,7 @@ import { Connection } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { ReaderThread } from './reader-thread.ts';
 import { readsOn } from './reads.ts';
-import { runRows } from './run-plan.ts';
+import { followFew, runFew, runRows } from './run-plan.ts';
 import { isBusy } from './sqlite-errors.ts';
 import { openTransaction } from './sqlite-transaction.ts';
 import { storageItems } from './storage.ts';
@@ -29,6 +29,8 @@ export interface SqliteGraphLimits {
 
 const defaultLimits: SqliteGraphLimits = { workMs: 10_000, lockMs: 5000, waitMs: 30_000, waitingMax: 1000 };
 const lockPauseMs = 20;
+/** Read in a fraction of a millisecond. */
+const fewRows = 64;
 /** Where a commit moves the log into the file, which takes milliseconds: 16 MiB, about a hundred commits. */
 const logPages = 4096;
 
@@ -44,18 +46,11 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
     return reader;
   };
   const thread = new ReaderThread(file);
-  thread.start();
+  // A look at a few rows costs this thread less than a message to another would; what turns out to be long is asked of the other.
   const reads = readsOn({
-    // A look into a unique index costs this thread less than a message to another would.
     point: async (plan) => runRows(mustBeOpen(), plan),
-    rows: async (plan) => {
-      mustBeOpen();
-      return thread.ask({ kind: 'rows', plan });
-    },
-    follow: async (plan) => {
-      mustBeOpen();
-      return thread.ask({ kind: 'follow', plan });
-    },
+    rows: async (plan) => runFew(mustBeOpen(), plan, fewRows) ?? (await thread.ask({ kind: 'rows', plan })),
+    follow: async (plan) => followFew(mustBeOpen(), plan, fewRows) ?? (await thread.ask({ kind: 'follow', plan })),
   });
 
   return {
