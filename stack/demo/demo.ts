@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -7,7 +8,7 @@ import { apply } from '../apply/apply.ts';
 import type { BackendClient } from '../backend-client.ts';
 
 /** A small MCP server of our own, two skills and a role: enough for an agent to call something. */
-const demoFile = fileURLToPath(new URL('../../templates/demo/platform.yaml', import.meta.url));
+const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.url)), 'platform.yaml');
 const workspaceName = 'Default';
 const keyName = 'demo';
 

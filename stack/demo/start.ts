@@ -1,0 +1,81 @@
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { toSvcError } from '../../services/contracts/errors.ts';
+import type { Secret } from '../../services/contracts/secret.ts';
+import { connectToBackend } from '../backend-client.ts';
+import { createInstallation } from '../create-installation.ts';
+import type { Installation } from '../installation.ts';
+import { up } from '../lifecycle/up.ts';
+import type { Urls } from '../lifecycle/urls.ts';
+import { setUpDemo } from './demo.ts';
+
+/** `npm start`: an installation with a demo in ./svc, in the foreground, until Ctrl-C. */
+
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (stopping.signal.aborted) process.exit(130);
+    stopping.abort();
+  });
+}
+
+try {
+  await startDemo();
+} catch (thrown) {
+  const error = toSvcError(thrown);
+  const text = error.cause instanceof Error && error.code === 'internal' ? error.cause.message : error.message;
+  process.stderr.write(`${text}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
+  process.exitCode = 1;
+}
+
+async function startDemo(): Promise<void> {
+  const { installation } = await createInstallation({ dir: join(process.cwd(), 'svc') });
+  enableCompileCache(join(installation.stateDir, 'compile-cache'));
+  const { signal } = stopping;
+  let failure: unknown = null;
+  let demo = Promise.resolve();
+  await up({
+    installation,
+    foreground: true,
+    signal,
+    onProgress(progress) {
+      if (progress.kind === 'notice') process.stderr.write(`${progress.message}\n`);
+      if (progress.kind !== 'ready') return;
+      demo = openDemo(installation, progress.status.urls).catch((error: unknown) => {
+        if (signal.aborted) return;
+        failure = error;
+        stopping.abort();
+      });
+    },
+  });
+  await demo;
+  if (failure !== null) throw failure;
+}
+
+async function openDemo(installation: Installation, urls: Urls): Promise<void> {
+  const backend = await connectToBackend(installation);
+  process.stdout.write(greeting(urls, await setUpDemo(backend, stopping.signal)));
+}
+
+function greeting({ app, api, mcp }: Urls, key: Secret): string {
+  const authorization = `Authorization: Bearer ${key.reveal()}`;
+  const json = {
+    mcpServers: { platform: { type: 'http', url: mcp, headers: { Authorization: `Bearer ${key.reveal()}` } } },
+  };
+  return `
+The platform is running. Ctrl-C stops it; all data stays in ./svc.
+
+  app   ${app}
+  api   ${api}
+  mcp   ${mcp}      agents connect here
+  key   ${key.reveal()}      made by this start; the one before is revoked
+
+Connect Claude Code:
+
+  claude mcp add --transport http platform ${mcp} --header "${authorization}"
+
+Connect another agent, in the file where it lists its MCP servers:
+
+${JSON.stringify(json, null, 2).replace(/^/gm, '  ')}
+`;
+}
