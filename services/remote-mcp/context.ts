@@ -63,11 +63,7 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
   const catalogues = new Catalogues({
     pull: (workspace, etag, signal) =>
       pullCatalogue(workspace, { etag, signal, processes, systemKey: config.SYSTEM_KEY, backendUrl: backendUrl() }),
-    onChange: (before, after) => {
-      if (before !== null && before.suspended !== after.suspended) principals.forgetWorkspace(after.workspace);
-      if (after.suspended) streams.endWorkspace(after.workspace);
-      void listChanges.ofWorkspace(after.workspace);
-    },
+    onChange: ({ workspace }) => void listChanges.ofWorkspace(workspace),
     log: log('catalogue'),
   });
   const listChanges = new ListChanges({ catalogues, streams, messages });

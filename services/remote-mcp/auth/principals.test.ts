@@ -63,6 +63,18 @@ test('a refusal is remembered for a moment, and forgotten when any key changes',
   expect(await again).toBe(principal);
 });
 
+test('a refusal that was on its way when a key changed is not remembered', async () => {
+  const { subject, questions, authenticate } = principals();
+  const first = authenticate();
+  subject.forgetKey(newId('key'));
+  questions[0]?.answer(unknown);
+  await expect(first).rejects.toMatchObject({ code: 'unauthenticated' });
+  const again = authenticate();
+  expect(questions).toHaveLength(2);
+  questions[1]?.answer(good);
+  expect(await again).toBe(principal);
+});
+
 test('a key that cannot be checked is refused with 503 and asked about again', async () => {
   const { questions, authenticate } = principals();
   const first = authenticate();

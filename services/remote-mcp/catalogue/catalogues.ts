@@ -8,7 +8,7 @@ import { WorkspaceCatalogue } from './workspace-catalogue.ts';
 
 export interface CataloguesOptions {
   readonly pull: (workspace: WorkspaceId, etag: string | null, signal: AbortSignal) => Promise<Pulled>;
-  readonly onChange: (before: Catalogue | null, after: Catalogue) => void;
+  readonly onChange: (present: Catalogue) => void;
   readonly log: Logger;
 }
 

@@ -29,7 +29,7 @@ function pulled() {
         pulls.push({ etag, answer: resolve, fail: () => reject(new SvcError('unavailable', 'away')) });
         for (const wake of waiting.splice(0)) wake();
       }),
-    onChange: (_before, after) => versions.push(after.version),
+    onChange: (present) => versions.push(present.version),
     log: log('catalogue'),
   });
   const pull = async (count: number) => {

@@ -5,7 +5,7 @@ import type { Pulled } from './pull.ts';
 
 export interface WorkspaceCatalogueOptions {
   readonly pull: (etag: string | null, signal: AbortSignal) => Promise<Pulled>;
-  readonly onChange: (before: Catalogue | null, after: Catalogue) => void;
+  readonly onChange: (present: Catalogue) => void;
   readonly log: Logger;
 }
 
@@ -109,9 +109,8 @@ export class WorkspaceCatalogue {
   }
 
   #use(catalogue: Catalogue, etag: string): void {
-    const before = this.#current;
     this.#current = catalogue;
     this.#etag = etag;
-    this.#options.onChange(before, catalogue);
+    this.#options.onChange(catalogue);
   }
 }

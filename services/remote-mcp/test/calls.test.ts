@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callHeader } from '../../contracts/bus/call.ts';
-import { streams } from '../../contracts/bus/subjects.ts';
+import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newProcessId } from '../../contracts/ids.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
@@ -385,6 +385,28 @@ test('of two runtime processes the one with fewer calls under way gets the next,
     (await Promise.all([1, 2, 3, 4].map(callTwin))).map(({ body }) => body.result.content[0].text);
   await until(async () => (await texts()).every((one) => one === 'first'));
   await twin.stop();
+});
+
+test('a runtime process that the backend says is gone gets no call, until it is heard again', async () => {
+  const own = await TestWorkspace.create(platform, 'gone');
+  const quiet = await platform.connectRuntime('lonely');
+  await own.mcpServer('quiet', [tool('quiet')], quiet);
+  await own.role('All', [await own.skill('quiet', ['quiet/quiet'])]);
+  const { text } = await own.key('agent');
+  const of = await openSession(platform.mcpUrl, text);
+  const callQuiet = async () =>
+    (await send(platform.mcpUrl, { key: text, session: of, body: rpc('tools/call', { name: 'quiet' }) })).body.result;
+  await until(async () => (await callQuiet())?.content.length === 1);
+  // It says that it will not be heard for a minute, so silence alone says nothing.
+  quiet.stopBeating();
+  quiet.beat(60_000);
+  const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+  backendBus.publish(subjects.gone(quiet.runtime, quiet.process), Buffer.from('{}'));
+  await until(async () => (await callQuiet()).isError === true);
+  expect((await callQuiet()).content[0].text).toMatch(/its runtime has stopped answering/);
+  quiet.beat(60_000);
+  await until(async () => (await callQuiet()).isError === undefined);
+  await backendBus.close();
 });
 
 test('calls and used keys are counted', async () => {

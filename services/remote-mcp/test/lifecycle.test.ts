@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newKey } from '../../contracts/keys.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import { startRemoteMcp } from '../start.ts';
+import { lossy } from './lossy-hub.ts';
 import { startPlatform, until } from './platform.ts';
 import { openSession, ping, rpc, send } from './raw.ts';
 import { result, tool } from './runtime.ts';
@@ -48,8 +49,16 @@ describe('without a backend', () => {
     expect(
       (await send(platform.mcpUrl, { key, session: fresh, body: rpc('tools/list') })).body.result.tools,
     ).toHaveLength(5);
+    await send(platform.mcpUrl, { key, session, body: rpc('tools/list') });
+    const stream = await openStream(platform.mcpUrl, { key, session });
+    platform.runtime.stopBeating();
+    await until(() => stream.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
+    expect((await call('echo')).text).toMatch(/its runtime has stopped answering.*Repair: Start the runtime again/);
+    expect((await call('list_skills')).text).toMatch(/Not available, loaded\. MCP server \\"files\\" is Disconnected/);
+    platform.runtime.beat(60_000);
+    await until(async () => (await call('echo')).body.result.isError === undefined);
+    stream.close();
     await platform.startBackend();
-    await workspace.skill('later', []);
     await workspace.role('Later', [await workspace.skill('latest', [])]);
     await until(async () => (await call('list_skills')).text.includes('latest'), 20_000);
     await platform.stop();
@@ -78,6 +87,30 @@ test('the bus is lost: nobody is told that a key is wrong', async () => {
   expect(await status(other, ping)).toBe(503);
   expect((await send(`${platform.url}/ready`, { method: 'GET' })).status).toBe(503);
   expect((await send(`${platform.url}/health`, { method: 'GET' })).status).toBe(200);
+  await platform.stop();
+});
+
+test('what was missed while the bus was lost is caught up with when it returns', async () => {
+  const platform = await startPlatform();
+  const hub = lossy(platform.hub);
+  const url = `${(await platform.startAnother({}, hub)).url}/mcp`;
+  const workspace = await TestWorkspace.create(platform, 'acme');
+  const [stays, revoked] = [await workspace.key('stays'), await workspace.key('revoked')];
+  const [session, ended] = [await openSession(url, stays.text), await openSession(url, stays.text)];
+  const listSkills = () =>
+    send(url, { key: stays.text, session, body: rpc('tools/call', { name: 'list_skills', arguments: {} }) });
+  const pingWith = async (key: string) => (await send(url, { key, body: ping })).status;
+  expect([(await listSkills()).status, await pingWith(revoked.text)]).toEqual([200, 200]);
+  hub.lose();
+  await workspace.revoke(revoked.id);
+  await workspace.role('New', [await workspace.skill('new', [])]);
+  expect((await send(platform.mcpUrl, { method: 'DELETE', key: stays.text, session: ended })).status).toBe(204);
+  expect((await send(url, { key: stays.text, session: ended, body: ping })).status).toBe(200);
+  expect(await pingWith(revoked.text)).toBe(200);
+  hub.restore();
+  expect(await pingWith(revoked.text)).toBe(401);
+  expect((await send(url, { key: stays.text, session: ended, body: ping })).status).toBe(404);
+  await until(async () => (await listSkills()).text.includes('new'));
   await platform.stop();
 });
 

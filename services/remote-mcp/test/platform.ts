@@ -26,7 +26,7 @@ export interface Platform {
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   must(query: string, variables?: Variables): Promise<any>;
   /** Another remote-mcp on the same bus. */
-  startAnother(env?: Readonly<Record<string, string>>): Promise<RunningService>;
+  startAnother(env?: Readonly<Record<string, string>>, through?: Hub): Promise<RunningService>;
   connectRuntime(name?: 'cloud' | 'lonely'): Promise<TestRuntime>;
   stopBackend(): Promise<void>;
   startBackend(): Promise<void>;
@@ -71,7 +71,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     port = new URL(service.url ?? '').port;
     return service;
   };
-  const bootRemoteMcp = (env: Readonly<Record<string, string>> = {}) =>
+  const bootRemoteMcp = (env: Readonly<Record<string, string>> = {}, through = hub) =>
     startRemoteMcp(
       {
         SYSTEM_KEY: systemKeys.remoteMcp.reveal(),
@@ -81,7 +81,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
         ...options.env,
         ...env,
       },
-      surroundings(hub),
+      surroundings(through),
     );
 
   const must: Platform['must'] = async (query, variables) => {
@@ -121,8 +121,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     ...{ hub, remoteMcp, runtime, logged, must },
     url: remoteMcp.url ?? '',
     mcpUrl: `${remoteMcp.url}/mcp`,
-    startAnother: async (env) => {
-      const another = await bootRemoteMcp(env);
+    startAnother: async (env, through) => {
+      const another = await bootRemoteMcp(env, through);
       others.push(another);
       await untilReady(another);
       return another;

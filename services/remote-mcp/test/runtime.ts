@@ -18,6 +18,8 @@ export interface TestRuntime {
   /** Answers calls from now on; the last one that was set counts. */
   answer(answerer: Answerer): void;
   stopBeating(): void;
+  /** One heartbeat, which says when the next is to be expected. */
+  beat(intervalMs: number): void;
   stop(): Promise<void>;
 }
 
@@ -51,8 +53,8 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
     if (calls.length < callsMax) calls.push(call);
     return await answerer(call, request);
   });
-  const beat = () => {
-    const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs: beatEveryMs, version: '1' };
+  const beat = (intervalMs = beatEveryMs) => {
+    const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };
     bus.publish(subjects.heartbeat(runtime, process), toBody(body));
   };
   beat();
@@ -71,6 +73,7 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
       answerer = next;
     },
     stopBeating: () => clearInterval(timer),
+    beat,
     stop: async () => {
       clearInterval(timer);
       await bus.close();

@@ -126,6 +126,9 @@ describe('SVC_SESSION_IDLE_TIMEOUT_MS', () => {
     });
     expect((await listWith(idle, url)).status).toBe(404);
     expect((await listWith(listening, url)).status).toBe(200);
+    // Its record was renewed meanwhile, so that others know that it is in use.
+    const elsewhere = await platform.startAnother({ SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) });
+    expect((await listWith(used, `${elsewhere.url}/mcp`)).status).toBe(200);
     stream.close();
     const closedAt = performance.now();
     await until(() => performance.now() - closedAt > idleMs * 1.5);
@@ -141,6 +144,8 @@ describe('another remote-mcp', () => {
     const skill = await workspace.skill('reading', []);
     await workspace.role('Reader', [skill]);
     const session = await openSession(here, key);
+    const other = (await workspace.key('elsewhere')).text;
+    expect((await listWith(session, there, other)).status).toBe(404);
     expect((await listWith(session, there)).status).toBe(200);
     const loadIn = (url: string) =>
       send(url, { key, session, body: rpc('tools/call', { name: 'load_skill', arguments: { skill: 'reading' } }) });
@@ -176,9 +181,16 @@ describe('another remote-mcp', () => {
   });
 });
 
-test('a session outlives its remote-mcp', async () => {
-  const session = await openSession(platform.mcpUrl, key);
-  expect((await listWith(session)).status).toBe(200);
-  platform = await platform.restartRemoteMcp();
-  expect((await listWith(session)).status).toBe(200);
+test('a session outlives its remote-mcp, and its idle time goes on from its last use', async () => {
+  const idleMs = 4000;
+  const env = { SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) };
+  const [first, second] = [await platform.startAnother(env), await platform.startAnother(env)];
+  const openedAt = performance.now();
+  const since = () => performance.now() - openedAt;
+  const session = await openSession(`${first.url}/mcp`, key);
+  // Used again before a renewal of its record is due: only the stop writes this down.
+  await until(async () => (await listWith(session, `${first.url}/mcp`)).status === 200 && since() > idleMs / 5);
+  await first.stop();
+  await until(() => since() > idleMs + 50);
+  expect((await listWith(session, `${second.url}/mcp`)).status).toBe(200);
 });

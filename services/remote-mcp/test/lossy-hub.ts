@@ -1,0 +1,44 @@
+import type { Bus, Hub, Message } from '../../kit/bus/bus.ts';
+
+/** The real bus, whose connections can be told that they are lost: until they return, what is published passes them by. */
+export interface LossyHub extends Hub {
+  lose(): void;
+  restore(): void;
+}
+
+export function lossy(hub: Hub): LossyHub {
+  const watchers = new Set<(state: 'connected' | 'disconnected') => void>();
+  let isLost = false;
+  const tell = (state: 'connected' | 'disconnected') => {
+    isLost = state === 'disconnected';
+    for (const watcher of watchers) watcher(state);
+  };
+  const wrap = (bus: Bus): Bus => ({
+    identity: bus.identity,
+    publish: (subject, payload, headers) => {
+      if (!isLost) bus.publish(subject, payload, headers);
+    },
+    subscribe: (pattern, handle, options) => {
+      const heard = (message: Message) => (isLost ? undefined : handle(message));
+      return bus.subscribe(pattern, heard, options);
+    },
+    request: (...question) => bus.request(...question),
+    respond: (...answer) => bus.respond(...answer),
+    stream: (name) => bus.stream(name),
+    bucket: (...bucket) => bus.bucket(...bucket),
+    onConnection: (watcher) => {
+      watchers.add(watcher);
+      return bus.onConnection(watcher);
+    },
+    authorize: (authorizer) => bus.authorize(authorizer),
+    disconnect: (runtime) => bus.disconnect(runtime),
+    onGone: (listener) => bus.onGone(listener),
+    close: () => bus.close(),
+  });
+  return {
+    connect: async (credentials, process) => wrap(await hub.connect(credentials, process)),
+    stop: () => hub.stop(),
+    lose: () => tell('disconnected'),
+    restore: () => tell('connected'),
+  };
+}
