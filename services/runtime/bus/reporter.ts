@@ -8,6 +8,7 @@ import type { Logger } from '../../kit/log.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { ToolList } from '../supervisor/tool-list.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
+import { untilAborted } from '../time/until-aborted.ts';
 import type { RuntimeConnection } from './connect.ts';
 
 export interface ReporterOptions {
@@ -143,9 +144,4 @@ export class Reporter {
     const known = tools ?? this.#told.get(report.mcpServer)?.tools ?? null;
     this.#told.set(report.mcpServer, { report: JSON.stringify(report), tools: known });
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

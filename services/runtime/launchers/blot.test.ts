@@ -10,6 +10,22 @@ test('values of the environment are blotted out, plain and encoded', () => {
   expect(blot(`a ${seen.join(' b ')} c 1`)).toBe('a [secret] b [secret] b [secret] b [secret] c 1');
 });
 
+test('hex, and base64 in whatever it lies', () => {
+  const secret = 'p4ss?w>ord';
+  const blot = child({ TOKEN: secret });
+  const hex = Buffer.from(secret).toString('hex');
+  expect(blot(`${hex} ${hex.toUpperCase()}`)).toBe('[secret] [secret]');
+  for (const encoding of ['base64', 'base64url'] as const) {
+    for (const around of ['u:', 'me:', 'you:']) {
+      const [before, after] = [Buffer.from(around), Buffer.from('@host')];
+      const text = Buffer.concat([before, Buffer.from(secret), after]).toString(encoding);
+      const left = blot(text);
+      expect(left).toMatch(/^\w{2,6}\[secret\]\w{6,10}=*$/);
+      expect(Buffer.from(left.replace('[secret]', ''), encoding).toString('latin1')).not.toMatch(/4ss|w>o/);
+    }
+  }
+});
+
 test('each line of a key and the longest of two values that contain each other', () => {
   const blot = child({ KEY: '-----BEGIN-----\nabcdefgh\nijklmnop', SHORT: 'abcd' });
   expect(blot('ijklmnop abcdefgh abcd')).toBe('[secret] [secret] [secret]');

@@ -25,9 +25,28 @@ function formsOf(value: string): readonly string[] {
   const parts = [value, ...value.split(/\r?\n/), ...value.split(' ')].map((part) => part.trim());
   return parts
     .filter((part) => part.length >= secretMinLength)
-    .flatMap((part) => [part, encodeURIComponent(part), JSON.stringify(part).slice(1, -1), base64(part)]);
+    .flatMap((part) => [
+      part,
+      encodeURIComponent(part),
+      JSON.stringify(part).slice(1, -1),
+      ...encoded(Buffer.from(part)),
+    ]);
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
+function encoded(value: Buffer): readonly string[] {
+  const hex = value.toString('hex');
+  const base64 = [value.toString('base64'), ...[0, 1, 2].map((before) => base64Within(value, before))];
+  return [hex, hex.toUpperCase(), ...base64, ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+/**
+ * What the base64 of any longer text shows of a value that lies so many bytes in (`user:password` of Basic authentication): the characters
+ * in which its neighbours have no part (RFC 4648 §4).
+ */
+function base64Within(value: Buffer, before: number): string {
+  const text = Buffer.concat([Buffer.alloc(before), value])
+    .toString('base64')
+    .replaceAll('=', '');
+  const end = ((before + value.length) * 8) % 6 === 0 ? text.length : text.length - 1;
+  return text.slice(Math.ceil((before * 8) / 6), end);
 }

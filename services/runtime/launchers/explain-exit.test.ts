@@ -15,7 +15,7 @@ test.each([
   ['GITHUB_TOKEN environment variable is not set', 1, 'setting_missing'],
   ['Error: API key is required', 1, 'setting_missing'],
   ['Usage: mcp-server-filesystem [allowed-directory]', 1, 'arguments_wrong'],
-  ["EACCES: permission denied, open '/root/x'", 1, 'permission_denied'],
+  ["EACCES: permission denied, open '/data/x'", 1, 'permission_denied'],
   ["ENOENT: no such file or directory, stat '/nowhere'", 1, 'file_not_found'],
   ['FATAL ERROR: JavaScript heap out of memory', 134, 'out_of_memory'],
   ['something else', 3, 'exited'],

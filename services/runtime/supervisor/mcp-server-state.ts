@@ -98,6 +98,20 @@ export function transition(state: State, event: Event, clock: Clock): State {
   }
 }
 
+/** Whether it may well be connected within this time, so that a call had better wait for it. */
+export function isExpectedWithin(state: State, timeMs: number, now: number): boolean {
+  switch (state.phase) {
+    case 'waiting':
+    case 'starting':
+    case 'connected': // It was until just now, and begins anew.
+      return timeMs > 0;
+    case 'failed':
+      return state.retryAt - now < timeMs;
+    case 'stopped':
+      return false;
+  }
+}
+
 /** While it is started again after a failure it stays Error: it is not well before it is Connected. */
 export function statusOf(state: State): ServerStatus {
   switch (state.phase) {
@@ -131,9 +145,6 @@ export function reasonOf(state: State): Reason | null {
       return null;
   }
 }
-
-/** Pings in a row without an answer after which an MCP server that does nothing else is started anew. */
-export const deafPingsMax = 3;
 
 function started(state: State, { now }: Clock): State {
   return { ...past(state), phase: 'starting', startedAt: now };

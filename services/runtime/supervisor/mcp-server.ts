@@ -2,23 +2,27 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Assignment, Reason, ServerReport } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
+import { withBugReported } from '../../kit/report-bug.ts';
 import type { Launchers } from '../launchers/launch.ts';
 import { settledWithin } from '../time/settled-within.ts';
+import { untilAborted } from '../time/until-aborted.ts';
+import { Complaints } from './complaints.ts';
 import type { Answer, Call } from './conversation.ts';
-import { type Instance, startInstance } from './instance.ts';
+import { type Instance, type PingOutcome, type StartedInstance, startInstance } from './instance.ts';
 import {
-  deafPingsMax,
   type Event,
   healthOf,
   initialState,
+  isExpectedWithin,
   reasonOf,
   type State,
   stableAfterMs,
   statusOf,
   transition,
 } from './mcp-server-state.ts';
+import { Pulse } from './pulse.ts';
 import type { StartGate } from './start-gate.ts';
-import type { ToolList } from './tool-list.ts';
+import { sameTools, type ToolList } from './tool-list.ts';
 
 export interface McpServerOptions {
   readonly launchers: Launchers;
@@ -40,10 +44,11 @@ export interface Snapshot {
 const callWaitMs = 3000;
 /** An instance that is replaced may finish its calls. */
 const drainMaxMs = 10_000;
-const pingIntervalMs = 30_000;
-const deafPingIntervalMs = 5000;
-/** Lines that are no MCP, after which it is said: a few at the start are common. */
-const garbageMax = 20;
+
+interface Ended {
+  readonly failure: Reason | null;
+  readonly stopped: Promise<void> | null;
+}
 
 /** One MCP server of this runtime: keeps an instance of it running, and knows how it is. */
 export class McpServer {
@@ -53,9 +58,8 @@ export class McpServer {
   #instance: Instance | null = null;
   #tools: ToolList | null = null;
   #lastWords: readonly string[] = [];
-  #trouble: { unreadable: Reason | null; garbage: number } = { unreadable: null, garbage: 0 };
-  /** Aborts when a call got no answer, so that a ping tells at once whether anybody is there. */
-  #doubt = new AbortController();
+  #complaints = new Complaints();
+  #pulse = new Pulse();
   #life = new AbortController();
   #living: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<() => void>();
@@ -144,140 +148,121 @@ export class McpServer {
   }
 
   /** Start, watch, wait, start again, until the life is over; whatever was started is then stopped. */
-  async #live(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const failure = await this.#liveOnce(signal);
-      if (failure === null || !this.#isPresent(signal)) return;
-      this.#apply({ kind: 'failed', reason: failure });
-      this.#log(failure);
+  async #live(life: AbortSignal): Promise<void> {
+    while (!life.aborted) {
+      const { failure, stopped } = await this.#liveOnce(life).catch((thrown: unknown) => this.#ownFault(thrown));
+      if (failure !== null && this.#isPresent(life)) {
+        this.#apply({ kind: 'failed', reason: failure });
+        this.#log(failure);
+      }
+      await stopped;
+      if (!this.#isPresent(life)) return;
       const waitMs = this.#state.phase === 'failed' ? this.#state.retryAt - Date.now() : 0;
-      await pause(waitMs, undefined, { signal }).catch(() => {});
-      if (this.#isPresent(signal)) this.#apply({ kind: 'retry' });
+      await pause(waitMs, undefined, { signal: life }).catch(() => {});
+      if (this.#isPresent(life)) this.#apply({ kind: 'retry' });
     }
   }
 
-  /** From one start to its end. Null where the life ended meanwhile. */
-  async #liveOnce(signal: AbortSignal): Promise<Reason | null> {
-    const started = await this.#startInTurn(signal);
-    if (started === null) return null;
+  /** From one start to its end; `stopped` tells when nothing is left of it. No failure where the life ended meanwhile. */
+  async #liveOnce(life: AbortSignal): Promise<Ended> {
+    const started = await this.#startInTurn(life);
+    if (started === null) return { failure: null, stopped: null };
     if (!started.ok) {
       this.#lastWords = started.lastWords;
-      return started.reason;
+      return { failure: started.reason, stopped: null };
     }
     const { instance, tools } = started;
-    if (this.#isPresent(signal)) this.#connected(instance, tools);
-    const failure = await this.#watch(instance, signal);
+    if (this.#isPresent(life)) this.#connected(instance, tools);
+    const failure = await this.#watch(instance, life);
     if (this.#instance === instance) this.#instance = null;
     this.#lastWords = instance.lastWords();
-    await instance.stop();
-    return failure;
+    return { failure, stopped: instance.stop() };
   }
 
-  async #startInTurn(signal: AbortSignal) {
-    const { gate, launchers, logger, startMaxMs, version } = this.#options;
-    const release = await gate.turn(signal).catch(() => null);
+  /** A mistake of ours with one MCP server must not end the others. */
+  #ownFault(thrown: unknown): Ended {
+    const { message, hint } = withBugReported(thrown, this.#options.logger);
+    return { failure: { code: 'internal', message, repair: hint ?? 'Restart the MCP server.' }, stopped: null };
+  }
+
+  async #startInTurn(life: AbortSignal): Promise<StartedInstance | null> {
+    const release = await this.#options.gate.turn(life).catch(() => null);
     if (release === null) return null;
-    if (!this.#isPresent(signal)) {
-      release();
-      return null;
-    }
     try {
-      this.#apply({ kind: 'start' });
-      this.#trouble = { unreadable: null, garbage: 0 };
-      const ifPresent = (act: () => void) => (this.#isPresent(signal) ? act() : undefined);
-      const listener = {
-        toolsChanged: (tools: ToolList) => ifPresent(() => this.#learn(tools)),
-        toolsUnreadable: (reason: Reason) => ifPresent(() => this.#complain({ unreadable: reason })),
-        garbage: (sample: string) => ifPresent(() => this.#hearGarbage(sample)),
-        doubted: () => this.#doubt.abort(),
-      };
-      return await startInstance({
-        assignment: this.#assignment,
-        launchers,
-        version,
-        listener,
-        logger,
-        startMaxMs,
-        signal,
-      });
+      return this.#isPresent(life) ? await this.#startOne(life) : null;
     } finally {
       release();
     }
+  }
+
+  async #startOne(life: AbortSignal): Promise<StartedInstance> {
+    const { launchers, logger, startMaxMs, version } = this.#options;
+    this.#apply({ kind: 'start' });
+    const complaints = new Complaints();
+    const pulse = new Pulse();
+    this.#complaints = complaints;
+    this.#pulse = pulse;
+    const complain = () => (this.#complaints === complaints ? this.#complain() : undefined);
+    const listener = {
+      toolsChanged: (tools: ToolList) => (this.#isPresent(life) ? this.#learn(tools) : undefined),
+      toolsUnreadable: (reason: Reason) => {
+        complaints.unreadable(reason);
+        complain();
+      },
+      garbage: (sample: string) => {
+        if (!complaints.garbage()) return;
+        logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is no MCP');
+        complain();
+      },
+      doubted: () => pulse.doubt(),
+    };
+    return startInstance({
+      assignment: this.#assignment,
+      launchers,
+      version,
+      listener,
+      logger,
+      startMaxMs,
+      signal: life,
+    });
   }
 
   #connected(instance: Instance, tools: ToolList): void {
     this.#instance = instance;
     if (!sameTools(this.#tools, tools)) this.#tools = tools;
     this.#apply({ kind: 'connected' });
-    this.#complain({});
+    this.#complain();
     const { mcpServer, name: mcpServerName } = this.#assignment;
     this.#options.logger.info({ mcpServer, mcpServerName, tools: tools.tools.length }, 'connected');
   }
 
-  /** Until the instance ends, leaves pings unanswered for too long, or the life is over. */
-  async #watch(instance: Instance, signal: AbortSignal): Promise<Reason | null> {
-    const over = Promise.withResolvers<null>();
-    const end = () => over.resolve(null);
-    signal.addEventListener('abort', end, { once: true });
-    if (signal.aborted) end();
+  /** Until the instance ends, has been deaf for too long, or the life is over. */
+  async #watch(instance: Instance, life: AbortSignal): Promise<Reason | null> {
     const watching = new AbortController();
-    const settling = setTimeout(() => {
-      if (this.#isPresent(signal)) this.#apply({ kind: 'settled' });
-    }, stableAfterMs);
+    const over = untilAborted(life, watching.signal).then(() => null);
+    const ifPresent = (event: Event) => (this.#isPresent(life) ? this.#apply(event) : undefined);
+    const onPing = (outcome: PingOutcome) => ifPresent({ kind: 'ping', outcome });
+    const deaf = this.#pulse.watch({ instance, onPing, signal: watching.signal }).then(() => reasonOf(this.#state));
+    const settling = setTimeout(() => ifPresent({ kind: 'settled' }), stableAfterMs);
     try {
-      return await Promise.race([over.promise, instance.ended, this.#keepPinging(instance, signal, watching.signal)]);
+      return await Promise.race([over, instance.ended, deaf]);
     } finally {
       watching.abort();
       clearTimeout(settling);
-      signal.removeEventListener('abort', end);
     }
-  }
-
-  /** Returns when it has been deaf for so long that only a new start helps. */
-  async #keepPinging(instance: Instance, life: AbortSignal, signal: AbortSignal): Promise<Reason | null> {
-    let waitMs = pingIntervalMs;
-    while (!signal.aborted) {
-      this.#doubt = new AbortController();
-      await pause(waitMs, undefined, { signal: AbortSignal.any([signal, this.#doubt.signal]) }).catch(() => {});
-      if (signal.aborted) break;
-      const isDoubted = this.#doubt.signal.aborted;
-      const outcome = !isDoubted && instance.silentForMs < waitMs ? 'prompt' : await instance.ping();
-      if (signal.aborted || !this.#isPresent(life)) break;
-      this.#apply({ kind: 'ping', outcome });
-      const deaf = this.#state.phase === 'connected' ? this.#state.deafPings : 0;
-      // A call under way may be what it is busy with: it has a deadline of its own.
-      if (deaf >= deafPingsMax && instance.inFlight === 0) return reasonOf(this.#state);
-      waitMs = deaf > 0 ? deafPingIntervalMs : pingIntervalMs;
-    }
-    return null;
   }
 
   async #callWhenConnected(call: Call): Promise<Answer> {
     const deadline = performance.now() + callWaitMs;
-    while (this.#isSoonConnected(deadline) && !call.signal.aborted) {
+    const leftMs = () => deadline - performance.now();
+    while (this.#instance === null && isExpectedWithin(this.#state, leftMs(), Date.now()) && !call.signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
-      await settledWithin(promise, deadline - performance.now());
+      await settledWithin(promise, leftMs());
       this.#waiting.delete(resolve);
     }
     if (this.#instance !== null) return this.#instance.call(call);
     throw this.#unavailable();
-  }
-
-  #isSoonConnected(deadline: number): boolean {
-    const leftMs = deadline - performance.now();
-    if (this.#instance !== null || leftMs <= 0) return false;
-    switch (this.#state.phase) {
-      case 'waiting':
-      case 'starting':
-        return true;
-      case 'failed':
-        return this.#state.retryAt - Date.now() < leftMs;
-      case 'connected': // Its instance has just ended, or is being replaced.
-        return true;
-      case 'stopped':
-        return false;
-    }
   }
 
   #unavailable(): SvcError {
@@ -291,21 +276,13 @@ export class McpServer {
 
   #learn(tools: ToolList): void {
     if (!sameTools(this.#tools, tools)) this.#tools = tools;
-    this.#complain({ unreadable: null });
+    this.#complaints.unreadable(null);
+    this.#complain();
     this.#options.onChange();
   }
 
-  #hearGarbage(sample: string): void {
-    this.#options.logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is no MCP');
-    this.#trouble.garbage++;
-    if (this.#trouble.garbage === garbageMax) this.#complain({});
-  }
-
-  #complain(change: { unreadable?: Reason | null }): void {
-    Object.assign(this.#trouble, change);
-    const reason =
-      this.#trouble.unreadable ?? this.#tools?.omitted ?? (this.#trouble.garbage < garbageMax ? null : tooMuchGarbage);
-    this.#apply({ kind: 'complaint', reason });
+  #complain(): void {
+    this.#apply({ kind: 'complaint', reason: this.#complaints.first(this.#tools) });
   }
 
   /** What an earlier life still does must not be taken for news of the present one. */
@@ -331,16 +308,4 @@ export class McpServer {
       'failed',
     );
   }
-}
-
-const tooMuchGarbage: Reason = {
-  code: 'not_only_mcp',
-  message: 'It writes lines that are no MCP messages to its standard output.',
-  repair: 'Let it write its log to standard error.',
-};
-
-/** The same list again is no news, and is not reported again. */
-function sameTools(one: ToolList | null, other: ToolList): boolean {
-  if (one === null || one.bytes !== other.bytes || one.tools.length !== other.tools.length) return false;
-  return one.tools.every(({ definition }, at) => definition === other.tools[at]?.definition);
 }

@@ -14,6 +14,12 @@ export interface ToolList {
 
 export const noTools: ToolList = { tools: [], omitted: null, bytes: 0 };
 
+/** The same list again is no news, and is not reported again. */
+export function sameTools(one: ToolList | null, other: ToolList): boolean {
+  if (one === null || one.bytes !== other.bytes || one.tools.length !== other.tools.length) return false;
+  return one.tools.every(({ definition }, at) => definition === other.tools[at]?.definition);
+}
+
 /** What a report can hold (contracts/bus/messages.ts), with room for everything else in it. */
 const toolsMax = 20_000;
 const nameMaxChars = 1000;

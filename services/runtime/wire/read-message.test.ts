@@ -73,6 +73,11 @@ test.each([
   expect(read(text)).toBeNull();
 });
 
+test('what is nested too deeply to be written again is no message', () => {
+  const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
+  expect(read(`{"jsonrpc":"2.0","id":7,"x":1,"result":${deep}}`)).toBeNull();
+});
+
 test('bytes that are not UTF-8 are not passed on', () => {
   const line = Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":7,"result":"'), Buffer.of(0xff), Buffer.from('"}')]);
   const [message] = readMessage(line) ?? [];

@@ -14,11 +14,19 @@ export function readMessage(line: Buffer): readonly Incoming[] | null {
   const text = line.toString('utf8');
   const response = readResponse(line, text);
   if (response !== null) return [response];
+  return readUnusual(line, text);
+}
+
+function readUnusual(line: Buffer, text: string): readonly Incoming[] | null {
   const parsed = parseJson(text);
   // Revision 2025-03-26 allows batches ("Base Protocol", "Batching"), so a server of that age may send one.
   const parts = Array.isArray(parsed) ? parsed.slice(0, batchMax) : [parsed];
-  const messages = parts.flatMap((part) => classify(part, parts.length === 1 ? line : null) ?? []);
-  return messages.length === 0 ? null : messages;
+  try {
+    const messages = parts.flatMap((part) => classify(part, Array.isArray(parsed) ? null : line) ?? []);
+    return messages.length === 0 ? null : messages;
+  } catch {
+    return null; // Nested so deeply that it can be read but not written.
+  }
 }
 
 /** The id of a response too long to be read, from its two ends; null where it is no response. */
