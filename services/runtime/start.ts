@@ -4,6 +4,8 @@ import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService, Surroundings } from '../kit/service.ts';
 import { readConfig } from './config.ts';
 import { createRuntime } from './context.ts';
+import { endLeftovers } from './launchers/leftovers.ts';
+import { createLook } from './launchers/processes.ts';
 import { serve } from './serve.ts';
 
 /** `/health` and `/ready` are answered in a moment. */
@@ -37,4 +39,9 @@ export async function startRuntime(env: EnvRecord, surroundings: Surroundings): 
     await serving.stop();
     throw error;
   }
+}
+
+/** Ends the MCP servers that a killed runtime left behind, without starting another runtime; returns how many still lived. */
+export function endLeftBehind(workingDir: string): Promise<number> {
+  return endLeftovers(workingDir, createLook());
 }
