@@ -58,6 +58,7 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     ...{ link, messages, log: log('sessions') },
     idleTimeoutMs: config.SVC_SESSION_IDLE_TIMEOUT_MS,
     isListening: (session) => streams.has(session),
+    onDrop: (session) => streams.endSession(session),
   });
   const processes = new RuntimeProcesses(() => void listChanges.ofAll());
   const catalogues = new Catalogues({

@@ -1,7 +1,6 @@
 import { event } from '../../contracts/bus/messages.ts';
 import { patterns, tokensOf } from '../../contracts/bus/subjects.ts';
-import type { SessionId, WorkspaceId } from '../../contracts/ids.ts';
-import { findId } from '../../contracts/ids.ts';
+import { findId, type SessionId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Bus, Message } from '../../kit/bus/bus.ts';
 import type { RemoteMcp } from '../context.ts';
 import type { SessionMessage } from '../sessions/session-messages.ts';
@@ -49,7 +48,7 @@ export class Listeners implements BusListener {
   }
 
   #hearOfSession(id: SessionId, message: SessionMessage): void {
-    const { sessions, streams, listChanges } = this.#platform;
+    const { sessions, listChanges } = this.#platform;
     const session = sessions.peek(id);
     if (session === null) return;
     switch (message.kind) {
@@ -64,7 +63,6 @@ export class Listeners implements BusListener {
         break;
       case 'ended':
         sessions.drop(id);
-        streams.endSession(id);
     }
   }
 }

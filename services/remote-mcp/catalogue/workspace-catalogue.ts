@@ -13,8 +13,8 @@ export interface WorkspaceCatalogueOptions {
 const compareEveryMs = 15_000;
 /** Events of one change come together. */
 const gatherMs = 20;
-/** A pull takes at most this share of the time: after one that took a second, the next begins ten seconds later. */
-const restPerCost = 10;
+/** Pulls take at most a sixth of the time: after one that took a second, the next begins five seconds later. */
+const restPerCost = 5;
 const attemptsMax = 5;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
@@ -46,7 +46,7 @@ export class WorkspaceCatalogue {
   async load(): Promise<Catalogue> {
     if (this.#current === null) await this.#pull();
     if (this.#current !== null) return this.#current;
-    throw new SvcError('unavailable', 'What this workspace offers is not known now: the backend is not answering.', {
+    throw new SvcError('unavailable', 'What this workspace offers cannot be learnt from the backend now.', {
       hint: 'Try again shortly. Whoever runs the platform: svc status.',
     });
   }
@@ -94,7 +94,9 @@ export class WorkspaceCatalogue {
       this.#restUntil = performance.now() + (performance.now() - startedAt) * restPerCost;
       return compareEveryMs;
     } catch (thrown) {
-      if (!this.#stopping.signal.aborted) this.#options.log.warn({ err: thrown }, 'failed to pull a catalogue');
+      // Said once: whoever waits for a first catalogue tries again and again.
+      const level = this.#failures === 0 ? 'warn' : 'debug';
+      if (!this.#stopping.signal.aborted) this.#options.log[level]({ err: thrown }, 'failed to pull a catalogue');
       return Math.min(retryFirstMs * 2 ** this.#failures++, retryMaxMs) * (0.5 + Math.random() / 2);
     }
   }

@@ -30,7 +30,7 @@ export class Exchange {
   }
 
   json(status: number, body: string | Buffer, headers: readonly string[] = []): void {
-    if (!this.isOpen) return;
+    if (!this.isOpen || this.response.headersSent) return;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     this.response.writeHead(status, [
       ...['content-type', 'application/json', 'content-length', String(bytes.length)],
@@ -41,7 +41,7 @@ export class Exchange {
   }
 
   empty(status: number, headers: readonly string[] = []): void {
-    if (!this.isOpen) return;
+    if (!this.isOpen || this.response.headersSent) return;
     const length = status === 204 ? [] : ['content-length', '0'];
     this.response.writeHead(status, [...length, ...this.#common, ...headers]);
     this.response.end();

@@ -38,7 +38,9 @@ export class McpRoute {
     } catch (thrown) {
       const error = withBugReported(thrown, this.#platform.log('http'));
       this.#refusals.note(exchange, error);
-      exchange.refuse(error);
+      // Where the answer has begun there is nothing left to say but that it is over.
+      if (response.headersSent) response.end();
+      else exchange.refuse(error);
     }
   }
 

@@ -15,6 +15,8 @@ export interface SessionsOptions {
   readonly idleTimeoutMs: number;
   /** Has a stream open: it is in use although it says nothing. */
   readonly isListening: (session: SessionId) => boolean;
+  /** It has ended, or is no longer used here: nobody is to wait for it. */
+  readonly onDrop: (session: SessionId) => void;
   readonly log: Logger;
 }
 
@@ -96,7 +98,6 @@ export class Sessions {
     this.#options.messages.tell(session.id, { kind: 'ended' });
   }
 
-  /** It has ended, or is no longer used here. */
   drop(id: SessionId): void {
     const session = this.#held.get(id);
     if (session === undefined) return;
@@ -105,6 +106,7 @@ export class Sessions {
     const left = (this.#heldOfKey.get(session.key) ?? 1) - 1;
     if (left > 0) this.#heldOfKey.set(session.key, left);
     else this.#heldOfKey.delete(session.key);
+    this.#options.onDrop(id);
   }
 
   peek(id: SessionId): Session | null {

@@ -103,6 +103,11 @@ test('ids of the other workspace are refused like ids that are nowhere', async (
     [403, '"…" in skillIds is not within this API key.'],
     [403, '"…" in roleIds is not within this API key.'],
   ]);
+  const misplaced = await send(`${platform.mcpUrl}?skillIds=${mine.key}`, {
+    key: mine.key,
+    body: rpc('initialize', { protocolVersion: '2025-11-25' }),
+  });
+  expect(misplaced.body.error.message).toBe('Something in skillIds is not within this API key.');
   const unknown = (await ask(mine, 'tools/call', { name: 'only_theirs' })).body.error;
   const nowhere = (await ask(mine, 'tools/call', { name: 'only_nowhere' })).body.error;
   expect(unknown).toEqual({ ...nowhere, message: nowhere.message.replace('only_nowhere', 'only_theirs') });

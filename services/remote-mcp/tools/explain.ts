@@ -7,6 +7,11 @@ export function explainSkill(skill: Skill): string {
   return sentences([...lacksOf(skill), ...missingToolsOf(skill), ...unlistableTools(skill)]);
 }
 
+/** Why a tool can't be called now, though the skill is one that the session may use. */
+export function explainUnavailable(tool: string, skill: Skill): string {
+  return `The tool "${tool}" of the skill "${skill.name}" is not available now. ${explainSkill(skill)}`;
+}
+
 /** Why a skill that belongs to the key is in no active role. */
 export function explainInactive({ principal }: Pick<View, 'principal'>, skill: Skill): string {
   const roles = skill.roles.filter((role) => isOfKey(principal, role));

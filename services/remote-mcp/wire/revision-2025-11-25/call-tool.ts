@@ -6,7 +6,7 @@ import { withBugReported } from '../../../kit/report-bug.ts';
 import type { Skill, Tool } from '../../catalogue/catalogue.ts';
 import type { RemoteMcp } from '../../context.ts';
 import type { Session } from '../../sessions/session.ts';
-import { explainInactive, explainSkill } from '../../tools/explain.ts';
+import { explainInactive, explainUnavailable } from '../../tools/explain.ts';
 import { failed, formatToolText } from '../../tools/tool-text.ts';
 import { resolveTool, type View } from '../../tools/view.ts';
 import { memberTexts } from '../json-members.ts';
@@ -30,14 +30,15 @@ export async function callTool(platform: RemoteMcp, request: SessionRequest): Pr
   const loading = platform.catalogues.of(principal.workspace);
   const view = { catalogue: loading instanceof Promise ? await loading : loading, principal, session };
   const members = memberTexts(message.paramsText) ?? new Map<string, string>();
-  if (name === constantTools.callTool) {
-    const inner = args?.name;
-    if (typeof inner !== 'string' || isConstantTool(inner)) {
-      answer.result(formatToolText(failed('Give the name of a tool of a skill: {"name": "…", "arguments": {…}}.')));
-    } else
-      await callByName(platform, request, { view, name: inner, members: membersOfInnerCall(members), isInner: true });
-  } else if (isConstantTool(name)) await callConstantTool(platform, request, { view, name, args: args ?? {} });
-  else await callByName(platform, request, { view, name, members, isInner: false });
+  if (!isConstantTool(name)) return await callByName(platform, request, { view, name, members, isInner: false });
+  if (name !== constantTools.callTool)
+    return await callConstantTool(platform, request, { view, name, args: args ?? {} });
+  const inner = args?.name;
+  if (typeof inner !== 'string' || isConstantTool(inner)) {
+    const words = 'Give the name of a tool of a skill: {"name": "…", "arguments": {…}}.';
+    return answer.result(formatToolText(failed(words)));
+  }
+  await callByName(platform, request, { view, name: inner, members: membersOfInnerCall(members), isInner: true });
 }
 
 interface NamedCall {
@@ -56,13 +57,7 @@ async function callByName(platform: RemoteMcp, request: SessionRequest, { view, 
       return await forward(platform, request, { ...found, members });
     case 'unavailable':
       count(platform, request, found, { outcome: 'error', startedAt: performance.now() });
-      return request.answer.result(
-        formatToolText(
-          failed(
-            `The tool "${name}" of the skill "${found.skill.name}" is not available now. ${explainSkill(found.skill)}`,
-          ),
-        ),
-      );
+      return request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill))));
     case 'inactive':
       return request.answer.result(formatToolText(failed(explainInactive(view, found.skill))));
     case 'unknown': {

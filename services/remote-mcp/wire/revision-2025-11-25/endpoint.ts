@@ -59,9 +59,9 @@ export class Endpoint {
     const stream = exchange.stream();
     stream.keepAlive();
     streams.add({ stream, session, principal });
-    // What changed while nobody listened is told now.
-    const catalogue = await this.#platform.catalogues.of(principal.workspace);
-    listChanges.ofSession({ catalogue, principal, session });
+    // What changed while nobody listened is told now, or with the first catalogue that comes.
+    const catalogue = this.#platform.catalogues.peek(principal.workspace);
+    if (catalogue !== null) listChanges.ofSession({ catalogue, principal, session });
   }
 
   /** DELETE: the end of the session. */
@@ -69,7 +69,6 @@ export class Endpoint {
     const session = await this.#session(exchange, principal, 'null');
     if (session === null) return;
     await this.#platform.sessions.end(session);
-    this.#platform.streams.endSession(session.id);
     exchange.empty(204);
   }
 
@@ -97,6 +96,7 @@ export class Endpoint {
       }
       await method.handle(this.#platform, { exchange, principal, message, answer, session });
     } catch (thrown) {
+      // Ids outside the key are refused as HTTP refuses whole requests.
       if (thrown instanceof SvcError && thrown.code === 'forbidden') throw thrown;
       const error = withBugReported(thrown, this.#platform.log('http'));
       answer.fail(error, statusOfFailure[error.code]);

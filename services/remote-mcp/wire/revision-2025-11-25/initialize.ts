@@ -64,21 +64,23 @@ function disclose({ skills, roles }: Preloads, catalogue: Catalogue, principal: 
   const roleIds = roles.map((text): RoleId => {
     const id = findId('role', text);
     const role = id === null ? undefined : catalogue.rolesById.get(id);
-    if (role === undefined || !isOfKey(principal, role)) throw outside('roleIds', text);
+    if (role === undefined || !isOfKey(principal, role)) throw outside('roleIds', id);
     return role.id;
   });
   const skillIds = skills.map((text): SkillId => {
     const id = findId('skill', text);
     const skill = id === null ? undefined : catalogue.skillsById.get(id);
-    if (skill === undefined || !isSkillOfKey({ principal }, skill)) throw outside('skillIds', text);
+    if (skill === undefined || !isSkillOfKey({ principal }, skill)) throw outside('skillIds', id);
     return skill.id;
   });
   const choice = roleIds.length === 0 ? nothingDisclosed.choice : { kind: 'only' as const, roles: roleIds };
   return { choice, skills: skillIds, roles: roleIds };
 }
 
-function outside(parameter: string, id: string): SvcError {
-  return new SvcError('forbidden', `"${id.slice(0, 80)}" in ${parameter} is not within this API key.`, {
+/** What is no id at all is not repeated, because refusals are logged: it may be the key itself, put there by mistake. */
+function outside(parameter: string, id: string | null): SvcError {
+  const what = id === null ? 'Something' : `"${id}"`;
+  return new SvcError('forbidden', `${what} in ${parameter} is not within this API key.`, {
     hint: 'Use ids of the workspace and roles that the key is for: svc skill list, svc role list.',
   });
 }
