@@ -157,8 +157,8 @@ export class McpServer {
       }
       await stopped;
       if (!this.#isPresent(life)) return;
-      const waitMs = this.#state.phase === 'failed' ? this.#state.retryAt - Date.now() : 0;
-      await pause(waitMs, undefined, { signal: life }).catch(() => {});
+      const retryAt = this.#state.phase === 'failed' ? this.#state.retryAt : 0;
+      await pause(Math.max(0, retryAt - Date.now()), undefined, { signal: life }).catch(() => {});
       if (this.#isPresent(life)) this.#apply({ kind: 'retry' });
     }
   }

@@ -40,7 +40,7 @@ test('tells a failure as one, and refuses what is not there', async () => {
 
 test('reports progress, and ends a report that is cancelled', async () => {
   const heard: number[] = [];
-  const report = { name: 'slow_report', arguments: { sections: 3, secondsEach: 0 } };
+  const report = { name: 'slow_report', arguments: { sections: 3, secondsEach: 0.05 } };
   await client.callTool(report, { onprogress: ({ progress }) => heard.push(progress) });
   expect(heard).toEqual([1, 2, 3]);
   const cancel = new AbortController();
