@@ -6,7 +6,7 @@ import { SvcError } from '../services/contracts/errors.ts';
 import type { Addresses } from './addresses.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
-import type { Installation } from './installation.ts';
+import { type Installation, runtimeDirOf } from './installation.ts';
 import type { Ports } from './ports/claim-ports.ts';
 import type { SecretFiles } from './secrets.ts';
 
@@ -64,7 +64,7 @@ export function environmentOf(of: EnvironmentOf): Environment {
       SYSTEM_KEY_FILE: secrets.runtimeKey,
       RUNTIME_NAME: definition.runtime.name,
       PRIVATE_MCP_URL: `${addresses.local['remote-mcp']}/mcp`,
-      SVC_WORKING_DIR: join(installation.dataDir, 'runtime'),
+      SVC_WORKING_DIR: runtimeDirOf(installation),
       ...given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':')),
       SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
       ...definition.environment.runtime,

@@ -62,6 +62,11 @@ export function installationIn(dir: string): Installation {
   };
 }
 
+/** Where the platform's own runtime keeps the homes of MCP servers. */
+export function runtimeDirOf({ dataDir }: Installation): string {
+  return join(dataDir, 'runtime');
+}
+
 function namedFolder({ dir, env, cwd }: Whereabouts): string | undefined {
   const named = dir ?? (env.SVC_DIR === '' ? undefined : env.SVC_DIR);
   return named === undefined ? undefined : resolve(cwd, named);

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Installation } from '../installation.ts';
+import { type Installation, runtimeDirOf } from '../installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { clearStaleRecord, findRunning, stopRunning } from './running-platform.ts';
 import type { Progress } from './up.ts';
@@ -24,7 +24,10 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
     const running = findRunning(installation);
     if (running === null) {
       const cleared = clearStaleRecord(installation);
-      if (cleared !== null) onNotice(cleared);
+      if (cleared !== null) {
+        onNotice(cleared);
+        await endLeftMcpServers(installation, onNotice);
+      }
       return { outcome: 'unchanged' };
     }
     await stopRunning(installation, running, { signal, onNotice });
@@ -33,4 +36,11 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
   } finally {
     lock.release();
   }
+}
+
+/** A killed platform can't end its children; the next one would, but none is to be started here. */
+async function endLeftMcpServers(installation: Installation, onNotice: (message: string) => void): Promise<void> {
+  const { endLeftBehind } = await import('../../services/runtime/start.ts');
+  const ended = await endLeftBehind(runtimeDirOf(installation));
+  if (ended > 0) onNotice(`${ended} of its MCP servers still ran and ${ended === 1 ? 'was' : 'were'} ended.`);
 }

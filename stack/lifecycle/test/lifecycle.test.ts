@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import type { Installation } from '../../installation.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
-import { isAlive, ownIdentity } from '../../state/process-identity.ts';
+import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { ownVersion } from '../../version.ts';
 import { down } from '../down.ts';
 import { status } from '../status.ts';
@@ -31,6 +31,16 @@ async function readWorkspaces(installation: Installation) {
   });
   const { workspaces } = await backend.query('{ workspaces { nodes { id name owner { email } } } }', {}, answer.parse);
   return workspaces.nodes;
+}
+
+async function addMcpServer(installation: Installation, launch: object): Promise<void> {
+  const backend = await connectToBackend(installation);
+  const [workspace] = await readWorkspaces(installation);
+  await backend.query(
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+    { workspace: workspace?.id, input: { name: 'stubborn', launch } },
+    () => undefined,
+  );
 }
 
 const pidOf = (installation: Installation) => readRecord(installation)?.pid ?? 0;
@@ -257,6 +267,28 @@ describe('killed', () => {
     expect(told.notices()).toHaveLength(1);
     expect(readRecord(installation)).toBeNull();
   });
+
+  test.each(['down', 'up'] as const)(
+    'the platform, with an MCP server that does not end by itself: %s ends it',
+    async (verb) => {
+      await using trial = await openTrial();
+      const { installation } = trial;
+      await up({ installation });
+      const pidFile = join(installation.dir, 'child.pid');
+      // Reads nothing, answers nothing, and does not notice that nobody is there any more.
+      const program = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
+      await addMcpServer(installation, { command: process.execPath, args: ['-e', program] });
+      await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+      const child = Number(readFileSync(pidFile, 'utf8'));
+      process.kill(pidOf(installation), 'SIGKILL');
+      await until(() => platformsOf(installation).length === 0);
+      expect(startTimeOf(child)).not.toBeNull();
+      const told = listen();
+      await (verb === 'down' ? down : up)({ installation, onProgress: told.onProgress });
+      expect(startTimeOf(child)).toBeNull();
+      if (verb === 'down') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
+    },
+  );
 
   test('a number that belongs to another process by now is never hit', async () => {
     await using trial = await openTrial();
