@@ -6,7 +6,6 @@ import type { Log } from '../kit/log.ts';
 import { checkKey } from './auth/check-key.ts';
 import { Principals } from './auth/principals.ts';
 import { BusLink } from './bus/bus-link.ts';
-import { Listeners } from './bus/listeners.ts';
 import { Catalogues } from './catalogue/catalogues.ts';
 import { pullCatalogue } from './catalogue/pull.ts';
 import type { Config } from './config.ts';
@@ -80,24 +79,4 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     ...{ config, version, process, log, link, principals, processes },
     ...{ catalogues, sessions, streams, messages, listChanges, calls, usage },
   };
-}
-
-export function startRemoteMcpParts(platform: RemoteMcp): void {
-  platform.sessions.start();
-  platform.streams.start();
-  platform.catalogues.start();
-  platform.processes.start();
-  platform.usage.start();
-  platform.link.listen(new Listeners(platform));
-  platform.link.start();
-}
-
-/** In the order in which they still need each other; the bus is last. */
-export async function stopRemoteMcpParts(platform: RemoteMcp): Promise<void> {
-  platform.streams.stop();
-  platform.processes.stop();
-  await platform.catalogues.stop();
-  await platform.sessions.stop();
-  await platform.usage.stop();
-  await platform.link.stop();
 }

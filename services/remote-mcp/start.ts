@@ -3,7 +3,8 @@ import { readEnv } from '../kit/env.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import { createLog } from '../kit/log.ts';
 import type { StartService } from '../kit/service.ts';
-import { buildRemoteMcp, startRemoteMcpParts, stopRemoteMcpParts } from './context.ts';
+import { Listeners } from './bus/listeners.ts';
+import { buildRemoteMcp, type RemoteMcp } from './context.ts';
 import { RemoteMcpServer } from './server.ts';
 
 /** Calls under way when the service stops get this long to end. */
@@ -17,7 +18,7 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
   const platform = buildRemoteMcp({ config, hub, version, log, process: newProcessId() });
   const http = new RemoteMcpServer(platform);
   const url = await listen(http.server, { host: config.BIND_HOST, port: config.REMOTE_PORT });
-  startRemoteMcpParts(platform);
+  startParts(platform);
   log('http').info({ url }, 'started');
   return {
     url,
@@ -25,8 +26,27 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
       http.beginStopping();
       platform.streams.stop();
       await stopListening(http.server, drainMs);
-      await stopRemoteMcpParts(platform);
+      await stopParts(platform);
       log('http').info('stopped');
     },
   };
 };
+
+function startParts(platform: RemoteMcp): void {
+  platform.sessions.start();
+  platform.streams.start();
+  platform.catalogues.start();
+  platform.processes.start();
+  platform.usage.start();
+  platform.link.listen(new Listeners(platform));
+  platform.link.start();
+}
+
+/** In the order in which they still need each other; the bus is last. */
+async function stopParts(platform: RemoteMcp): Promise<void> {
+  platform.processes.stop();
+  await platform.catalogues.stop();
+  await platform.sessions.stop();
+  await platform.usage.stop();
+  await platform.link.stop();
+}
