@@ -53,6 +53,24 @@ describe('a fault below', () => {
   });
 });
 
+test.each([
+  ['{ workspaces(first: "s3cret") { nodes { id } } }', 'Int cannot represent non-integer value: [not shown].'],
+  ['{ nothing "s3cret" }', 'Syntax Error: Expected Name, found String [not shown].'],
+  ['{ nothing(', 'Syntax Error: Expected Name, found <EOF>.'],
+  [
+    'mutation { createRole(workspace: "w", input: "s3cret") { id } }',
+    'Expected value of type "RoleInput!", found [not shown].',
+  ],
+  [
+    'mutation { createRole(workspace: "w", input: { name: ["s3cret", { a: "s3cret" }] }) { id } }',
+    'String cannot represent a non string value: [not shown].',
+  ],
+])('a value in the wrong place is refused and not repeated: %s', async (query, message) => {
+  const { errors } = await ask(backend, query);
+  expect(errors[0]).toMatchObject({ message, extensions: { code: 'invalid_input' } });
+  expect(JSON.stringify(errors)).not.toContain('s3cret');
+});
+
 test('a page of nodes costs as many round trips as it has levels, however many nodes it holds', async () => {
   const { id, owner } = await addWorkspace(backend, 'w');
   for (const name of ['one', 'two', 'three']) {

@@ -25,8 +25,13 @@ export function errorToGraphql(thrown: GraphQLError, requestId: string, logger: 
 /** What GraphQL itself finds wrong, in syntax, types or variables, has no cause but the caller. */
 function causeOf(error: GraphQLError): unknown {
   const { originalError } = error;
-  if (originalError === undefined) return new SvcError('invalid_input', error.message);
+  if (originalError === undefined) return new SvcError('invalid_input', withoutValue(error.message));
   return originalError instanceof GraphQLError ? causeOf(originalError) : originalError;
+}
+
+/** GraphQL quotes the value that it cannot take, at the end of what it says. It may be a secret that stands in the wrong place. */
+function withoutValue(message: string): string {
+  return message.replace(/(, found (?:String |BlockString )?(?=["[{\d-])|\bvalue: )[\s\S]+$/, '$1[not shown].');
 }
 
 /** No GraphQL at all, or none that fits the schema. */

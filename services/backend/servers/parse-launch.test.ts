@@ -33,6 +33,11 @@ test('a URL, with headers whose names have no case', () => {
 
 const setting = (name: string, value = 'v') => ({ name, value });
 
+test('a password is not repeated, not even that of what is no URL', () => {
+  const url = 'https//user:p4ssw0rd@x.example/mcp';
+  expect(() => parseLaunch({ url })).toThrow('"url" is "https//…@x.example/mcp": it must be a full URL');
+});
+
 describe('refused', () => {
   const cases: readonly (readonly [string, LaunchInput, RegExp])[] = [
     ['nothing', {}, /give "command".*or "url"/],

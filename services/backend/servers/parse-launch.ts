@@ -47,12 +47,17 @@ function parseHttp(url: string, input: LaunchInput): Launch {
 }
 
 function parseUrl(text: string): string {
-  if (!URL.canParse(text)) throw wrong(`"url" is "${text.slice(0, 200)}": it must be a full URL`);
+  if (!URL.canParse(text)) throw wrong(`"url" is "${withoutCredentials(text).slice(0, 200)}": it must be a full URL`);
   const { protocol, username, password } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') throw wrong(`"url" starts with "${protocol}": use http or https`);
   // A URL is shown to people; a password inside would be too.
   if (username !== '' || password !== '') throw wrong('"url" must not hold a user or password: send them as a header');
   return text;
+}
+
+/** Of what is not even a URL, too: a password in it would be shown with the mistake. */
+function withoutCredentials(text: string): string {
+  return text.replace(/[^/]*@/, '…@');
 }
 
 function parseSettings(
