@@ -1,6 +1,6 @@
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { type Platform, pidOf } from './platform.ts';
+import type { Platform } from './platform.ts';
 import { eventually, svc, timeOfBareNode, timeOfSvc } from './processes.ts';
 import { openCaller } from './sides.ts';
 
@@ -26,7 +26,6 @@ export async function measureCommands(platform: Platform): Promise<Figure[]> {
 /** From nothing running to the first call that is answered; asked for while `svc up` still works. */
 export async function measureUp(platform: Platform): Promise<Figure[]> {
   const times: number[] = [];
-  const pids: number[] = [];
   const target = {
     port: Number(platform.mcpUrl.port),
     path: `/mcp${platform.mcpUrl.search}`,
@@ -36,18 +35,18 @@ export async function measureUp(platform: Platform): Promise<Figure[]> {
     await svc(platform.dir, 'down');
     const start = performance.now();
     const started = svc(platform.dir, 'up');
-    const caller = await eventually('the first call', async () => {
-      const opened = await openCaller(target, 'add');
-      const request = Buffer.from(opened.request);
-      const answer = await opened.connection.ask(request);
-      opened.connection.close();
-      if (!answer.includes('"content"') || answer.includes('"isError":true')) throw new Error(answer.toString());
-      return answer;
+    await eventually('the first call', async () => {
+      const { connection, request, expected } = await openCaller(target, {
+        name: 'add',
+        arguments: { a: 20, b: 22 },
+        expected: '42',
+      });
+      const answer = await connection.ask(request);
+      connection.close();
+      if (!answer.includes(expected)) throw new Error(answer.toString());
     });
     times.push(performance.now() - start);
-    if (caller.length === 0) throw new Error('The first call was answered with nothing.');
     await started;
-    pids.push(await pidOf(platform.dir));
   }
   return [atMost('svc up, from nothing running to the first answered call', median(times), 1500, 'ms', { all: times })];
 }

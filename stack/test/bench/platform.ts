@@ -32,6 +32,8 @@ export async function startPlatform(): Promise<Platform> {
   await svc(dir, 'up');
   const file = join(dir, 'bench.yaml');
   await writeFile(file, benchFile);
+  // The demo has an echo too: whose is listed first has the bare name.
+  await svc(dir, 'server', 'add', 'everything', '--', process.execPath, everything, 'stdio');
   await svc(dir, 'apply', file, join(repository, 'templates/demo/platform.yaml'));
   const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'bench'));
   const echo = skills.parse(await svc(dir, 'skill', 'list')).skills.find((skill) => skill.name === 'bench-echo');
@@ -61,8 +63,6 @@ export async function pidOf(dir: string): Promise<number> {
 
 const benchFile = `
 workspace: Default
-mcpServers:
-  everything: { command: node, args: [${JSON.stringify(everything)}, stdio] }
 skills:
   - name: bench-echo
     description: Says back what it is told

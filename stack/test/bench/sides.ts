@@ -13,8 +13,17 @@ export interface Side {
 const said = 'a text of sixty-four letters, which is what the echo tool returns';
 const protocolVersion = '2025-11-25';
 
-/** A session opened by hand, and a caller of the echo tool in it. */
-export async function openCaller(target: Target, tool = 'echo'): Promise<Caller> {
+interface Call {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** What a right answer holds. */
+  readonly expected: string;
+}
+
+const echo: Call = { name: 'echo', arguments: { message: said }, expected: said };
+
+/** A session opened by hand, and a caller in it. */
+export async function openCaller(target: Target, call: Call = echo): Promise<Caller> {
   const connection = await Connection.open(target.port);
   const opened = await connection.ask(
     postBytes(target, {
@@ -35,9 +44,9 @@ export async function openCaller(target: Target, tool = 'echo'): Promise<Caller>
     jsonrpc: '2.0',
     id: 2,
     method: 'tools/call',
-    params: { name: tool, arguments: { message: said } },
+    params: { name: call.name, arguments: call.arguments },
   });
-  return { connection, request, expected: said };
+  return { connection, request, expected: call.expected };
 }
 
 async function openCallers(target: Target, count: number): Promise<readonly Caller[]> {
