@@ -7,7 +7,7 @@ import { takeCommands } from './bus/take-commands.ts';
 import type { Runtime } from './context.ts';
 
 /** Calls under way when the runtime is told to stop have this long to end. */
-const drainMaxMs = 5000;
+const drainMaxMs = 3000;
 
 /** The runtime at work: what it is to the bus. */
 export interface Serving {

@@ -45,15 +45,16 @@ interface Cause {
   readonly pattern?: RegExp;
 }
 
-/** The last lines without stack frames, and before them the one that told the cause. */
+/** The last lines that say something, and before them the one that told the cause. */
 function lastWords(stderr: readonly string[], pattern: RegExp | undefined): readonly string[] {
-  const lines = stderr.filter((line) => !stackFrame.test(line));
+  const lines = stderr.filter((line) => !saysNothing.test(line));
   const last = lines.slice(-quotedLines);
   const telling = lines.find((line) => pattern?.test(line));
   return telling === undefined || last.includes(telling) ? last : [telling, ...last];
 }
 
-const stackFrame = /^\s+at .+:\d+/;
+/** Stack frames, and npm's advertisements. */
+const saysNothing = /^\s+at .+:\d+|^npm notice/;
 
 const commandNotFound: Cause = {
   code: 'command_not_found',
