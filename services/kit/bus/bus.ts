@@ -1,4 +1,5 @@
 import type { Identity } from '../../contracts/bus/permissions.ts';
+import { SvcError } from '../../contracts/errors.ts';
 import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
@@ -22,7 +23,7 @@ export interface Bus {
 
   /**
    * Asks one listener and waits for its final reply; interim replies go to `onInterim` in order.
-   * Fails with `unavailable` at once where nobody listens or the responder's connection ends, `timeout` at the deadline,
+   * Fails with `unavailable` at once where nobody listens (NobodyAnswers) or the responder's connection ends, `timeout` at the deadline,
    * `cancelled` when the signal aborts (the responder is told), or the error the responder threw.
    */
   request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply>;
@@ -138,6 +139,13 @@ export type Credentials =
 
 /** Answers who a connecting client is; the backend provides it. Throws `unauthenticated` or `forbidden`. */
 export type Authorizer = (credentials: Credentials, process: Identity['process']) => Promise<Identity>;
+
+/** A request reached nobody, so it may be sent to another without being carried out twice. */
+export class NobodyAnswers extends SvcError {
+  constructor(subject: string) {
+    super('unavailable', `Nobody answers "${subject}".`);
+  }
+}
 
 export const payloadMaxBytes = 16 * 1024 * 1024;
 export const frameMaxBytes = 512 * 1024;

@@ -1,20 +1,21 @@
 import { allows, type Identity, type Permissions, permissionsOf } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { RuntimeId } from '../../../contracts/ids.ts';
-import type {
-  Authorizer,
-  Bucket,
-  BucketOptions,
-  Bus,
-  Responder as Handle,
-  Headers,
-  Message,
-  Reply,
-  RequestOptions,
-  RespondOptions,
-  Stream,
-  SubscribeOptions,
-  Subscription,
+import {
+  type Authorizer,
+  type Bucket,
+  type BucketOptions,
+  type Bus,
+  type Responder as Handle,
+  type Headers,
+  type Message,
+  NobodyAnswers,
+  type Reply,
+  type RequestOptions,
+  type RespondOptions,
+  type Stream,
+  type SubscribeOptions,
+  type Subscription,
 } from '../bus.ts';
 import { copyHeaders, copyPayload } from './copies.ts';
 import { withinDeadline } from './deadline.ts';
@@ -301,7 +302,7 @@ function stillBusy(): SvcError {
 
 function noAnswerer(subject: string, full: number): SvcError {
   return full === 0
-    ? new SvcError('unavailable', `Nobody answers "${subject}".`)
+    ? new NobodyAnswers(subject)
     : new SvcError('rate_limited', `Whoever answers "${subject}" has as many requests under way as it accepts.`, {
         hint: 'Try again shortly.',
       });
