@@ -1,11 +1,11 @@
 import { callHeader } from '../../contracts/bus/call.ts';
 import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { Reply } from '../../kit/bus/bus.ts';
+import { NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
-import { leastBusy } from './runtime-process.ts';
+import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
 
 /** Architecture §11: a call may be silent for this long, and last at most so long in all. */
 const silenceMaxMs = 60_000;
@@ -42,9 +42,21 @@ export class CallRouter {
 
   /** The final reply. Throws what the bus or the runtime say, in words that name the MCP server. */
   async send(call: RoutedCall): Promise<Reply> {
+    for (;;) {
+      const process = leastBusy(call.tool.mcpServer.processes);
+      if (process === null) throw nobodyHasIt(call.tool);
+      try {
+        return await this.#ask(process, call);
+      } catch (thrown) {
+        if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call.tool);
+        // It has gone without a word; the call reached nobody, so another process may have it.
+        process.gone();
+      }
+    }
+  }
+
+  async #ask(process: RuntimeProcess, call: RoutedCall): Promise<Reply> {
     const { bus } = this.#link.connected();
-    const process = leastBusy(call.tool.mcpServer.processes);
-    if (process === null) throw nobodyHasIt(call.tool);
     process.inFlight++;
     try {
       return await bus.request(process.callSubject, Buffer.from(call.params), {
@@ -54,8 +66,6 @@ export class CallRouter {
         signal: call.signal,
         onInterim: call.onInterim,
       });
-    } catch (thrown) {
-      throw worded(thrown, call.tool);
     } finally {
       process.inFlight--;
     }

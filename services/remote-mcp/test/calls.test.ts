@@ -4,7 +4,7 @@ import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newProcessId } from '../../contracts/ids.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
-import { openSession, rpc, send } from './raw.ts';
+import { isGood, openSession, rpc, send } from './raw.ts';
 import { notify, result, rpcError, tool } from './runtime.ts';
 import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await workspace.role('All', [skill]);
   key = await workspace.key('agent');
   session = await openSession(platform.mcpUrl, key.text);
-  await until(async () => (await call('call_tool', { name: 'echo' })).body.result?.isError !== true);
+  await until(async () => isGood(await call('call_tool', { name: 'echo' })));
 });
 afterAll(() => platform.stop());
 beforeEach(() => {
@@ -385,6 +385,35 @@ test('of two runtime processes the one with fewer calls under way gets the next,
     (await Promise.all([1, 2, 3, 4].map(callTwin))).map(({ body }) => body.result.content[0].text);
   await until(async () => (await texts()).every((one) => one === 'first'));
   await twin.stop();
+});
+
+test('a call that reaches nobody goes to another runtime process, and only what none takes is an error', async () => {
+  const own = await TestWorkspace.create(platform, 'nobody');
+  const absent = await platform.connectRuntime();
+  const id = await own.mcpServer('nobody', [tool('nobody')], absent);
+  await own.role('All', [await own.skill('nobody', ['nobody/nobody'])]);
+  const { text } = await own.key('agent');
+  const of = await openSession(platform.mcpUrl, text);
+  const callNobody = () =>
+    send(platform.mcpUrl, { key: text, session: of, body: rpc('tools/call', { name: 'nobody' }) });
+  await until(async () => isGood(await callNobody()));
+  absent.stopBeating();
+  await absent.stopAnswering();
+  absent.beat(60_000);
+  expect((await callNobody()).body.error).toMatchObject({
+    code: -31503,
+    message: expect.stringMatching(/No runtime has/),
+  });
+  await platform.runtime.report(id);
+  await until(async () => {
+    // Heard again, it is believed to be there again.
+    absent.beat(60_000);
+    return isGood(await callNobody());
+  });
+  const answered = platform.runtime.calls.length;
+  absent.beat(60_000);
+  for (let i = 0; i < 5; i++) expect((await callNobody()).body.result.content).toHaveLength(1);
+  expect(platform.runtime.calls).toHaveLength(answered + 5);
 });
 
 test('a runtime process that the backend says is gone gets no call, until it is heard again', async () => {

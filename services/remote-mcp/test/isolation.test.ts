@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { McpServerId, RoleId, SkillId } from '../../contracts/ids.ts';
 import { requestMethods } from '../wire/revision-2025-11-25/methods.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
-import { openSession, rpc, send } from './raw.ts';
+import { isGood, openSession, rpc, send } from './raw.ts';
 import { tool } from './runtime.ts';
 import { TestWorkspace } from './workspace.ts';
 
@@ -140,7 +140,7 @@ test('a tool that is only in roles outside the key is as unknown as one that is 
   await mine.workspace.role('Vault', [await mine.workspace.skill('vault', ['vault/open_vault'])]);
   const narrow = await mine.workspace.key('no vault', { roles: [mine.role] });
   const wide = { key: mine.key, session: mine.session };
-  await until(async () => (await ask(wide, 'tools/call', { name: 'open_vault' })).body.result?.isError === undefined);
+  await until(async () => isGood(await ask(wide, 'tools/call', { name: 'open_vault' })));
   const session = await openSession(platform.mcpUrl, narrow.text);
   const answer = await ask({ key: narrow.text, session }, 'tools/call', { name: 'open_vault' });
   expect(answer.body.error).toMatchObject({ code: -32602, message: 'Unknown tool: "open_vault"' });

@@ -4,7 +4,7 @@ import { startHub } from '../../kit/bus/start.ts';
 import { startRemoteMcp } from '../start.ts';
 import { lossy } from './lossy-hub.ts';
 import { startPlatform, until } from './platform.ts';
-import { openSession, ping, rpc, send } from './raw.ts';
+import { isGood, openSession, ping, rpc, send } from './raw.ts';
 import { result, tool } from './runtime.ts';
 import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
@@ -41,7 +41,7 @@ describe('without a backend', () => {
     const session = await openSession(platform.mcpUrl, key);
     const call = (name: string, args: object = {}) =>
       send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name, arguments: args }) });
-    await until(async () => (await call('echo')).body.result?.isError === undefined);
+    await until(async () => isGood(await call('echo')));
     await platform.stopBackend();
     expect((await call('load_skill', { skill: 'all' })).body.result.isError).toBeUndefined();
     expect((await call('echo')).body.result.content).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('without a backend', () => {
     expect((await call('echo')).text).toMatch(/its runtime has stopped answering.*Repair: Start the runtime again/);
     expect((await call('list_skills')).text).toMatch(/Not available, loaded\. MCP server \\"files\\" is Disconnected/);
     platform.runtime.beat(60_000);
-    await until(async () => (await call('echo')).body.result.isError === undefined);
+    await until(async () => isGood(await call('echo')));
     stream.close();
     await platform.startBackend();
     await workspace.role('Later', [await workspace.skill('latest', [])]);
@@ -122,7 +122,7 @@ test('a stop lets a call under way end, ends streams, and takes no more', async 
   const { text: key } = await workspace.key('agent');
   const session = await openSession(platform.mcpUrl, key);
   const call = () => send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'slow' }) });
-  await until(async () => (await call()).body.result?.isError === undefined);
+  await until(async () => isGood(await call()));
   let finish: () => void = () => undefined;
   platform.runtime.answer(
     () =>

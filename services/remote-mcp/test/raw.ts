@@ -47,6 +47,11 @@ export function rpc(method: string, params?: unknown, id: string | number = rand
   return { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
 }
 
+/** A call was answered by its tool, and not with an error. */
+export function isGood({ body }: Pick<RawAnswer, 'body'>): boolean {
+  return body.result !== undefined && body.result.isError !== true;
+}
+
 export async function openSession(url: string, key: string, protocolVersion = '2025-11-25'): Promise<string> {
   const clientInfo = { name: 'test', version: '1' };
   const body = rpc('initialize', { protocolVersion, capabilities: {}, clientInfo });

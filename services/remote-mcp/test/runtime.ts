@@ -18,6 +18,8 @@ export interface TestRuntime {
   /** Answers calls from now on; the last one that was set counts. */
   answer(answerer: Answerer): void;
   stopBeating(): void;
+  /** As if it were gone and nobody had noticed yet. */
+  stopAnswering(): Promise<void>;
   /** One heartbeat, which says when the next is to be expected. */
   beat(intervalMs: number): void;
   stop(): Promise<void>;
@@ -48,7 +50,7 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
   const { runtime, process } = bus.identity;
   const calls: Call[] = [];
   let answerer: Answerer = async (call) => result({ content: [{ type: 'text', text: JSON.stringify(call.params) }] });
-  bus.respond(subjects.call(runtime, process), async (request) => {
+  const answering = bus.respond(subjects.call(runtime, process), async (request) => {
     const call = callOf(request);
     if (calls.length < callsMax) calls.push(call);
     return await answerer(call, request);
@@ -72,6 +74,7 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
     answer: (next) => {
       answerer = next;
     },
+    stopAnswering: () => answering.stop(),
     stopBeating: () => clearInterval(timer),
     beat,
     stop: async () => {
