@@ -20,7 +20,7 @@ export type LockName = 'command' | 'platform';
  */
 export function acquireLock(installation: Installation, name: LockName): Lock {
   const { stateDir } = installation;
-  const database = new DatabaseSync(join(stateDir, `${name}.lock`), { timeout: 0 });
+  const database = new DatabaseSync(join(stateDir, `${name}.lock`), { timeout: handOverMs });
   try {
     // Nothing is ever written: no journal that a killed process could leave behind.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
@@ -32,6 +32,9 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
   writeWhole(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
   return { release: () => (database.isOpen ? database.close() : undefined) };
 }
+
+/** Whoever is just letting go is waited for; whoever is at work takes longer. */
+const handOverMs = 200;
 
 const sqliteBusy = 5;
 

@@ -11,6 +11,7 @@ import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { ownVersion } from '../../version.ts';
 import { down } from '../down.ts';
+import { findRunning } from '../running-platform.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
 import { freePorts, listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
@@ -246,7 +247,7 @@ describe('killed', () => {
     await up({ installation });
     const [pid = 0] = platformsOf(installation);
     process.kill(pid, 'SIGKILL');
-    await until(() => platformsOf(installation).length === 0);
+    await until(() => findRunning(installation) === null);
     expect(await status({ installation })).toMatchObject({ state: 'stopped' });
     const told = listen();
     expect(await up({ installation, onProgress: told.onProgress })).toMatchObject({ outcome: 'started' });
@@ -261,7 +262,7 @@ describe('killed', () => {
     const { installation } = trial;
     await up({ installation });
     process.kill(pidOf(installation), 'SIGKILL');
-    await until(() => platformsOf(installation).length === 0);
+    await until(() => findRunning(installation) === null);
     const told = listen();
     expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'unchanged' });
     expect(told.notices()).toHaveLength(1);
@@ -281,7 +282,7 @@ describe('killed', () => {
       await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       const child = Number(readFileSync(pidFile, 'utf8'));
       process.kill(pidOf(installation), 'SIGKILL');
-      await until(() => platformsOf(installation).length === 0);
+      await until(() => findRunning(installation) === null);
       expect(startTimeOf(child)).not.toBeNull();
       const told = listen();
       await (verb === 'down' ? down : up)({ installation, onProgress: told.onProgress });
