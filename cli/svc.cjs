@@ -13,7 +13,9 @@ function quoted(word) {
 
 function tooOld() {
   var command = ['svc'].concat(typed.map(quoted)).join(' ');
-  var installed = __dirname.indexOf(process.cwd() + path.sep) === 0;
+  // npx finds what is installed here or in a folder above.
+  var home = __dirname.split(path.sep + 'node_modules' + path.sep)[0];
+  var installed = home !== __dirname && (process.cwd() + path.sep).indexOf(home + path.sep) === 0;
   var packages = installed ? '-p node@24' : '-p node@24 -p svc-platform';
   return [
     'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. Type instead:',

@@ -4,7 +4,7 @@ import { randomText } from '../services/contracts/ids.ts';
 import { checkDefinition, readDefinition } from './definition/check.ts';
 import type { ListenerName } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
-import { type Installation, installationIn } from './installation.ts';
+import { type CreationStep, type Installation, installationIn } from './installation.ts';
 import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
 import { type ManifestEntry, recordCreated } from './state/manifest.ts';
@@ -22,13 +22,6 @@ export interface NewInstallation {
 export interface CreatedInstallation {
   readonly installation: Installation;
   readonly steps: readonly CreationStep[];
-}
-
-export interface CreationStep {
-  /** Relative to the installation; a folder's ends in a slash. */
-  readonly path: string;
-  readonly outcome: 'created' | 'kept' | 'repaired';
-  readonly detail?: string;
 }
 
 /** Everything in an installation but its definition stays on this machine. */

@@ -20,6 +20,14 @@ export interface Whereabouts {
   readonly cwd: string;
 }
 
+/** What became of one file or folder of an installation that was made or looked over. */
+export interface CreationStep {
+  /** Relative to the installation; a folder's ends in a slash. */
+  readonly path: string;
+  readonly outcome: 'created' | 'kept' | 'repaired';
+  readonly detail?: string;
+}
+
 const definitionName = 'svc.yaml';
 const defaultName = 'svc';
 
@@ -36,13 +44,13 @@ export function getInstallation(where: Whereabouts): Installation {
   const named = namedFolder(where);
   if (named !== undefined) {
     throw new SvcError('not_found', `"${named}" is not an installation: it holds no ${definitionName}.`, {
-      hint: `svc init ${named}`,
+      hint: `Make one there: svc init ${named}`,
     });
   }
   throw new SvcError(
     'not_found',
     `No installation was found: neither "${where.cwd}" nor a folder above it holds a ${definitionName}, and there is no ./${defaultName}.`,
-    { hint: 'svc init, or name the folder with --dir or SVC_DIR' },
+    { hint: 'Make one here with svc init, or name the folder with --dir or SVC_DIR.' },
   );
 }
 

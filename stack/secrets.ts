@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { newKey, parseKey } from '../services/contracts/keys.ts';
-import type { CreationStep } from './create-installation.ts';
-import type { Installation } from './installation.ts';
+import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
 
 /** The files in `secrets/` that every installation has. */

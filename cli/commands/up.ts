@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { type Progress, up } from '../../stack/lifecycle/up.ts';
-import { interruption, SvcCommand } from '../command.ts';
+import { environment, interruption, SvcCommand } from '../command.ts';
 import { describeAddresses } from '../output/status.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
@@ -18,6 +18,7 @@ export default class Up extends SvcCommand {
     const terminal = this.terminal(flags);
     const result = await up({
       installation: installationOf(flags),
+      env: environment,
       foreground: flags.foreground,
       onProgress: (progress) => tell(progress, terminal, flags.foreground),
       signal: interruption(),

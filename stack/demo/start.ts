@@ -36,6 +36,7 @@ async function startDemo(): Promise<void> {
   let demo = Promise.resolve();
   await up({
     installation,
+    env: process.env,
     foreground: true,
     signal,
     onProgress(progress) {

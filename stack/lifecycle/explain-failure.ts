@@ -23,11 +23,11 @@ export async function explainFailure(installation: Installation, pid: number): P
     if (holder !== null && holder.pid !== pid) return new LostRace(heldBy(holder));
     const lines = await lastLines(installation, 'platform');
     return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
-      hint: 'svc logs platform',
+      hint: 'Read what it wrote: svc logs platform',
     });
   }
   const error = new SvcError(failure.code, `${sentenceOf(failure)}${await lastLines(installation, failure.service)}`, {
-    hint: failure.hint ?? `svc logs ${failure.service}`,
+    hint: failure.hint ?? `Read what it wrote: svc logs ${failure.service}`,
   });
   return failure.code === 'conflict' ? new LostRace(error) : error;
 }
@@ -39,7 +39,7 @@ function sentenceOf({ service, check, message }: Failure): string {
 
 function heldBy({ pid }: ProcessIdentity): SvcError {
   return new SvcError('conflict', `Another platform (pid ${pid}) started in this installation meanwhile.`, {
-    hint: 'svc status',
+    hint: 'See how it is: svc status',
   });
 }
 

@@ -19,6 +19,9 @@ export interface Preparation {
   readonly onNotice: (message: string) => void;
 }
 
+/** A process that was killed is gone a moment before its ports are. */
+const lettingGoMs = 1000;
+
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
 export async function preparePlan({ installation, running, avoid, onNotice }: Preparation): Promise<Plan> {
   const definition = readDefinition(installation.definitionFile);
@@ -33,7 +36,7 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
     wanted: definition.ports,
     leased: readLease(installation),
     avoid,
-    isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port)),
+    isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port, cleared === null ? 0 : lettingGoMs)),
     holderOf: describeHolder,
   });
   const plan = planFor(installation, definition, ports);

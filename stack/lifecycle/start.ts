@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { rotate } from '../embedded/log-file.ts';
 import { startTimeOf } from '../state/process-identity.ts';
@@ -20,10 +21,14 @@ export interface StartOptions {
 /** Longest start that is waited for: services have deadlines of their own, this one is for a process that hangs. */
 const startTimeoutMs = 90_000;
 
+export interface BackgroundOptions extends StartOptions {
+  readonly env: EnvRecord;
+}
+
 /** Starts a process that outlives this one and holds the platform; resolves when all of it is healthy. */
-export async function startInBackground({ plan, signal, onState }: StartOptions): Promise<void> {
+export async function startInBackground({ plan, env, signal, onState }: BackgroundOptions): Promise<void> {
   const { installation } = plan;
-  const pid = spawnPlatform(plan);
+  const pid = spawnPlatform(plan, env);
   const platform = { pid, startTime: startTimeOf(pid) ?? '' };
   try {
     await waitUntilHealthy({ installation, platform, timeoutMs: startTimeoutMs, signal, onState });
@@ -69,7 +74,7 @@ export async function startInForeground({ plan, signal, onState, onHealthy }: Fo
   }
 }
 
-function spawnPlatform({ installation, definition }: Plan): number {
+function spawnPlatform({ installation, definition }: Plan, env: EnvRecord): number {
   const path = join(installation.logsDir, 'platform.log');
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
@@ -78,7 +83,7 @@ function spawnPlatform({ installation, definition }: Plan): number {
     const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
     const child = spawn(process.execPath, [...nodeFlags, program, '--dir', installation.dir], {
       cwd: installation.dir,
-      env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(process.env) },
+      env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(env) },
       detached: true,
       stdio: ['ignore', output, output],
     });
@@ -101,6 +106,6 @@ const nodeFlags = ['--max-semi-space-size=4'];
 const inherited =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|XDG_[A-Z_]+|(https?|no|all)_proxy|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|NODE_USE_SYSTEM_CA|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|npm_config_.+|OTEL_.+)$/i;
 
-function platformEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function platformEnvironment(env: EnvRecord): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => inherited.test(name)));
 }

@@ -1,3 +1,4 @@
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { writeLease } from '../ports/port-lease.ts';
@@ -15,6 +16,8 @@ import { waitUntilHealthy } from './wait-until-healthy.ts';
 
 export interface UpOptions {
   readonly installation: Installation;
+  /** Of the shell that typed it: programs and proxies are found through it, and nothing else of it is passed on. */
+  readonly env: EnvRecord;
   /** Runs the platform inside this process until `signal` aborts; `up` then resolves when it has stopped. */
   readonly foreground?: boolean;
   readonly onProgress?: (progress: Progress) => void;
@@ -44,12 +47,12 @@ const attemptsMax = 3;
 
 /** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
 export async function up(options: UpOptions): Promise<UpResult> {
-  const { installation, foreground = false, onProgress = () => undefined } = options;
+  const { installation, env, foreground = false, onProgress = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const avoid = new Set<number>();
-  const bring = { installation, foreground, onProgress, signal, avoid, release: () => lock.release() };
+  const bring = { installation, env, foreground, onProgress, signal, avoid, release: () => lock.release() };
   try {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -66,6 +69,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
 
 interface BringUp {
   readonly installation: Installation;
+  readonly env: EnvRecord;
   readonly foreground: boolean;
   readonly onProgress: (progress: Progress) => void;
   readonly signal: AbortSignal;
@@ -75,7 +79,8 @@ interface BringUp {
   readonly release: () => void;
 }
 
-async function bringUp({ installation, foreground, onProgress, signal, avoid, release }: BringUp): Promise<UpResult> {
+async function bringUp(options: BringUp): Promise<UpResult> {
+  const { installation, env, foreground, onProgress, signal, avoid, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
   const ready = async () => {
@@ -95,7 +100,7 @@ async function bringUp({ installation, foreground, onProgress, signal, avoid, re
     if (changes.length === 0) onNotice(`The platform (pid ${running.pid}) is not healthy: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
   }
-  writeLease(installation, plan.ports);
+  writeLease(installation, plan.ports, plan.definition.ports);
   for (const port of Object.values(plan.ports)) avoid.add(port);
   if (foreground) {
     const onHealthy = async () => {
@@ -105,7 +110,7 @@ async function bringUp({ installation, foreground, onProgress, signal, avoid, re
     await startInForeground({ plan, signal, onState, onHealthy });
     return { outcome: 'stopped', changes, status: await status({ installation }) };
   }
-  await startInBackground({ plan, signal, onState });
+  await startInBackground({ plan, env, signal, onState });
   return { outcome: running === null ? 'started' : 'restarted', changes, status: await ready() };
 }
 
@@ -130,6 +135,6 @@ async function becomesHealthy(
 
 function runsAlready({ pid }: PlatformRecord): SvcError {
   return new SvcError('conflict', `The platform runs already, in the background (pid ${pid}).`, {
-    hint: 'svc down, then svc up --foreground',
+    hint: 'Stop it first: svc down, then svc up --foreground',
   });
 }

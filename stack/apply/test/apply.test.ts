@@ -15,7 +15,7 @@ let dir: string;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'svc-apply-'));
   trial = await openTrial();
-  await up({ installation: trial.installation });
+  await up({ env: process.env, installation: trial.installation });
   backend = await connectToBackend(trial.installation);
 }, 60_000);
 afterAll(async () => {

@@ -10,5 +10,7 @@ process.on('SIGTERM', () => stopping.abort());
 const { signal } = stopping;
 const foreground = verb === 'foreground';
 const { outcome } =
-  verb === 'down' ? await down({ installation, signal }) : await up({ installation, foreground, signal });
+  verb === 'down'
+    ? await down({ installation, signal })
+    : await up({ env: process.env, installation, foreground, signal });
 process.stdout.write(outcome);

@@ -51,7 +51,7 @@ describe('up and down', () => {
     await using trial = await openTrial();
     const { installation, ports } = trial;
     const first = listen();
-    const started = await up({ installation, onProgress: first.onProgress });
+    const started = await up({ env: process.env, installation, onProgress: first.onProgress });
     expect(started.outcome).toBe('started');
     expect(started.status).toMatchObject({
       state: 'running',
@@ -83,7 +83,7 @@ describe('up and down', () => {
     const workspaces = await readWorkspaces(installation);
     expect(workspaces).toMatchObject([{ name: 'Default', owner: { email: 'owner@localhost' } }]);
 
-    const again = await up({ installation });
+    const again = await up({ env: process.env, installation });
     expect([again.outcome, again.changes]).toEqual(['unchanged', []]);
     expect(platformsOf(installation)).toEqual([pid]);
 
@@ -96,19 +96,19 @@ describe('up and down', () => {
       services: [{ state: 'stopped', pid: null }, {}, {}, {}],
     });
 
-    await up({ installation });
+    await up({ env: process.env, installation });
     expect(await readWorkspaces(installation)).toEqual(workspaces);
   });
 
   test('a changed svc.yaml is told line by line and takes effect', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     const before = pidOf(installation);
     edit(installation, 'sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000');
     edit(installation, /commands: any/, 'commands: [npx]');
     const told = listen();
-    const changed = await up({ installation, onProgress: told.onProgress });
+    const changed = await up({ env: process.env, installation, onProgress: told.onProgress });
     expect(changed.outcome).toBe('restarted');
     expect(told.changes()).toEqual([
       'backend MCP_SERVER_COMMANDS: any → npx',
@@ -121,20 +121,20 @@ describe('up and down', () => {
   test('a platform of another version is told and started anew', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     const record = readRecord(installation);
     if (record === null) throw new Error('nothing runs');
     writeRecord(installation, { ...record, version: '0.0.1', settings: { ...record.settings, version: '0.0.1' } });
-    const changed = await up({ installation });
+    const changed = await up({ env: process.env, installation });
     expect([changed.outcome, changed.changes]).toEqual(['restarted', [`version: 0.0.1 → ${ownVersion()}`]]);
   });
 
   test('a mistake in svc.yaml leaves what runs alone', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     edit(installation, 'topology: embedded', 'topology: embeded');
-    await expect(up({ installation })).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(up({ env: process.env, installation })).rejects.toMatchObject({ code: 'invalid_input' });
     expect(await status({ installation })).toMatchObject({ state: 'running' });
     edit(installation, 'topology: embeded', 'topology: embedded');
   });
@@ -143,8 +143,8 @@ describe('up and down', () => {
     await using one = await openTrial({});
     await using two = await openTrial({});
     const [first, second] = await Promise.all([
-      up({ installation: one.installation }),
-      up({ installation: two.installation }),
+      up({ env: process.env, installation: one.installation }),
+      up({ env: process.env, installation: two.installation }),
     ]);
     expect([first.status.state, second.status.state]).toEqual(['running', 'running']);
     expect(new Set([...Object.values(first.status.urls), ...Object.values(second.status.urls)]).size).toBe(8);
@@ -156,7 +156,7 @@ describe('up and down', () => {
     await using trial = await openTrial();
     const { installation } = trial;
     process.env.SVC_TEST_STRAY_SECRET = 'stray';
-    await up({ installation }).finally(() => delete process.env.SVC_TEST_STRAY_SECRET);
+    await up({ env: process.env, installation }).finally(() => delete process.env.SVC_TEST_STRAY_SECRET);
     const environment = readFileSync(`/proc/${pidOf(installation)}/environ`, 'utf8');
     expect(environment).toContain('PATH=');
     expect(environment).not.toContain('stray');
@@ -188,14 +188,14 @@ describe('in the foreground', () => {
     await until(async () => (await status({ installation })).state === 'running');
     second.child.kill('SIGKILL');
     await second.ended;
-    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
   test('beside one in the background it is a conflict', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
-    await expect(up({ installation, foreground: true })).rejects.toMatchObject({
+    await up({ env: process.env, installation });
+    await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
       code: 'conflict',
       message: `The platform runs already, in the background (pid ${pidOf(installation)}).`,
     });
@@ -209,14 +209,14 @@ describe('ports', () => {
     const { installation } = trial;
     const stranger = createServer().listen(port, '127.0.0.1');
     await new Promise((resolve) => stranger.once('listening', resolve));
-    const refused = up({ installation });
+    const refused = up({ env: process.env, installation });
     await expect(refused).rejects.toMatchObject({ code: 'conflict' });
     await expect(refused).rejects.toThrow(
       new RegExp(`^Port ${port} of backend is taken by ".+" \\(pid ${process.pid}\\)\\.$`),
     );
     expect(platformsOf(installation)).toEqual([]);
     await new Promise((resolve) => stranger.close(resolve));
-    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
   test('a usual port that is taken moves, the choice is written down and kept', async () => {
@@ -226,7 +226,7 @@ describe('ports', () => {
     // Somebody else may have it already: then it is taken all the same.
     await new Promise((resolve) => stranger.once('error', resolve).listen(8888, '127.0.0.1', () => resolve(null)));
     const told = listen();
-    const { status: running } = await up({ installation, onProgress: told.onProgress });
+    const { status: running } = await up({ env: process.env, installation, onProgress: told.onProgress });
     await new Promise((resolve) => stranger.close(resolve));
     expect(
       told.notices().some((line) => /^Port 8888 is taken by .+: frontend moved to \d+, and stays there\.$/.test(line)),
@@ -235,7 +235,7 @@ describe('ports', () => {
     expect(frontend).toBeGreaterThan(8888);
     expect(running.urls.app).toBe(`http://localhost:${frontend}`);
     await down({ installation });
-    const again = await up({ installation });
+    const again = await up({ env: process.env, installation });
     expect(again.status.urls.app).toBe(running.urls.app);
   });
 });
@@ -244,13 +244,15 @@ describe('killed', () => {
   test('the platform, while it runs: status says stopped, up repairs and says so', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     const [pid = 0] = platformsOf(installation);
     process.kill(pid, 'SIGKILL');
     await until(() => findRunning(installation) === null);
     expect(await status({ installation })).toMatchObject({ state: 'stopped' });
     const told = listen();
-    expect(await up({ installation, onProgress: told.onProgress })).toMatchObject({ outcome: 'started' });
+    expect(await up({ env: process.env, installation, onProgress: told.onProgress })).toMatchObject({
+      outcome: 'started',
+    });
     expect(told.notices()).toEqual([
       `The platform before (pid ${pid}) had ended without a word. What it left was cleared away.`,
     ]);
@@ -260,7 +262,7 @@ describe('killed', () => {
   test('the platform, while it runs: down clears away', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     process.kill(pidOf(installation), 'SIGKILL');
     await until(() => findRunning(installation) === null);
     const told = listen();
@@ -274,7 +276,7 @@ describe('killed', () => {
     async (verb) => {
       await using trial = await openTrial();
       const { installation } = trial;
-      await up({ installation });
+      await up({ env: process.env, installation });
       const pidFile = join(installation.dir, 'child.pid');
       // Reads nothing, answers nothing, and does not notice that nobody is there any more.
       const program = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
@@ -294,7 +296,7 @@ describe('killed', () => {
   test('a number that belongs to another process by now is never hit', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     const record = readRecord(installation);
     if (record === null) throw new Error('nothing runs');
     await down({ installation });
@@ -310,7 +312,7 @@ describe('killed', () => {
     const { child, ended } = startCommand('up', installation);
     setTimeout(() => child.kill('SIGKILL'), delayMs);
     await ended;
-    expect(await up({ installation })).toMatchObject({ status: { state: 'running' } });
+    expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
     expect(platformsOf(installation)).toHaveLength(1);
     expect(await readWorkspaces(installation)).toHaveLength(1);
     await down({ installation });
@@ -320,21 +322,21 @@ describe('killed', () => {
   test.each([0, 250])('the platform, %i ms into its start: up says so, the next one works', async (delayMs) => {
     await using trial = await openTrial();
     const { installation } = trial;
-    const starting = up({ installation }).catch((error: Error) => error);
+    const starting = up({ env: process.env, installation }).catch((error: Error) => error);
     await until(() => platformsOf(installation).length === 1);
     const [pid = 0] = platformsOf(installation);
     setTimeout(() => process.kill(pid, 'SIGKILL'), delayMs);
     expect(await starting).toMatchObject({
       message: expect.stringContaining(`The platform (pid ${pid}) ended without a word.`),
     });
-    expect(await up({ installation })).toMatchObject({ status: { state: 'running' } });
+    expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
     expect(await readWorkspaces(installation)).toHaveLength(1);
   });
 
   test('svc down, while it waits: the next one finishes', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     const [pid = 0] = platformsOf(installation);
     // Stopped, it cannot answer, so that the command is killed while it waits.
     process.kill(pid, 'SIGSTOP');
@@ -356,7 +358,7 @@ describe('at once', () => {
     const { installation } = trial;
     const first = startCommand('up', installation);
     await until(() => platformsOf(installation).length === 1);
-    await expect(up({ installation })).rejects.toMatchObject({
+    await expect(up({ env: process.env, installation })).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(`process ${first.child.pid}`),
     });
@@ -368,11 +370,11 @@ describe('at once', () => {
     await using trial = await openTrial();
     const { installation } = trial;
     const interrupt = new AbortController();
-    const starting = up({ installation, signal: interrupt.signal });
+    const starting = up({ env: process.env, installation, signal: interrupt.signal });
     until(() => platformsOf(installation).length === 1).then(() => interrupt.abort());
     await expect(starting).rejects.toMatchObject({ code: 'cancelled' });
     expect(platformsOf(installation)).toEqual([]);
-    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 });
 
@@ -381,7 +383,7 @@ describe('a start that fails', () => {
     await using trial = await openTrial();
     const { installation } = trial;
     mkdirSync(join(installation.dataDir, 'graph.sqlite'));
-    const failed = await up({ installation }).catch((error: Error) => error);
+    const failed = await up({ env: process.env, installation }).catch((error: Error) => error);
     expect(failed).toMatchObject({
       message: expect.stringMatching(/^backend failed to start: .+/),
       hint: expect.any(String),
@@ -391,32 +393,36 @@ describe('a start that fails', () => {
     expect(after.state).toBe('stopped');
     expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
     rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
-    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
   test('a key that does not match the data is refused before anything starts', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    await up({ installation });
+    await up({ env: process.env, installation });
     await down({ installation });
     const file = join(installation.secretsDir, 'encryption.key');
     const right = readFileSync(file, 'utf8');
     writeFileSync(file, `${'ab'.repeat(32)}\n`);
-    await expect(up({ installation })).rejects.toMatchObject({
+    await expect(up({ env: process.env, installation })).rejects.toMatchObject({
       code: 'forbidden',
       message: expect.stringContaining('is not the key that data/ is encrypted with'),
     });
     // Without the note the backend itself refuses, by its check value.
     rmSync(join(installation.dataDir, 'fingerprints.json'));
-    await expect(up({ installation })).rejects.toThrow(/^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/);
+    await expect(up({ env: process.env, installation })).rejects.toThrow(
+      /^backend failed to start: .*(ENCRYPTION_KEY|encryption key)/,
+    );
     writeFileSync(file, right);
-    expect(await up({ installation })).toMatchObject({ outcome: 'started' });
+    expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
   test('what is not built yet is refused', async () => {
     await using trial = await openTrial();
     edit(trial.installation, 'topology: embedded', 'topology: distributed');
-    await expect(up({ installation: trial.installation })).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
+      code: 'unsupported',
+    });
     edit(trial.installation, 'topology: distributed', 'topology: embedded');
   });
 });
