@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { createLog } from '../../kit/log.ts';
@@ -96,6 +96,27 @@ test('an event during a pull makes another one after it', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(versions).toEqual([1, 2]);
   await catalogue.stop();
+});
+
+test('an event during a pull that takes long is not lost either', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { catalogue, pull, versions } = pulled();
+    const loading = catalogue.load();
+    const first = await pull(1);
+    catalogue.refresh();
+    vi.advanceTimersByTime(1000);
+    first.answer(version(1));
+    await loading;
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(1000);
+    (await pull(2)).answer(version(2));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(versions).toEqual([1, 2]);
+    await catalogue.stop();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('what is known stays while pulls fail, and they go on', async () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { streams } from '../../contracts/bus/subjects.ts';
+import { newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import { startRemoteMcp } from '../start.ts';
@@ -140,6 +142,17 @@ test('a stop lets a call under way end, ends streams, and takes no more', async 
   finish();
   expect((await underWay).body.result).toEqual({ content: [] });
   await stopped;
+  // It was the last thing to be counted, and it was.
+  const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+  const outcomes: string[] = [];
+  const consumer = backendBus.stream(streams.usage).consume('test', async (batch) => {
+    for (const one of batch) {
+      for (const { call } of JSON.parse(Buffer.from(one).toString())) outcomes.push(call?.outcome ?? 'key used');
+    }
+  });
+  await until(() => outcomes.filter((outcome) => outcome !== 'key used').length >= 2);
+  await consumer.stop();
+  await backendBus.close();
   await platform.stop();
 });
 

@@ -38,8 +38,9 @@ function describe(view: View, skill: Skill): string {
   const loaded = isDisclosed(view, skill) ? ', loaded' : '';
   const explanation = explainSkill(skill);
   const state = isAvailable(skill) ? `Available, ${tools}${loaded}.` : `Not available${loaded}.`;
+  const description = skill.description === '' ? '' : `: ${skill.description.slice(0, descriptionMaxChars)}`;
   return [
-    `- "${skill.name}" (role ${names(roles)}): ${skill.description.slice(0, descriptionMaxChars)}`,
+    `- "${skill.name}" (role ${names(roles)})${description}`,
     `  ${state}${explanation === '' ? '' : ` ${explanation}`}`,
   ].join('\n');
 }
