@@ -1,7 +1,22 @@
 import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
-/** Whether the platform could listen there: tried on the very address, because only the kernel knows. */
-export async function isFree(host: string, port: number): Promise<boolean> {
+/**
+ * Whether the platform could listen there, or could within `patienceMs`: tried on the very address, because only the kernel
+ * knows.
+ */
+export async function isFree(host: string, port: number, patienceMs = 0): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  while (!(await canListenOnAll(host, port))) {
+    if (performance.now() >= deadline) return false;
+    await pause(lookIntervalMs);
+  }
+  return true;
+}
+
+const lookIntervalMs = 10;
+
+async function canListenOnAll(host: string, port: number): Promise<boolean> {
   for (const address of addressesBehind(host)) {
     if (!(await canListen(address, port))) return false;
   }

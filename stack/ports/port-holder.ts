@@ -46,10 +46,12 @@ function holdsSocket(pid: string, sockets: ReadonlySet<string>): boolean {
   }
 }
 
-/** The first words of the command line: arguments further back may be long, and secret. */
+/** The program and what it runs. Arguments further back may be long, and secret. */
 function commandOf(pid: string): string {
   const words = (read(`/proc/${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
-  return words.slice(0, 2).join(' ').slice(0, 120) || (read(`/proc/${pid}/comm`) ?? '').trim();
+  const [program = '', ...rest] = words;
+  const what = rest.find((word) => !word.startsWith('-')) ?? '';
+  return `${program} ${what}`.trim().slice(0, 120) || (read(`/proc/${pid}/comm`) ?? '').trim();
 }
 
 function holderByLsof(port: number): PortHolder | null {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { Auto, ListenerName } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
 import { type Ports, usualPorts } from './claim-ports.ts';
@@ -11,22 +12,30 @@ const lease = z.object({
   frontend: z.number().int(),
 });
 
-/** `state/ports.json`: which ports this installation has, so that its addresses stay the same from one start to the next. */
+/** `state/ports.json`: what `auto` became, so that the addresses stay the same from one start to the next. */
 export function readLease({ stateDir }: Installation): Partial<Ports> {
   return lease.safeParse(readJson(leaseFile(stateDir))).data ?? {};
 }
 
-export function writeLease({ stateDir }: Installation, ports: Ports): void {
-  writeDurably(leaseFile(stateDir), JSON.stringify(ports, null, 2));
+/** A port that was chosen by hand is no lease: where `auto` takes its place again, it becomes what it was before. */
+export function writeLease(installation: Installation, ports: Ports, wanted: Wanted): void {
+  const before = readLease(installation);
+  const leaseOf = (name: ListenerName) => (wanted[name] === 'auto' ? ports[name] : (before[name] ?? usualPorts[name]));
+  writeDurably(leaseFile(installation.stateDir), JSON.stringify(portsBy(leaseOf), null, 2));
 }
 
 /** The ports as they are, or would be, without asking whether they are free. */
-export function leasedPorts(installation: Installation, wanted: Readonly<Record<keyof Ports, number | 'auto'>>): Ports {
+export function leasedPorts(installation: Installation, wanted: Wanted): Ports {
   const leased = readLease(installation);
-  const portOf = (name: keyof Ports) => {
+  return portsBy((name) => {
     const port = wanted[name];
     return port === 'auto' ? (leased[name] ?? usualPorts[name]) : port;
-  };
+  });
+}
+
+type Wanted = Readonly<Record<ListenerName, Auto<number>>>;
+
+function portsBy(portOf: (name: ListenerName) => number): Ports {
   return {
     backend: portOf('backend'),
     'remote-mcp': portOf('remote-mcp'),

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectToBackend } from '../../backend-client.ts';
 import type { Installation } from '../../installation.ts';
@@ -15,6 +15,9 @@ import { findRunning } from '../running-platform.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
 import { freePorts, listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
+
+// Each starts the platform once to three times, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 function edit({ definitionFile }: Installation, from: string | RegExp, to: string): void {
   const before = readFileSync(definitionFile, 'utf8');
@@ -287,7 +290,8 @@ describe('killed', () => {
       await until(() => findRunning(installation) === null);
       expect(startTimeOf(child)).not.toBeNull();
       const told = listen();
-      await (verb === 'down' ? down : up)({ installation, onProgress: told.onProgress });
+      const options = { installation, onProgress: told.onProgress };
+      await (verb === 'down' ? down(options) : up({ env: process.env, ...options }));
       expect(startTimeOf(child)).toBeNull();
       if (verb === 'down') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
     },
