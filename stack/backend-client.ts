@@ -31,7 +31,7 @@ const queryTimeoutMs = 10_000;
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
   const record = readRecord(installation);
   if (record === null || !isAlive(record)) {
-    throw new SvcError('unavailable', 'The platform is not running.', { hint: 'svc up' });
+    throw new SvcError('unavailable', 'The platform is not running.', { hint: 'Start it: svc up' });
   }
   return clientOf(installation, record);
 }
@@ -93,7 +93,7 @@ function dataOf(status: number, body: string): unknown {
   const parsed = answer.safeParse(parseJson(body));
   if (!parsed.success) {
     throw new SvcError('unavailable', `The backend answered ${status} with something else than GraphQL.`, {
-      hint: 'svc status, svc logs backend',
+      hint: 'See how it is: svc status, and svc logs backend',
     });
   }
   const [error] = parsed.data.errors ?? [];

@@ -98,7 +98,7 @@ function refuseUnbuilt({ topology, engine }: Definition): void {
 
 function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
   return new SvcError('invalid_input', describeMistakes(file, mistakes), {
-    hint: 'The annotated reference of every field: svc config docs.',
+    hint: 'Every field is explained in the svc.yaml that svc init writes.',
   });
 }
 

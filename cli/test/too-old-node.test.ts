@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let dir = '';
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-old-'));
+  mkdirSync(join(dir, 'project', 'docs'), { recursive: true });
+  cpSync(
+    new URL('../svc.cjs', import.meta.url).pathname,
+    join(dir, 'project', 'node_modules', 'svc-platform', 'svc.cjs'),
+  );
+  writeFileSync(join(dir, 'old.cjs'), "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });");
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** What svc says under Node 20, typed in that folder. */
+function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; stderr: string }> {
+  const command = ['--require', join(dir, 'old.cjs'), join(dir, 'project', 'node_modules', 'svc-platform', 'svc.cjs')];
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...command, ...args], { cwd }, (error, _stdout, stderr) =>
+      resolve({ code: error?.code, stderr }),
+    );
+  });
+}
+
+test('where svc is installed, Node 24 is all that is fetched', async () => {
+  const { code, stderr } = await typedIn(join(dir, 'project'), 'init', '--yes');
+  expect(stderr).toContain(
+    "svc needs Node 24 or newer; this is Node 20.20.2. Type instead:\n\n  npx -y -p node@24 -c 'svc init --yes'\n",
+  );
+  expect(code).toBe(2);
+});
+
+test('so it is in a folder below, where npx finds it too', async () => {
+  const { stderr } = await typedIn(join(dir, 'project', 'docs'), 'up');
+  expect(stderr).toContain("  npx -y -p node@24 -c 'svc up'\n");
+});
+
+test('elsewhere the package is fetched as well, and words are quoted for the shell', async () => {
+  const { stderr } = await typedIn(dir, 'server', 'add', 'x', '--url', 'http://a/b c');
+  expect(stderr).toContain("  npx -y -p node@24 -p svc-platform -c 'svc server add x --url '\\''http://a/b c'\\'''\n");
+});
