@@ -7,22 +7,14 @@ const checkTimeoutMs = 4000;
 const copiedMs = 1600;
 
 showAddress('backend', backendUrl);
-showAddress('remote-mcp', mcpUrl, false);
+showAddress('remote-mcp', mcpUrl);
 showAddress('frontend', window.location.origin);
 buildTabs(clientsOf(mcpUrl));
 for (const snippet of document.querySelectorAll('.snippet')) addCopyButton(snippet);
 watchHealth();
 
-function showAddress(row, url, isPage = true) {
-  const place = document.querySelector(`#${row} .address`);
-  if (!isPage) {
-    place.textContent = url;
-    return;
-  }
-  const link = document.createElement('a');
-  link.href = url;
-  link.textContent = url;
-  place.append(link);
+function showAddress(row, url) {
+  document.querySelector(`#${row} .address`).textContent = url;
 }
 
 /** Asks now and then, and not while nobody looks. */
@@ -49,8 +41,10 @@ async function askBackend() {
   try {
     const response = await fetch(`${backendUrl}/ready`, { signal: AbortSignal.timeout(checkTimeoutMs) });
     if (response.ok) return { health: 'green', text: 'healthy' };
-    const { missing } = await response.json().catch(() => ({}));
-    return { health: 'yellow', text: Array.isArray(missing) ? `degraded: ${missing.join(', ')}` : 'degraded' };
+    const { checks = {} } = await response.json().catch(() => ({}));
+    const failed = Object.entries(checks).filter(([, state]) => state !== 'ok');
+    const words = failed.map(([what, state]) => `${what} ${state}`).join(', ');
+    return { health: 'yellow', text: words === '' ? 'degraded' : `degraded: ${words}` };
   } catch {
     return { health: 'red', text: 'down' };
   }
