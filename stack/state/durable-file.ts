@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
 
 /** Replaces the file in one step: whoever reads it, and whatever kills this process, there is the old text or the new. */
 export function writeWhole(path: string, text: string): void {
@@ -57,10 +58,20 @@ function writeDraft(path: string, text: string, { mode, durably }: { mode: numbe
   try {
     writeSync(file, text);
     if (durably) fsyncSync(file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw isCode(error, 'ENOSPC') ? diskFull(path, error) : error;
   } finally {
     closeSync(file);
   }
   return draft;
+}
+
+export function diskFull(path: string, cause: unknown): SvcError {
+  return new SvcError('unavailable', `The disk is full: "${path}" could not be written, and is as it was.`, {
+    hint: 'Free some space and try again: df -h tells how much there is.',
+    cause,
+  });
 }
 
 /** A rename is durable once its folder is. */

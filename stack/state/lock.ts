@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
-import { readJson, writeWhole } from './durable-file.ts';
+import { diskFull, readJson, writeWhole } from './durable-file.ts';
 import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Holds something of an installation for this process alone. */
@@ -20,26 +21,43 @@ export type LockName = 'command' | 'platform';
  */
 export function acquireLock(installation: Installation, name: LockName): Lock {
   const { stateDir } = installation;
-  const database = new DatabaseSync(join(stateDir, `${name}.lock`), { timeout: handOverMs });
+  const path = join(stateDir, `${name}.lock`);
+  const database = new DatabaseSync(path, { timeout: handOverMs });
   try {
-    // Nothing is ever written: no journal that a killed process could leave behind.
+    // SQLite wants to write to an empty file before it locks it, and on a full disk a platform must still be stopped.
+    if (statSync(path).size === 0) database.exec('PRAGMA user_version = 1');
+    // From then on nothing is ever written: no journal that a killed process could leave behind.
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
     if (isBusy(error)) throw held(installation, name);
-    throw error;
+    throw isFull(error) ? diskFull(path, error) : error;
   }
-  writeWhole(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
+  noteHolder(installation, name);
   return { release: () => (database.isOpen ? database.close() : undefined) };
 }
 
 /** Whoever is just letting go is waited for; whoever is at work takes longer. */
 const handOverMs = 200;
 
-const sqliteBusy = 5;
+/** Result codes of SQLite. */
+const [sqliteBusy, sqliteFull] = [5, 13];
 
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === sqliteFull;
+}
+
+/** For others to be told who has the lock: the lock itself does not need it. */
+function noteHolder({ stateDir }: Installation, name: LockName): void {
+  try {
+    writeWhole(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+  }
 }
 
 /** Who has the lock, or had it last and still lives. */
@@ -55,7 +73,9 @@ function held(installation: Installation, name: LockName): SvcError {
     ? new SvcError('conflict', `Another svc (${who}) is at work on this installation.`, {
         hint: 'Wait until it has finished, then try again.',
       })
-    : new SvcError('conflict', `A platform (${who}) runs in this installation already.`, { hint: 'svc status' });
+    : new SvcError('conflict', `A platform (${who}) runs in this installation already.`, {
+        hint: 'See how it is: svc status',
+      });
 }
 
 function holderFile(stateDir: string, name: LockName): string {
