@@ -78,7 +78,8 @@ export function openBackendClient(url: string, token: () => string): BackendClie
 }
 
 const answer = z.object({
-  data: z.unknown(),
+  // Left out where the question itself was refused.
+  data: z.unknown().optional(),
   errors: z
     .array(
       z.object({

@@ -1,5 +1,14 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -116,6 +125,15 @@ describe('again', () => {
     const after = contentOf(installation);
     expect(after['system-runtime.key']).not.toBe(before['system-runtime.key']);
     expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
+  });
+
+  test('what a killed process had begun to write is removed, and what a living one writes is not', async () => {
+    const installation = await create();
+    const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
+    const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
+    for (const file of [left, own]) writeFileSync(file, 'x');
+    ensureFolders(installation);
+    expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
   });
 
   test('modes that are too open are closed, and that is said', async () => {

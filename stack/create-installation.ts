@@ -7,6 +7,7 @@ import { fillTemplate } from './definition/template.ts';
 import { type CreationStep, type Installation, installationIn } from './installation.ts';
 import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
+import { removeLeftDrafts } from './state/left-drafts.ts';
 import { type ManifestEntry, recordCreated } from './state/manifest.ts';
 
 /** What may be chosen when an installation is made; everything else is in its svc.yaml. */
@@ -49,10 +50,9 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
 
 /** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
 export function ensureFolders(installation: Installation): readonly CreationStep[] {
-  const steps = [
-    ...[installation.dataDir, installation.stateDir, installation.logsDir].map(ensurePrivateFolder),
-    ...ensureSecrets(installation),
-  ];
+  const { dataDir, stateDir, logsDir, secretsDir } = installation;
+  const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation)];
+  for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
   recordCreated(installation, [file('svc.yaml'), file('.gitignore'), ...steps.map(({ path }) => entryFor(path))]);
   return steps;
 }

@@ -26,7 +26,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 process.on('uncaughtException', (error) => {
   // Nothing may hold back the end of a process whose state is unknown.
   try {
-    console.error(error);
+    process.stderr.write(crashLine(error));
     leaveFailure(installation, new StartFailure('platform', 'run', error));
   } finally {
     process.exit(1);
@@ -46,4 +46,16 @@ try {
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
+}
+
+/** In the form of the log's other lines: standard error is the platform's log. */
+function crashLine({ message, stack }: Error): string {
+  const line = {
+    level: 'error',
+    time: new Date().toISOString(),
+    service: 'platform',
+    name: 'platform',
+    err: { message, stack },
+  };
+  return `${JSON.stringify({ ...line, msg: 'crashed' })}\n`;
 }

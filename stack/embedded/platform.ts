@@ -33,7 +33,10 @@ export async function startPlatform({ plan, logs, onEvent, signal }: PlatformOpt
   const { addresses, definition, environment, installation, secrets, version } = plan;
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
-    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+    for (const stopPart of stops.splice(0).reverse()) {
+      // One part that cannot stop must not keep the others running.
+      await stopPart().catch((error: unknown) => logs.note('error', 'a part did not stop', { reason: String(error) }));
+    }
   };
   const start = async (name: ListenerName, hub: Hub, load: () => Promise<StartService>) => {
     onEvent(name, 'start');

@@ -63,16 +63,20 @@ export async function runPlatform({ installation, signal, onChange }: RunOptions
 }
 
 /** Leaves word of an end that nobody asked for, for the next command that comes. */
-export function leaveFailure(installation: Installation, error: StartFailure): void {
-  writeFailure(installation, {
-    pid: process.pid,
-    at: new Date().toISOString(),
-    service: error.part,
-    check: error.check,
-    code: error.error.code,
-    message: error.error.code === 'internal' ? (bugText(error.error) ?? error.error.message) : error.error.message,
-    hint: error.error.hint ?? null,
-  });
+export function leaveFailure(installation: Installation, { part, check, error }: StartFailure): void {
+  try {
+    writeFailure(installation, {
+      pid: process.pid,
+      at: new Date().toISOString(),
+      service: part,
+      check,
+      code: error.code,
+      message: bugText(error) ?? error.message,
+      hint: error.hint ?? null,
+    });
+  } catch {
+    // A full disk, most likely. The log has it too, or will say that lines were lost.
+  }
 }
 
 function bugText(error: SvcError): string | undefined {

@@ -15,20 +15,30 @@ export class LostRace extends Error {
   }
 }
 
+export interface EndedProcess {
+  readonly pid: number;
+  /** When its start began: older lines are of another one. */
+  readonly since: number;
+}
+
 /** Why the platform of that process ended: the part, the check, the cause, its last log lines and what to do next. */
-export async function explainFailure(installation: Installation, pid: number): Promise<Error> {
+export async function explainFailure(installation: Installation, { pid, since }: EndedProcess): Promise<Error> {
   const failure = readFailure(installation);
   if (failure === null || failure.pid !== pid) {
     const holder = lockHolder(installation, 'platform');
     if (holder !== null && holder.pid !== pid) return new LostRace(heldBy(holder));
-    const lines = await lastLines(installation, 'platform');
+    const lines = await lastLines(installation, 'platform', null);
     return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
       hint: 'Read what it wrote: svc logs platform',
     });
   }
-  const error = new SvcError(failure.code, `${sentenceOf(failure)}${await lastLines(installation, failure.service)}`, {
-    hint: failure.hint ?? `Read what it wrote: svc logs ${failure.service}`,
-  });
+  const error = new SvcError(
+    failure.code,
+    `${sentenceOf(failure)}${await lastLines(installation, failure.service, since)}`,
+    {
+      hint: failure.hint ?? `Read what it wrote: svc logs ${failure.service}`,
+    },
+  );
   return failure.code === 'conflict' ? new LostRace(error) : error;
 }
 
@@ -45,11 +55,11 @@ function heldBy({ pid }: ProcessIdentity): SvcError {
 
 const linesMax = 8;
 
-async function lastLines(installation: Installation, service: string): Promise<string> {
+async function lastLines(installation: Installation, service: string, since: number | null): Promise<string> {
   const lines: string[] = [];
   try {
     const signal = new AbortController().signal;
-    const filter = { services: [service], since: null, level: 'trace', request: null } as const;
+    const filter = { services: [service], since, level: 'trace', request: null } as const;
     for await (const line of readLogs({ installation, ...filter, lines: linesMax, follow: false, signal })) {
       lines.push(`  ${describe(line)}`);
     }

@@ -47,6 +47,7 @@ export interface ForegroundOptions extends StartOptions {
 export async function startInForeground({ plan, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
   const { runPlatform } = await import('../embedded/run-platform.ts');
   const { StartFailure } = await import('../embedded/start-failure.ts');
+  const since = Date.now();
   const told = new Map<string, ServiceState>();
   let healthy: Promise<void> | null = null;
   const tellHealthy = () =>
@@ -67,7 +68,7 @@ export async function startInForeground({ plan, signal, onState, onHealthy }: Fo
       },
     });
   } catch (error) {
-    if (error instanceof StartFailure) throw await explainFailure(plan.installation, process.pid);
+    if (error instanceof StartFailure) throw await explainFailure(plan.installation, { pid: process.pid, since });
     throw error;
   } finally {
     await healthy;

@@ -14,6 +14,8 @@ export interface Status extends Content {
   readonly state: 'running' | 'stopped' | 'degraded';
   readonly topology: Definition['topology'];
   readonly engine: Definition['engine'];
+  /** Of the platform that runs; a command of another version should say so. Null while none does. */
+  readonly version: string | null;
   readonly urls: Urls;
   readonly services: readonly ServiceStatus[];
 }
@@ -50,6 +52,7 @@ function stoppedStatus(installation: Installation): Status {
     state: 'stopped',
     topology: definition.topology,
     engine: definition.engine,
+    version: null,
     urls: urlsOf(addresses),
     services: Object.entries(addresses.local).map(([name, url]) => ({
       name,
@@ -80,6 +83,7 @@ async function runningStatus(
     // The record is that of one process which holds everything.
     topology: 'embedded',
     engine: 'process',
+    version: running.version,
     urls: running.urls,
     services: services.map((service) => ({ ...service, pid: running.pid, memoryBytes })),
     ...content,

@@ -25,6 +25,7 @@ export async function waitUntilHealthy({
   signal,
   onState,
 }: WaitOptions): Promise<void> {
+  const since = Date.now();
   const deadline = performance.now() + timeoutMs;
   const told = new Map<string, ServiceState>();
   for (;;) {
@@ -36,7 +37,7 @@ export async function waitUntilHealthy({
       if (told.get(name) !== state) onState?.(name, state);
       told.set(name, state);
     }
-    if (!alive) throw await explainFailure(installation, platform.pid);
+    if (!alive) throw await explainFailure(installation, { pid: platform.pid, since });
     if (services.length > 0 && services.every(({ state }) => state === 'healthy')) return;
     if (performance.now() >= deadline) {
       const late = services.filter(({ state }) => state !== 'healthy').map(({ name }) => name);

@@ -1,0 +1,122 @@
+import { generateKeyPairSync, verify } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openBackendClient } from './backend-client.ts';
+import { mintOperatorToken } from './operator-token.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** Something that answers where a backend is expected, as wrong as the listener makes it. */
+async function answering(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+}
+
+const client = (url: string) => openBackendClient(url, () => 'token');
+const json =
+  (body: unknown): RequestListener =>
+  (_request, response) =>
+    response.end(JSON.stringify(body));
+
+describe('a question', () => {
+  test('goes to /graphql with the token, and its answer is parsed', async () => {
+    let seen: unknown;
+    const url = await answering(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const { authorization } = request.headers;
+      seen = [request.method, request.url, authorization, JSON.parse(Buffer.concat(chunks).toString())];
+      response.end(JSON.stringify({ data: { n: 1 } }));
+    });
+    expect(await client(url).query('query ($a: Int) { n }', { a: 1 }, (data) => data)).toEqual({ n: 1 });
+    expect(seen).toEqual(['POST', '/graphql', 'Bearer token', { query: 'query ($a: Int) { n }', variables: { a: 1 } }]);
+  });
+
+  test("keeps the backend's code, words and hint", async () => {
+    const url = await answering(
+      json({ data: null, errors: [{ message: 'Taken.', extensions: { code: 'conflict', hint: 'Rename it.' } }] }),
+    );
+    await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Taken.',
+      hint: 'Rename it.',
+    });
+  });
+});
+
+describe('what is no answer', () => {
+  test('a code that nobody knows is a bug', async () => {
+    const url = await answering(json({ errors: [{ message: 'x', extensions: { code: 'TEAPOT' } }] }));
+    await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({ code: 'internal' });
+  });
+
+  test('something else than GraphQL', async () => {
+    const url = await answering((_request, response) => response.writeHead(502).end('<html>'));
+    await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The backend answered 502 with something else than GraphQL.',
+    });
+  });
+
+  test('nobody there', async () => {
+    const url = await answering(json({}));
+    servers.splice(0)[0]?.close();
+    await expect(client(url).query('{ n }', {}, () => null)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  test('silence ends at the deadline', async () => {
+    const url = await answering(() => undefined);
+    await expect(client(url).query('{ n }', {}, () => null, { timeoutMs: 30 })).rejects.toMatchObject({
+      code: 'timeout',
+    });
+  });
+
+  test('an answer that never ends, too', async () => {
+    const url = await answering((_request, response) => void response.write('{"data":'));
+    await expect(client(url).query('{ n }', {}, () => null, { timeoutMs: 30 })).rejects.toMatchObject({
+      code: 'timeout',
+    });
+  });
+
+  test('an interruption is told as such', async () => {
+    const interrupt = new AbortController();
+    const url = await answering(() => interrupt.abort());
+    await expect(client(url).query('{ n }', {}, () => null, { signal: interrupt.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+  });
+});
+
+test('an operator token is a JWT with a short life, signed with the key of the installation', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const [head = '', claims = '', signature = ''] = mintOperatorToken({
+    privateKey: pem,
+    issuer: 'me',
+    nowMs: 1_000_500,
+  }).split('.');
+  const parsed = (part: string): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());
+  expect(parsed(head)).toEqual({ alg: 'EdDSA', typ: 'JWT' });
+  expect(parsed(claims)).toEqual({
+    iss: 'me',
+    aud: 'svc-backend',
+    sub: 'operator',
+    kind: 'operator',
+    iat: 1000,
+    exp: 1300,
+    jti: expect.any(String),
+  });
+  expect(verify(null, Buffer.from(`${head}.${claims}`), publicKey, Buffer.from(signature, 'base64url'))).toBe(true);
+});
