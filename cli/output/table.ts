@@ -1,6 +1,9 @@
-/** Columns without borders: a header, rows, two spaces between. Widths count what is seen, not the colour codes. */
+/**
+ * Columns without borders: a header, rows, two spaces between. Widths count what is seen, not the colour codes. A row stays one line,
+ * whatever an MCP server said last.
+ */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((row) => row.map((cell) => cell.replace(/\s*\n\s*/g, ' · ')));
   const widths = header.map((_, column) => Math.max(...all.map((row) => seenWidth(row[column] ?? ''))));
   return all.map((row) => line(row, widths)).join('\n');
 }

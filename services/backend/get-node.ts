@@ -32,7 +32,7 @@ export function checkVersion(
 }
 
 export function nameTaken(type: Named, name: string): SvcError {
-  return new SvcError('conflict', `There is already a ${words[type]} named "${name}".`, {
+  return new SvcError('conflict', `Another ${words[type]} is named "${name}" already.`, {
     hint: 'Choose another name, or change the existing one.',
   });
 }

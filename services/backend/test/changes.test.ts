@@ -169,7 +169,7 @@ describe('two at once', () => {
     const answers = await Promise.all([1, 2, 3].map(() => backend.ask({ query: makeRole, variables, token })));
     expect(answers.map(({ code }) => code).sort()).toEqual(['conflict', 'conflict', null]);
     expect(answers.find(({ code }) => code !== null)?.errors[0]?.message).toBe(
-      'There is already a role named "Reader".',
+      'Another role is named "Reader" already.',
     );
   });
 
@@ -212,7 +212,7 @@ describe('workspaces', () => {
     const ask = (name: string, email: string) => backend.ask({ query: create, variables: { name, email }, token });
     expect((await ask('taken', 'a@b')).code).toBe(null);
     expect((await ask('taken', 'a@b')).errors[0]).toMatchObject({
-      message: 'There is already a workspace named "taken".',
+      message: 'Another workspace is named "taken" already.',
       extensions: { code: 'conflict' },
     });
     for (const email of ['', 'ada', 'a@b@c', 'a b@c', `${'x'.repeat(255)}@b`]) {

@@ -64,7 +64,7 @@ export class ChildChannel implements Channel {
     if (!stdin.writable) throw new SvcError('unavailable', `MCP server "${name}" has closed its input.`);
     if (stdin.writableLength > 0 && stdin.writableLength + message.length > queueMaxBytes) {
       throw new SvcError('rate_limited', `MCP server "${name}" does not read what is sent to it.`, {
-        hint: `Restart it: svc server restart ${name}.`,
+        hint: `See how it is: svc server show ${name}`,
       });
     }
     stdin.write(message);
