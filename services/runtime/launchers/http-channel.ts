@@ -29,6 +29,8 @@ export class HttpChannel implements Channel {
   readonly #agent: http.Agent;
   readonly #ownHeaders: Readonly<Record<string, string>>;
   readonly #requests = new Map<number, http.ClientRequest>();
+  /** Of these those that were broken off here: that they broke tells nothing about the MCP server. */
+  readonly #forgotten = new Set<number>();
   readonly #over = new AbortController();
   #session: string | null = null;
   #revision: string | null = null;
@@ -60,7 +62,10 @@ export class HttpChannel implements Channel {
   }
 
   forget(id: number): void {
-    this.#requests.get(id)?.destroy();
+    const request = this.#requests.get(id);
+    if (request === undefined) return;
+    this.#forgotten.add(id);
+    request.destroy();
   }
 
   /** Its standard error is on another machine. */
@@ -83,9 +88,12 @@ export class HttpChannel implements Channel {
       if (isSuccess(response)) await this.#readAnswer(response, about);
       else await this.#readRefusal(response, { message, about, session });
     } catch (error) {
-      this.#failed(id, error);
+      if (id === null || !this.#forgotten.has(id)) this.#failed(id, error);
     } finally {
-      if (id !== null) this.#requests.delete(id);
+      if (id !== null) {
+        this.#requests.delete(id);
+        this.#forgotten.delete(id);
+      }
     }
   }
 
@@ -215,8 +223,13 @@ export class HttpChannel implements Channel {
 
   #failed(id: number | null, error: unknown): void {
     const reason = explainNetworkError(this.#url.host, error);
-    if (reason !== null) this.#end(reason);
-    else if (id !== null) this.#order.listener.lost(id, this.#unavailable('broke the connection'));
+    if (reason !== null) {
+      this.#end(reason);
+      return;
+    }
+    // Where one connection broke, those that lie idle are probably broken too, and each would cost a call to find out.
+    for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+    if (id !== null) this.#order.listener.lost(id, this.#unavailable('broke the connection'));
   }
 
   #unavailable(what: string): SvcError {

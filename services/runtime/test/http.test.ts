@@ -118,16 +118,17 @@ test('an answer comes as a stream: progress and messages of the call, then its r
 describe('a session', () => {
   test('is kept, begun anew when the MCP server has forgotten it, and ended', async () => {
     let session = 'first';
-    using server = await remote(({ id, method }, request, response) => {
+    const renewed = Promise.withResolvers<void>();
+    using server = await remote(async ({ id, method, params }, request, response) => {
       if (method === 'initialize') {
-        json(
-          response,
-          id,
-          { protocolVersion: '2025-11-25', capabilities: { tools: {} } },
-          { 'mcp-session-id': session },
-        );
+        const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
+        json(response, id, result, { 'mcp-session-id': session });
       } else if (request.headers['mcp-session-id'] !== session) {
+        // One is told so late that the others have begun anew already.
+        if (JSON.stringify(params?.arguments) === '{"i":3}') await renewed.promise;
         response.writeHead(404).end();
+      } else if (session === 'second' && method === 'tools/call') {
+        renewed.resolve();
       }
       return undefined;
     });
