@@ -158,14 +158,6 @@ logs: { levels: 'bus=warn' }
 });
 
 describe('what a service would refuse is refused before anything starts', () => {
-  test('a public address beside internal ones', () => {
-    expect(() =>
-      checkEnvironment(environmentFor('publicUrls: { mcp: https://mcp.example.com/mcp }'), readSecret),
-    ).toThrow(
-      /publicUrls\.backend: PUBLIC_BACKEND_URL of backend must not be the internal name "localhost" while another public address is configured/,
-    );
-  });
-
   test('the development key', () => {
     const withZeros = (file: string) => (file === secrets.encryptionKey ? '0'.repeat(64) : readSecret(file));
     expect(() => checkEnvironment(environmentFor(''), withZeros)).toThrow(

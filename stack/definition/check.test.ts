@@ -126,6 +126,11 @@ describe('a mistake is told with its place and its rule', () => {
       `${id}runtime:\n  commands: ["a,b"]\n`,
       /^svc\.yaml:3:13 runtime\.commands must be any, none, or a list/,
     ],
+    [
+      'a public address beside internal ones',
+      `${id}publicUrls:\n  backend: https://api.example.com\n  mcp: https://mcp.example.com/mcp\n`,
+      /^svc\.yaml:\d+:\d+ publicUrls\.frontend must not be the internal name "localhost" while another public address is configured\.$/,
+    ],
     ['broken YAML', `${id}ports: {\n`, /^svc\.yaml:\d+:\d+ /],
     ['a name twice', `${id}name: a\nname: b\n`, /^svc\.yaml:3:1 Map keys must be unique/],
   ];

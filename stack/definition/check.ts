@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
+import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { addressesOf } from '../addresses.ts';
+import { usualPorts } from '../ports/claim-ports.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import { type Definition, shape } from './definition.ts';
+import { ownPlaces } from './extra-variables.ts';
 import { type Field, isField, type Shape } from './field.ts';
 import { templateText } from './template.ts';
 
@@ -24,7 +28,7 @@ export function checkDefinition(text: string, file: string): Definition {
   const value = readShape({ text: read, mistakes }, [], shape, read.value, defaults());
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
-  if (mistakes.length === 0) mistakes.push(...mailIncomplete(definition, read));
+  if (mistakes.length === 0) mistakes.push(...mailIncomplete(definition, read), ...internalAddresses(definition, read));
   if (mistakes.length > 0) throw mistaken(file, mistakes);
   refuseUnbuilt(definition);
   return definition;
@@ -86,6 +90,17 @@ function mailIncomplete({ mail }: Definition, text: YamlText): readonly Mistake[
       ...text.locate(['mail', 'provider']),
       message: `mail.${name} is required with mail.provider: ${mail.provider}.`,
     }));
+}
+
+/** The rule that services keep themselves, told here with the place in the file. Ports don't matter to it. */
+function internalAddresses(definition: Definition, text: YamlText): readonly Mistake[] {
+  const { backend, mcp, frontend } = addressesOf(definition, usualPorts).public;
+  const addresses = { PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp, PUBLIC_FRONTEND_URL: frontend };
+  const { problems } = checkEnv('backend', { NODE_ENV: 'production', ...addresses });
+  return problems.flatMap(({ variable, rule }) => {
+    const place = Object.hasOwn(addresses, variable) ? ownPlaces.backend[variable] : undefined;
+    return place === undefined ? [] : [{ ...text.locate(place.split('.')), message: `${place} ${rule}.` }];
+  });
 }
 
 function refuseUnbuilt({ topology, engine }: Definition): void {
