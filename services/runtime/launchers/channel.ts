@@ -20,8 +20,11 @@ export type Outgoing =
 
 /** What a channel tells whoever started it. */
 export interface ChannelListener {
-  /** One message. `during` is the request whose own stream brought it, where the transport has such streams. */
-  message(text: Buffer, during: number | null): void;
+  /**
+   * One message. `during` is the request whose own stream brought it, where the transport has such streams; true where nobody waits
+   * for that request any more.
+   */
+  message(text: Buffer, during: number | null): boolean;
   /** One request got no answer and will get none; the channel itself lives on. */
   lost(id: number, error: SvcError): void;
   /** Something came that is no message. */

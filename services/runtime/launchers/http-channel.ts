@@ -19,6 +19,8 @@ const socketsMax = 256;
 /** Less than the five seconds after which many HTTP servers close an idle connection: one that closes as it is used loses a call. */
 const idleSocketMs = 4000;
 const farewellMaxMs = 1000;
+/** A stream ends after its answer; one that is left open would take up a connection for ever. */
+const lingerMaxMs = 1000;
 const listenAgain: Backoff = { firstMs: 1000, maxMs: 60_000 };
 
 /** The Streamable HTTP transport of MCP 2025-11-25 ("Transports"), the client's side. */
@@ -104,10 +106,12 @@ export class HttpChannel implements Channel {
     }
     const { id, method } = about;
     if (method === 'initialize') this.#session = headerOf(response, 'mcp-session-id');
+    let lingering: NodeJS.Timeout | undefined;
     await this.#readMessages(response, id, (text) => {
       if (method === 'initialize') this.#revision = revisionIn(text);
-      this.#order.listener.message(text, id);
-    });
+      const isAnswered = this.#order.listener.message(text, id);
+      if (isAnswered) lingering ??= setTimeout(() => this.forget(id), lingerMaxMs);
+    }).finally(() => clearTimeout(lingering));
     this.#order.listener.lost(id, this.#unavailable('ended its response without an answer'));
   }
 

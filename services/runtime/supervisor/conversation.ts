@@ -106,12 +106,13 @@ export class Conversation {
     this.#trySend(writeNotification(method), { kind: 'notification', method });
   }
 
-  /** A message has come in. */
-  hear(text: Buffer, during: number | null): void {
+  /** A message has come in. True where the request that brought it needs nothing more. */
+  hear(text: Buffer, during: number | null): boolean {
     this.#lastHeard = performance.now();
     const messages = readMessage(text);
     if (messages === null) this.#listener.garbage(text.subarray(0, sampleBytes).toString('utf8'));
     else for (const message of messages) this.#take(message, during);
+    return during !== null && !this.#pending.has(during);
   }
 
   lost(id: number, error: SvcError): void {

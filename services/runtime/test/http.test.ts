@@ -269,6 +269,18 @@ describe('a call', () => {
     expect(await running.connected('one')).toMatchObject({ restarts: 0 });
   });
 
+  test('whose stream stays open after its answer is answered, and the stream is closed', async () => {
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    const { server, platform } = await calling(({ id }, _request, response) => {
+      response.on('close', resolve);
+      response.writeHead(200, stream).write(event({ id, result: { content: [{ type: 'text', text: 'answered' }] } }));
+    });
+    using _server = server;
+    await using running = platform;
+    expect(await running.say('one', {})).toBe('answered');
+    await closed;
+  });
+
   test('that is cancelled closes its request', async () => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();

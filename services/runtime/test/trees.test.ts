@@ -33,7 +33,7 @@ async function launching() {
   const launch = createChildLauncher({ workingDir, inherited, forwardStderr: false, notes, look, log });
   const started = new Set<string>();
   const start = async (command: string, args: string[]): Promise<Channel> => {
-    const listener = { message() {}, lost() {}, garbage() {}, renewed() {}, ended() {} };
+    const listener = { message: () => false, lost() {}, garbage() {}, renewed() {}, ended() {} };
     const order = { kind: 'child' as const, command, args, cwd: null, env: {} };
     const mcpServer = newId('mcpServer');
     started.add(path.join(workingDir, 'homes', mcpServer));
