@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { parseKey } from '../../../services/contracts/keys.ts';
+import { installationIn } from '../../installation.ts';
+import { until } from '../../lifecycle/test/trial.ts';
+import { isFree } from '../../ports/is-free.ts';
+import { readLease } from '../../ports/port-lease.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let dir: string;
+beforeEach(() => {
+  dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-demo-')));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** What `npm start` runs, in an empty folder. */
+function start() {
+  const program = fileURLToPath(new URL('../start.ts', import.meta.url));
+  const child = spawn(process.execPath, [program], { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
+  const seen = { output: '', errors: '' };
+  child.stdout.on('data', (chunk) => (seen.output += chunk));
+  child.stderr.on('data', (chunk) => (seen.errors += chunk));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, seen, ended };
+}
+
+async function greeted({ child, seen }: ReturnType<typeof start>) {
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(seen.errors);
+    return /^ {2}\}$/m.test(seen.output);
+  }, 50_000);
+  const mcp = /^ {2}mcp {3}(\S+)/m.exec(seen.output)?.[1] ?? '';
+  const key = /^ {2}key {3}(\S+)/m.exec(seen.output)?.[1] ?? '';
+  return { mcp, key };
+}
+
+async function ping({ mcp, key }: { mcp: string; key: string }): Promise<number> {
+  const response = await fetch(mcp, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Processes that work in the folder, or were told its name. */
+function processesIn(folder: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(folder);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('it greets with addresses, a key that works and snippets; Ctrl-C leaves nothing; the next start replaces the key', async () => {
+  const first = start();
+  const one = await greeted(first);
+  expect(parseKey(one.key)).toMatchObject({ ok: true, kind: 'user' });
+  expect(await ping(one)).toBe(200);
+  expect(first.seen.output).toContain(
+    `claude mcp add --transport http platform ${one.mcp} --header "Authorization: Bearer ${one.key}"`,
+  );
+  // The demo's MCP server has its home in there.
+  expect(processesIn(join(dir, 'svc'))).not.toEqual([]);
+  first.child.kill('SIGINT');
+  expect(await first.ended).toBe(0);
+  expect(processesIn(join(dir, 'svc'))).toEqual([]);
+  for (const port of Object.values(readLease(installationIn(join(dir, 'svc'))))) {
+    expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
+  }
+
+  const second = start();
+  const two = await greeted(second);
+  expect(two.mcp).toBe(one.mcp);
+  expect(two.key).not.toBe(one.key);
+  expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
+  second.child.kill('SIGTERM');
+  expect(await second.ended).toBe(0);
+});
