@@ -21,5 +21,7 @@ export async function commandManifest(root: string): Promise<string | null> {
     respectNoCacheDefault: true,
   });
   await plugin.load();
-  return `${JSON.stringify(plugin.manifest, null, 2)}\n`;
+  // In the order of their names: a folder's files come in any order.
+  const commands = Object.entries(plugin.manifest.commands).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `${JSON.stringify({ ...plugin.manifest, commands: Object.fromEntries(commands) }, null, 2)}\n`;
 }

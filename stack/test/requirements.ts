@@ -12,7 +12,7 @@ export interface Requirement {
 
 const wholePath = 'stack/test/whole-path.test.ts';
 const keysAndErrors = 'stack/test/keys-and-errors.test.ts';
-const isolation = 'stack/test/isolation.test.ts';
+const agentIsolation = 'services/remote-mcp/test/isolation.test.ts';
 const variablesTest = 'stack/test/variables.test.ts';
 const agentKeys = 'services/remote-mcp/test/keys.test.ts';
 const agentSkills = 'services/remote-mcp/test/skills.test.ts';
@@ -215,7 +215,11 @@ export const requirements: readonly Requirement[] = [
     says: 'No accepted prefix: invalid',
     shown: [`${keyText}: what is no key is refused from its text alone:`],
   },
-  { id: '5.rule-5', says: 'A key belongs to one workspace', shown: [`${isolation}: MCP`] },
+  {
+    id: '5.rule-5',
+    says: 'A key belongs to one workspace',
+    shown: [`${agentIsolation}: ids of the other workspace are refused like ids that are nowhere`],
+  },
   {
     id: '5.rule-6',
     says: 'Past its expiration: Expired, 401',
@@ -474,5 +478,9 @@ export const requirements: readonly Requirement[] = [
     says: 'USER_KEY and MCP_REMOTE_ENABLED rejected; SKILL_IDS and ROLE_IDS not read',
     shown: [`${envCheck}: variables that are no more`, `${variablesTest}: runtime SKILL_IDS`],
   },
-  { id: '9.separate', says: 'The public endpoint is a service of its own', shown: [`${wholePath}: `] },
+  {
+    id: '9.separate',
+    says: 'The public endpoint is a service of its own',
+    shown: [`${wholePath}: sees the constant tools, finds a skill, loads it and calls its tools`],
+  },
 ];

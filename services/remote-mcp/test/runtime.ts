@@ -61,6 +61,9 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
   };
   beat();
   const timer = setInterval(beat, beatEveryMs);
+  bus.onConnection((state) => {
+    if (state === 'disconnected') clearInterval(timer);
+  });
   return {
     ...{ name, bus, runtime, process, calls },
     report: async (mcpServer, said = {}, tools) => {
