@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
 import { checkEnvironment } from '../environment.ts';
@@ -19,6 +20,9 @@ export interface Preparation {
   readonly onNotice: (message: string) => void;
 }
 
+/** How far apart platforms land that lost a race for the same port. */
+const skipMax = 100;
+
 /** A process that was killed is gone a moment before its ports are. */
 const lettingGoMs = 1000;
 
@@ -36,6 +40,7 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
     wanted: definition.ports,
     leased: readLease(installation),
     avoid,
+    skip: avoid.size === 0 ? 0 : randomInt(skipMax),
     isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port, cleared === null ? 0 : lettingGoMs)),
     holderOf: describeHolder,
   });

@@ -14,6 +14,7 @@ import { waitUntilHealthy } from './wait-until-healthy.ts';
 
 export interface StartOptions {
   readonly plan: Plan;
+  readonly env: EnvRecord;
   readonly signal: AbortSignal;
   readonly onState: (name: string, state: ServiceState) => void;
 }
@@ -21,12 +22,8 @@ export interface StartOptions {
 /** Longest start that is waited for: services have deadlines of their own, this one is for a process that hangs. */
 const startTimeoutMs = 90_000;
 
-export interface BackgroundOptions extends StartOptions {
-  readonly env: EnvRecord;
-}
-
 /** Starts a process that outlives this one and holds the platform; resolves when all of it is healthy. */
-export async function startInBackground({ plan, env, signal, onState }: BackgroundOptions): Promise<void> {
+export async function startInBackground({ plan, env, signal, onState }: StartOptions): Promise<void> {
   const { installation } = plan;
   const pid = spawnPlatform(plan, env);
   const platform = { pid, startTime: startTimeOf(pid) ?? '' };
@@ -44,7 +41,7 @@ export interface ForegroundOptions extends StartOptions {
 }
 
 /** Holds the platform in this process until the signal. */
-export async function startInForeground({ plan, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
+export async function startInForeground({ plan, env, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
   const { runPlatform } = await import('../embedded/run-platform.ts');
   const { StartFailure } = await import('../embedded/start-failure.ts');
   const since = Date.now();
@@ -58,6 +55,7 @@ export async function startInForeground({ plan, signal, onState, onHealthy }: Fo
   try {
     await runPlatform({
       installation: plan.installation,
+      env,
       signal,
       onChange: ({ services }) => {
         for (const { name, state } of services) {

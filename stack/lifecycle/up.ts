@@ -43,7 +43,7 @@ export interface UpResult {
 }
 
 /** How often a start is tried anew because something came between the look and the deed: a port was taken, or another platform started. */
-const attemptsMax = 3;
+const attemptsMax = 5;
 
 /** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
 export async function up(options: UpOptions): Promise<UpResult> {
@@ -107,7 +107,7 @@ async function bringUp(options: BringUp): Promise<UpResult> {
       release();
       await ready();
     };
-    await startInForeground({ plan, signal, onState, onHealthy });
+    await startInForeground({ plan, env, signal, onState, onHealthy });
     return { outcome: 'stopped', changes, status: await status({ installation }) };
   }
   await startInBackground({ plan, env, signal, onState });

@@ -41,6 +41,11 @@ test('it moves on when that one is taken', async () => {
   expect((await claim([3004], { leased })).ports.backend).toBe(3005);
 });
 
+test('after a lost race it avoids what it had, and hops away', async () => {
+  const claimed = await claim([], { avoid: new Set([3000, 3001]), skip: 40 });
+  expect(claimed.ports).toEqual({ backend: 3041, 'remote-mcp': 3042, runtime: 3003, frontend: 8888 });
+});
+
 test('a port chosen by hand is left alone by the others', async () => {
   const wanted = { ...auto, frontend: 3000 };
   expect(await claim([], { wanted })).toMatchObject({ ports: { backend: 3002, frontend: 3000 } });

@@ -12,6 +12,8 @@ export interface PortWishes {
   readonly leased: Readonly<Partial<Record<ListenerName, number>>>;
   /** What `auto` shall not become although it is free. */
   readonly avoid?: ReadonlySet<number>;
+  /** How many ports `auto` skips: those who move at the same moment must not all move to the same place. Default 0. */
+  readonly skip?: number;
   readonly isFree: (port: number) => Promise<boolean>;
   /** Who has a port that is taken, in words. */
   readonly holderOf: (port: number) => string;
@@ -61,7 +63,7 @@ export async function claimPorts(wishes: PortWishes): Promise<ClaimedPorts> {
       continue;
     }
     const holder = isOthers ? 'another service of this installation' : wishes.holderOf(before);
-    const port = await nextFree(before, spoken, wishes);
+    const port = await nextFree(before + (wishes.skip ?? 0), spoken, wishes);
     ports[name] = port;
     spoken.add(port);
     notices.push(`Port ${before} is taken by ${holder}: ${name} moved to ${port}, and stays there.`);

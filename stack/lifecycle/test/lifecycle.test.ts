@@ -430,3 +430,20 @@ describe('a start that fails', () => {
     edit(trial.installation, 'topology: distributed', 'topology: embedded');
   });
 });
+
+test('an MCP server inherits where programs, proxies and authorities are, and no secret of the shell', async () => {
+  await using trial = await openTrial();
+  const { installation } = trial;
+  const proxy = 'http://proxy.example.com:3128';
+  await up({ env: { ...process.env, HTTPS_PROXY: proxy, MY_PASSWORD: 'of-the-shell' }, installation });
+  const seen = join(installation.dir, 'environment.json');
+  const program = `require('fs').writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.env)); setInterval(() => {}, 1000)`;
+  await addMcpServer(installation, { command: 'node', args: ['-e', program] });
+  await until(() => existsSync(seen) && readFileSync(seen, 'utf8').endsWith('}'));
+  const environment = readFileSync(seen, 'utf8');
+  const inherited: Record<string, string> = JSON.parse(environment);
+  expect(inherited.HTTPS_PROXY).toBe(proxy);
+  expect(inherited.PATH?.startsWith(process.env.PATH ?? '-')).toBe(true);
+  expect(environment).not.toContain('of-the-shell');
+  expect(environment).not.toContain('SYSTEM_KEY');
+});
