@@ -36,6 +36,7 @@ process.on('uncaughtException', (error) => {
 try {
   await runPlatform({
     installation,
+    env: process.env,
     signal: stopping.signal,
     onChange: ({ services }) => {
       // Otherwise it is written at the end only, which a kill never reaches.

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { startBackend } from '../../services/backend/start.ts';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { inheritedByChildren } from '../../services/contracts/env/inherited.ts';
 import { openBackendClient, operatorTokens } from '../backend-client.ts';
 import type { ListenerName } from '../definition/definition.ts';
 import type { Plan } from '../lifecycle/plan.ts';
@@ -11,6 +13,7 @@ import { step } from './start-failure.ts';
 
 export interface PlatformOptions {
   readonly plan: Plan;
+  readonly env: EnvRecord;
   readonly logs: PlatformLogs;
   readonly onEvent: (service: ListenerName, event: ServiceEvent) => void;
   /** Ends the start; what was started by then is stopped. */
@@ -29,7 +32,7 @@ type Hub = NonNullable<Parameters<StartService>[1]['hub']>;
 const readyTimeoutMs = 30_000;
 
 /** Starts the bus, then the backend and its identities, then everything that needs them. Throws a `StartFailure`. */
-export async function startPlatform({ plan, logs, onEvent, signal }: PlatformOptions): Promise<Platform> {
+export async function startPlatform({ plan, env, logs, onEvent, signal }: PlatformOptions): Promise<Platform> {
   const { addresses, definition, environment, installation, secrets, version } = plan;
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -38,10 +41,12 @@ export async function startPlatform({ plan, logs, onEvent, signal }: PlatformOpt
       await stopPart().catch((error: unknown) => logs.note('error', 'a part did not stop', { reason: String(error) }));
     }
   };
+  // The runtime's MCP servers inherit from it; no other service reads more than its own variables.
+  const variablesOf = { ...environment, runtime: { ...inheritedByChildren(env), ...environment.runtime } };
   const start = async (name: ListenerName, hub: Hub, load: () => Promise<StartService>) => {
     onEvent(name, 'start');
     const running = await step(name, 'start', async () =>
-      (await load())(environment[name], { hub, version, log: logs.of(name) }),
+      (await load())(variablesOf[name], { hub, version, log: logs.of(name) }),
     );
     stops.push(async () => {
       await running.stop();

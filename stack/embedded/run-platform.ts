@@ -1,3 +1,4 @@
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { SvcError } from '../../services/contracts/errors.ts';
 import { type ListenerName, listeners } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
@@ -20,6 +21,8 @@ import { StartFailure } from './start-failure.ts';
 
 export interface RunOptions {
   readonly installation: Installation;
+  /** Of the process: MCP servers find programs, proxies and authorities through it. */
+  readonly env: EnvRecord;
   /** Stops the platform; the run resolves when it has stopped. */
   readonly signal: AbortSignal;
   /** Called with each change of what the record says. */
@@ -30,7 +33,7 @@ export interface RunOptions {
  * Runs the platform in this process until the signal. Its record lives from the first moment to the last, so that whoever
  * comes meanwhile finds it, and its lock lets no second one in.
  */
-export async function runPlatform({ installation, signal, onChange }: RunOptions): Promise<void> {
+export async function runPlatform({ installation, env, signal, onChange }: RunOptions): Promise<void> {
   const lock = acquireLock(installation, 'platform');
   try {
     removeFailure(installation);
@@ -38,7 +41,7 @@ export async function runPlatform({ installation, signal, onChange }: RunOptions
     const logs = openPlatformLogs(installation, plan.definition);
     const record = openRecord(plan, (changed) => onChange?.(changed));
     try {
-      const platform = await startPlatform({ plan, logs, onEvent: record.move, signal });
+      const platform = await startPlatform({ plan, env, logs, onEvent: record.move, signal });
       recordFingerprint(installation);
       logs.note('info', 'started', { version: plan.version });
       await aborted(signal);
