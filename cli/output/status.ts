@@ -23,17 +23,18 @@ const healthWords: Readonly<Record<string, string>> = { green: 'healthy', yellow
 export function describeStatus(status: Status, terminal: Terminal): string {
   const state = (word: string, by: string = word) => terminal.paint(colours[by] ?? 'grey', word);
   const health = (word: string) => state(healthWords[word] ?? word, word);
-  const parts = [`The platform is ${state(status.state)} (${status.topology}, ${status.engine}).`];
+  const shared = sharedProcess(status);
+  const parts = [`The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.`];
   const services = status.services.map((service) => [
     service.name,
     state(service.state),
     health(service.health),
     service.url ?? '–',
     service.since === null ? '–' : span(Date.now() - Date.parse(service.since)),
-    megabytes(service.memoryBytes),
+    shared === '' ? megabytes(service.memoryBytes) : '',
     service.reason ?? '',
   ]);
-  parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', 'SINCE', 'MEMORY', ''], services));
+  parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', 'SINCE', shared === '' ? 'MEMORY' : '', ''], services));
   if (status.mcpServers.length > 0) {
     const rows = status.mcpServers.map((server) => [
       server.name,
@@ -52,6 +53,12 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     parts.push(table(['RUNTIME', 'STATE'], rows));
   }
   return parts.join('\n\n');
+}
+
+/** Told once where all services live in one process: beside each of them its memory would read like a sum. */
+function sharedProcess({ services: [first, ...others] }: Status): string {
+  if (first?.pid == null || others.some(({ pid }) => pid !== first.pid)) return '';
+  return `, in one process: pid ${first.pid}, ${megabytes(first.memoryBytes)}`;
 }
 
 /** Where to go, after `svc up`. */
