@@ -24,13 +24,12 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
     const running = findRunning(installation);
     if (running === null) {
       const cleared = clearStaleRecord(installation);
-      if (cleared !== null) {
-        onNotice(cleared);
-        await endLeftMcpServers(installation, onNotice);
-      }
+      if (cleared !== null) onNotice(cleared);
+      await endLeftMcpServers(installation, onNotice);
       return { outcome: 'unchanged' };
     }
-    await stopRunning(installation, running, { signal, onNotice });
+    const ended = await stopRunning(installation, running, { signal, onNotice });
+    if (ended === 'killed') await endLeftMcpServers(installation, onNotice);
     for (const { name } of running.services) onProgress?.({ kind: 'service', name, state: 'stopped' });
     return { outcome: 'stopped' };
   } finally {

@@ -28,14 +28,15 @@ export interface StopOptions {
 const stopTimeoutMs = 15_000;
 const killTimeoutMs = 5_000;
 
-/** Asks the platform to stop and waits until it has; one that doesn't answer is killed. */
+/** Asks the platform to stop and waits until it has; one that doesn't answer is killed, and has then left its children behind. */
 export async function stopRunning(
   installation: Installation,
   platform: ProcessIdentity,
   { signal, onNotice }: StopOptions,
-): Promise<void> {
+): Promise<'stopped' | 'killed'> {
   sendSignal(platform, 'SIGTERM');
-  if (!(await hasEnded(platform, stopTimeoutMs, signal))) {
+  const stopped = await hasEnded(platform, stopTimeoutMs, signal);
+  if (!stopped) {
     onNotice(
       `The platform (pid ${platform.pid}) did not stop within ${stopTimeoutMs / 1000} s and was killed; its state is safe.`,
     );
@@ -44,6 +45,7 @@ export async function stopRunning(
   }
   const left = readRecord(installation);
   if (left !== null && left.pid === platform.pid && !isAlive(left)) removeRecord(installation);
+  return stopped ? 'stopped' : 'killed';
 }
 
 /** The number may belong to another process by now, which must never be hit. */

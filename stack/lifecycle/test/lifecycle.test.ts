@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
@@ -45,6 +45,19 @@ async function addMcpServer(installation: Installation, launch: object): Promise
     { workspace: workspace?.id, input: { name: 'stubborn', launch } },
     () => undefined,
   );
+}
+
+/** Takes the port as soon as it is free. */
+async function occupy(port: number): Promise<Server> {
+  const server = createServer();
+  await until(
+    () =>
+      new Promise<boolean>((resolve) => {
+        server.once('error', () => resolve(false));
+        server.listen(port, '127.0.0.1', () => resolve(true));
+      }),
+  );
+  return server;
 }
 
 const pidOf = (installation: Installation) => readRecord(installation)?.pid ?? 0;
@@ -210,8 +223,7 @@ describe('ports', () => {
     const [port = 0] = await freePorts(1);
     await using trial = await openTrial({ backend: port });
     const { installation } = trial;
-    const stranger = createServer().listen(port, '127.0.0.1');
-    await new Promise((resolve) => stranger.once('listening', resolve));
+    const stranger = await occupy(port);
     const refused = up({ env: process.env, installation });
     await expect(refused).rejects.toMatchObject({ code: 'conflict' });
     await expect(refused).rejects.toThrow(
@@ -291,9 +303,14 @@ describe('killed', () => {
       expect(startTimeOf(child)).not.toBeNull();
       const told = listen();
       const options = { installation, onProgress: told.onProgress };
-      await (verb === 'down' ? down(options) : up({ env: process.env, ...options }));
+      if (verb === 'down after a failed up') {
+        const stranger = await occupy(trial.ports[0] ?? 0);
+        await expect(up({ env: process.env, ...options })).rejects.toMatchObject({ code: 'conflict' });
+        await new Promise((resolve) => stranger.close(resolve));
+      }
+      await (verb === 'up' ? up({ env: process.env, ...options }) : down(options));
       expect(startTimeOf(child)).toBeNull();
-      if (verb === 'down') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
+      if (verb !== 'up') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
     },
   );
 
