@@ -286,7 +286,7 @@ describe('killed', () => {
     expect(readRecord(installation)).toBeNull();
   });
 
-  test.each(['down', 'up'] as const)(
+  test.each(['down', 'up', 'down after a failed up'] as const)(
     'the platform, with an MCP server that does not end by itself: %s ends it',
     async (verb) => {
       await using trial = await openTrial();
