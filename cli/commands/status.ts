@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as Flags from '@oclif/core/flags';
 import { type Status as PlatformStatus, status } from '../../stack/lifecycle/status.ts';
 import { interruption, SvcCommand } from '../command.ts';
-import { describeStatus } from '../output/status.ts';
+import { describeStatus, otherVersion } from '../output/status.ts';
 import { installationOf } from '../platform.ts';
 
 const watchIntervalMs = 1000;
@@ -21,6 +21,8 @@ export default class Status extends SvcCommand {
     const installation = installationOf(flags);
     const signal = interruption();
     let seen = await status({ installation, signal });
+    const notice = otherVersion(seen, this.config.version);
+    if (notice !== null) terminal.talk(`${terminal.paint('yellow', '!')} ${notice}`);
     terminal.json(seen);
     terminal.result(describeStatus(seen, terminal));
     while (flags.watch && !signal.aborted) {

@@ -61,6 +61,12 @@ function sharedProcess({ services: [first, ...others] }: Status): string {
   return `, in one process: pid ${first.pid}, ${megabytes(first.memoryBytes)}`;
 }
 
+/** What to say where the command and what runs are of different versions; null where they are of one. */
+export function otherVersion({ version }: Status, own: string): string | null {
+  if (version === null || version === own) return null;
+  return `The platform that runs is of version ${version}, this command of ${own}: svc up brings them together.`;
+}
+
 /** Where to go, after `svc up`. */
 export function describeAddresses(status: Status): string {
   return [
