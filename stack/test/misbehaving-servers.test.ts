@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import type { Agent } from './agent.ts';
+import { foreignServers, misbehaving } from './foreign-servers.ts';
+import { Platform, startTimeoutMs, until } from './platform.ts';
+import { processesAreShown, processesOf } from './running-processes.ts';
+
+/** MCP servers that misbehave in every way, beside one that works: it must not notice. */
+let platform: Platform;
+let key: string;
+let agent: Agent;
+let skill: string;
+
+const neighbours = {
+  garbage: misbehaving('garbage'),
+  long: misbehaving('long-line'),
+  silent: misbehaving('silent'),
+  exits: [...misbehaving('exits'), '3', 'I give up'],
+  crash: misbehaving('crash'),
+};
+
+beforeAll(async () => {
+  platform = await Platform.start();
+  await platform.addServer('everything', foreignServers.everything);
+  const backend = await platform.backend();
+  const { workspace } = await backend.query(
+    '{ workspace(name: "Default") { id } }',
+    {},
+    (data) => data as { workspace: { id: string } },
+  );
+  // Not by way of svc, which would wait for each.
+  for (const [name, [command, ...args]] of Object.entries(neighbours)) {
+    await backend.query(
+      'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
+      { w: workspace.id, input: { name, launch: { command, args } } },
+      () => undefined,
+    );
+    await platform.addSkill(name, [`${name}/echo`]);
+  }
+  skill = await platform.addSkill('works', ['everything/echo', 'everything/trigger-long-running-operation']);
+  await platform.addRole('All', ['works', ...Object.keys(neighbours)]);
+  key = await platform.addKey('agent');
+  agent = await platform.connect(key, `?skillIds=${skill}`);
+}, startTimeoutMs);
+afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+async function show(name: string) {
+  const { mcpServers } = await platform.svc('server', 'list');
+  return mcpServers.find((one: { name: string }) => one.name === name);
+}
+
+async function loaded(name: string): Promise<void> {
+  await until(async () => (await agent.text('list_skills', { query: name })).includes('Available'));
+  await agent.text('load_skill', { skill: name });
+}
+
+/** Calls the one that works without a pause, for as long as `work` takes. */
+async function meanwhile(work: () => Promise<void>): Promise<void> {
+  const other = await platform.connect(key, `?skillIds=${skill}`);
+  let done = false;
+  const working = work().finally(() => {
+    done = true;
+  });
+  let calls = 0;
+  for (; !done; calls++) {
+    const begun = performance.now();
+    expect(await other.text('echo', { message: `${calls}` })).toBe(`Echo: ${calls}`);
+    expect(performance.now() - begun).toBeLessThan(answerMaxMs);
+  }
+  await working;
+  expect(calls).toBeGreaterThan(0);
+}
+
+/** An echo takes a few milliseconds; ten tests beside each other on a small machine may make seconds of it. */
+const answerMaxMs = 5000;
+
+describe('beside one that works, which goes on answering', () => {
+  test('one that writes garbage between its messages works all the same', async () => {
+    await meanwhile(async () => {
+      await loaded('garbage');
+      expect(await agent.text('garbage_echo', { text: '2000' })).toBe('done');
+    });
+  });
+
+  test('one that writes a line of 50 MB has its call refused by name, and goes on', async () => {
+    await meanwhile(async () => {
+      await loaded('long');
+      const call = agent.client.callTool({ name: 'long_echo', arguments: { megabytes: 50 } });
+      await expect(call).rejects.toThrow(/"long".*(too large|larger|16)/s);
+      await until(async () => {
+        const small = await agent.client.callTool({ name: 'long_echo', arguments: { megabytes: 1 } }).catch(() => null);
+        return JSON.stringify(small ?? '').length > 1024 * 1024;
+      });
+    });
+  });
+
+  test('one that never says a word is not Connected, and its skill says so', async () => {
+    await meanwhile(async () => {
+      expect(await show('silent')).toMatchObject({ status: expect.stringMatching(/Disconnected|Error/), tools: 0 });
+      const told = await agent.text('list_skills', { query: 'silent' });
+      expect(told).toMatch(/Not available.*"silent"/s);
+    });
+  });
+
+  test('one that exits at once is an Error with its last words, tried again ever more rarely', async () => {
+    await meanwhile(async () => {
+      await until(async () => (await show('exits')).restarts >= 2);
+      const { status, health, reason, nextRetryAt } = await show('exits');
+      expect({ status, health, code: reason.code }).toEqual({ status: 'Error', health: 'red', code: 'exited' });
+      expect(reason.message).toMatch(/exit code 3.*I give up/s);
+      expect(nextRetryAt).toMatch(/^\d{4}-/);
+      expect(await agent.text('list_skills', { query: 'exits' })).toMatch(/Not available.*I give up/s);
+    });
+  });
+
+  test('one that crashes in a call fails that call by name, and is back by itself', async () => {
+    await meanwhile(async () => {
+      await loaded('crash');
+      await expect(agent.text('crash_echo', { text: 'crash' })).rejects.toThrow(/"crash".*exit code 7/s);
+      await until(
+        async () =>
+          (await agent.text('call_tool', { name: 'crash_echo', arguments: { text: 'again' } }).catch(() => '')) ===
+          'again',
+      );
+      expect(await show('crash')).toMatchObject({ status: 'Connected', health: 'yellow' });
+    });
+  });
+});
+
+test.skipIf(!processesAreShown)(
+  'one that is killed fails its calls by name at once, and is back within seconds',
+  async () => {
+    const child = processesOf(platform.installation.dir).find(({ command }) => command.includes('server-everything'));
+    const call = (id: number) =>
+      send(platform.mcpUrl, {
+        key,
+        session: agent.session,
+        body: rpc('tools/call', { name: 'trigger-long-running-operation', arguments: { duration: 60, steps: 2 } }, id),
+      });
+    const calls = [call(9001), call(9002), call(9003)];
+    await agent.text('echo', { message: 'behind them in the queue' });
+    const killedAt = performance.now();
+    process.kill(child?.pid ?? 0, 'SIGKILL');
+    for (const { body } of await Promise.all(calls)) {
+      expect(body.error).toMatchObject({
+        message: expect.stringContaining('"everything"'),
+        data: { code: 'unavailable', hint: expect.any(String) },
+      });
+    }
+    expect(performance.now() - killedAt).toBeLessThan(answerMaxMs);
+    await until(async () => (await agent.text('echo', { message: 'back' }).catch(() => '')) === 'Echo: back', 10_000);
+    expect(await show('everything')).toMatchObject({ status: 'Connected', health: 'yellow', restarts: 1 });
+  },
+);

@@ -1,0 +1,116 @@
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Something that must be found nowhere, by a name that may be told. */
+export interface Sought {
+  readonly name: string;
+  readonly value: string | Buffer;
+}
+
+/** Which secret was found where, and in which form. It never holds the secret. */
+export interface Finding {
+  readonly secret: string;
+  readonly form: string;
+  readonly where: string;
+}
+
+interface Needle {
+  readonly secret: string;
+  readonly form: string;
+  readonly bytes: Buffer;
+}
+
+/** Looks for secrets as they are, in base64 and in hex, wherever they may lie within something longer. */
+export class SecretSearch {
+  readonly #needles: Needle[] = [];
+
+  seek(...all: readonly Sought[]): void {
+    for (const { name, value } of all) {
+      for (const [form, text] of formsOf(Buffer.from(value))) {
+        this.#needles.push({ secret: name, form, bytes: text });
+      }
+    }
+  }
+
+  inText(text: string | Buffer, where: string): Finding[] {
+    const bytes = Buffer.from(text);
+    return this.#needles
+      .filter((needle) => bytes.includes(needle.bytes))
+      .map(({ secret, form }) => ({ secret, form, where }));
+  }
+
+  /** Every file below a folder, byte by byte; what a database spreads over its pages is read as a database, too. */
+  inFolder(folder: string): Finding[] {
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    return files.flatMap(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      const bytes = readIfThere(path);
+      if (bytes === null) return [];
+      const asDatabase = bytes.subarray(0, magic.length).toString('latin1') === magic ? this.#inDatabase(path) : [];
+      return [...this.inText(bytes, path), ...asDatabase];
+    });
+  }
+
+  /** Of a copy, because its owner may have locked it for itself. */
+  #inDatabase(path: string): Finding[] {
+    const copy = join(mkdtempSync(join(tmpdir(), 'svc-search-')), 'copy.sqlite');
+    try {
+      for (const ending of ['', '-wal']) if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
+      return this.#inRows(copy, path);
+    } finally {
+      rmSync(dirname(copy), { recursive: true });
+    }
+  }
+
+  #inRows(copy: string, path: string): Finding[] {
+    using database = new DatabaseSync(copy);
+    const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all();
+    return tables.flatMap(({ name }) => {
+      const where = `${path}, table ${name}`;
+      const rows = database.prepare(`SELECT * FROM "${name}"`).iterate();
+      return rows
+        .flatMap((row) => Object.values(row))
+        .flatMap((value) => this.inText(value instanceof Uint8Array ? Buffer.from(value) : String(value), where))
+        .toArray();
+    });
+  }
+}
+
+/** Format of SQLite files, 1.2 "The Database Header". */
+const magic = 'SQLite format 3\0';
+
+/** The forms in which a value may lie in a longer text. */
+export function formsOf(value: Buffer): readonly (readonly [form: string, text: Buffer])[] {
+  const hex = value.toString('hex');
+  return [
+    ['plain', value],
+    ['hex', Buffer.from(hex)],
+    ['hex in capitals', Buffer.from(hex.toUpperCase())],
+    ...[0, 1, 2].flatMap((before) => {
+      const encoded = base64Within(value, before);
+      return [
+        [`base64, ${before} bytes in`, Buffer.from(encoded)],
+        [`base64url, ${before} bytes in`, Buffer.from(encoded.replaceAll('+', '-').replaceAll('/', '_'))],
+      ] as const;
+    }),
+  ];
+}
+
+/** The base64 of whatever has the value behind so many bytes, without the characters that its neighbours have a part in (RFC 4648 §4). */
+function base64Within(value: Buffer, before: number): string {
+  const encoded = Buffer.concat([Buffer.alloc(before), value])
+    .toString('base64')
+    .replaceAll('=', '');
+  const shared = ((before + value.length) * 8) % 6 === 0 ? encoded.length : encoded.length - 1;
+  return encoded.slice(Math.ceil((before * 8) / 6), shared);
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch {
+    return null; // A file of a moment, such as a journal.
+  }
+}
