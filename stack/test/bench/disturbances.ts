@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { connectToBackend } from '../../backend-client.ts';
 import { installationIn } from '../../installation.ts';
 import { atMost, type Figure, reported } from './figure.ts';
-import { type Caller, quantile, steadily } from './load.ts';
+import { quantile, steadily } from './load.ts';
 import type { Platform } from './platform.ts';
 import { repository, svc } from './processes.ts';
 
@@ -16,30 +17,26 @@ const timesIdle = 5;
 
 /** The p99 of a quiet platform, and of the same platform while something large goes on beside the calls. */
 export async function measureDisturbances(platform: Platform): Promise<Figure[]> {
-  const callers = await platform.side().callers(8);
-  await steadily(callers, perSecond, 2000);
-  const idle = quantile(await steadily(callers, perSecond, quietMs), 0.99);
-  const figures: Figure[] = [reported('echo p99 of the quiet platform', idle, 'ms')];
   const disturbances: Readonly<Record<string, () => Promise<void>>> = {
     'a browser pages 100,000 nodes': await pagingOf(platform),
     'a catalogue of 10,000 tools is rebuilt': () => rebuildCatalogue(platform),
     '1,000 skills are applied': () => applySkills(platform),
     'a child sends a 50 MB line': () => sendLongLine(platform),
   };
+  const idle = quantile(await during(() => pause(quietMs), platform), 0.99);
+  const figures: Figure[] = [reported('echo p99 of the quiet platform', idle, 'ms')];
   for (const [what, disturb] of Object.entries(disturbances)) {
-    const latencies = await during(disturb, callers);
-    figures.push(
-      atMost(`echo p99 while ${what}`, quantile(latencies, 0.99) / idle, timesIdle, '× idle', {
-        latencies: summary(latencies),
-      }),
-    );
+    const latencies = await during(disturb, platform);
+    const times = quantile(latencies, 0.99) / idle;
+    figures.push(atMost(`echo p99 while ${what}`, times, timesIdle, '× idle', { latencies: summary(latencies) }));
   }
-  for (const caller of callers) caller.connection.close();
   return figures;
 }
 
 /** Calls in slices of half a second for as long as the disturbance lasts. */
-async function during(disturb: () => Promise<void>, callers: readonly Caller[]): Promise<number[]> {
+async function during(disturb: () => Promise<void>, platform: Platform): Promise<number[]> {
+  const callers = await platform.side().callers(8);
+  await steadily(callers, perSecond, 2000);
   let done = false;
   const disturbance = disturb().finally(() => {
     done = true;
@@ -48,33 +45,37 @@ async function during(disturb: () => Promise<void>, callers: readonly Caller[]):
   const deadline = performance.now() + disturbedMaxMs;
   while (!done && performance.now() < deadline) latencies.push(...(await steadily(callers, perSecond, 500)));
   await disturbance;
+  for (const caller of callers) caller.connection.close();
   return latencies;
 }
 
 const summary = (values: readonly number[]) => [0.5, 0.9, 0.99, 1].map((part) => quantile(values, part));
 
-const bulk = 'bulk';
-const toolsInBulk = 10_000;
+/** As many as one MCP server may have. */
+const toolsEach = 5000;
+const program = join(repository, 'stack/test/bench/bulk-server.mjs');
 
-/** One MCP server with ten thousand tools; the list it gives grows by one with each restart, so that all of it is stored and pulled anew. */
-async function addBulk(platform: Platform): Promise<void> {
-  const program = join(repository, 'stack/test/bench/bulk-server.mjs');
-  await svc(platform.dir, 'server', 'add', bulk, '--', process.execPath, program, String(toolsInBulk));
+async function addBulk(platform: Platform, name: string, workspace = 'Default'): Promise<void> {
+  const where = ['--workspace', workspace];
+  await svc(platform.dir, 'server', 'add', name, ...where, '--', process.execPath, program, String(toolsEach));
 }
 
+/** Ten thousand tools come into the workspace that is called in, and go. */
 async function rebuildCatalogue(platform: Platform): Promise<void> {
-  await svc(platform.dir, 'server', 'remove', bulk);
-  await addBulk(platform);
+  for (const name of ['bulk-1', 'bulk-2']) await addBulk(platform, name);
+  for (const name of ['bulk-1', 'bulk-2']) await svc(platform.dir, 'server', 'remove', name);
 }
 
-/** A hundred thousand activity records would take an hour of changes: tools are nodes too, and come by the ten thousand. */
+/** A workspace with a hundred thousand tools: they are the nodes that come by the thousand. */
 async function pagingOf(platform: Platform): Promise<() => Promise<void>> {
-  const names = Array.from({ length: 10 }, (_, i) => `many-${i}`);
-  const program = join(repository, 'stack/test/bench/bulk-server.mjs');
-  for (const name of names.slice(1)) {
-    await svc(platform.dir, 'server', 'add', name, '--', process.execPath, program, String(toolsInBulk));
-  }
-  await addBulk(platform);
+  const backend = await connectToBackend(installationIn(platform.dir));
+  const input = { name: 'Big', ownerEmail: 'owner@localhost' };
+  await backend.query(
+    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
+    { input },
+    (data) => data,
+  );
+  for (let i = 0; i < 100_000 / toolsEach; i++) await addBulk(platform, `many-${i}`, 'Big');
   return () => pageThroughTools(platform);
 }
 
@@ -83,7 +84,7 @@ async function pageThroughTools(platform: Platform): Promise<void> {
   let after: string | null = null;
   do {
     const answer: z.infer<typeof toolPage> = await backend.query(
-      `query ($after: String) { workspace(name: "Default") { tools(first: 100, after: $after) {
+      `query ($after: String) { workspace(name: "Big") { tools(first: 100, after: $after) {
         nodes { id name originalName description listed } pageInfo { next }
       } } }`,
       { after },
@@ -117,6 +118,6 @@ async function applySkills(platform: Platform): Promise<void> {
 async function sendLongLine(platform: Platform): Promise<void> {
   const program = join(repository, 'stack/test/bench/long-line-server.mjs');
   await svc(platform.dir, 'server', 'add', 'long-line', '--', process.execPath, program);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await pause(3000);
   await svc(platform.dir, 'server', 'remove', 'long-line');
 }

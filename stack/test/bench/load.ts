@@ -29,6 +29,7 @@ export class Connection {
 
   /** One request, one answer: head and body as they came. */
   ask(request: Buffer): Promise<Buffer> {
+    if (this.#socket.destroyed) return Promise.reject(new Error('The connection was closed.'));
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#socket.write(request);
