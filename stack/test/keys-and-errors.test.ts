@@ -18,6 +18,8 @@ const keys: Record<string, string> = {};
 /** A session of the good key in which the skill is loaded. */
 let session: string;
 let foreignSkill: string;
+let demoSkill: string;
+let darkSkill: string;
 
 const createKey =
   'mutation ($w: ID!, $input: KeyInput!) { createKey(workspace: $w, input: $input) { secret key { id } } }';
@@ -46,16 +48,17 @@ async function addServer(of: string, name: string): Promise<string> {
   return made.id;
 }
 
-async function addSkill(of: string, name: string, mcpServer: string): Promise<string> {
-  const made = await platform.must(
+/** A skill in a role of the same name. */
+async function addSkill(of: string, name: string, mcpServer: string) {
+  const { createSkill } = await platform.must(
     'mutation ($w: ID!, $input: SkillInput!) { createSkill(workspace: $w, input: $input) { id } }',
     { w: of, input: { name, tools: [{ mcpServer, tool: 'echo' }] } },
   );
-  await platform.must('mutation ($w: ID!, $input: RoleInput!) { createRole(workspace: $w, input: $input) { id } }', {
-    w: of,
-    input: { name, skills: [made.createSkill.id] },
-  });
-  return made.createSkill.id;
+  const { createRole } = await platform.must(
+    'mutation ($w: ID!, $input: RoleInput!) { createRole(workspace: $w, input: $input) { id } }',
+    { w: of, input: { name, skills: [createSkill.id] } },
+  );
+  return { skill: createSkill.id as string, role: createRole.id as string };
 }
 
 beforeAll(async () => {
@@ -67,8 +70,9 @@ beforeAll(async () => {
   // The first of that name gets the bare one.
   await addServer(workspace, 'on');
   await addServer(workspace, 'off').then(disable);
-  await addSkill(workspace, 'demo', 'on');
-  await addSkill(workspace, 'dark', 'off');
+  const demo = await addSkill(workspace, 'demo', 'on');
+  demoSkill = demo.skill;
+  darkSkill = (await addSkill(workspace, 'dark', 'off')).skill;
   const { createSkill } = await platform.must(
     'mutation ($w: ID!) { createSkill(workspace: $w, input: { name: "demo" }) { id } }',
     { w: createWorkspace.id },
@@ -76,6 +80,7 @@ beforeAll(async () => {
   foreignSkill = createSkill.id;
   await addKey('good');
   await addKey('unseen');
+  await addKey('narrow', { roles: [demo.role] });
   await addKey('revoked');
   await platform.must('mutation ($w: ID!) { revokeKey(workspace: $w, key: "revoked") { id } }', { w: workspace });
   await addKey('suspended', {}, createWorkspace.id);
@@ -172,6 +177,13 @@ const rows: readonly Row[] = [
     says: /not within this API key/,
   },
   {
+    what: '7.2 a skill outside the roles of the key',
+    ask: () => preload(darkSkill, 'narrow'),
+    status: 403,
+    says: /not within this API key/,
+  },
+  { what: '7.2 a skill within them', ask: () => preload(demoSkill, 'narrow'), status: 200 },
+  {
     what: '7.11 an origin that is not allowed',
     ask: () => bare(`Bearer ${keys.good}`, { headers: { origin: 'https://evil.example' } }),
     status: 403,
@@ -237,9 +249,9 @@ function health(authorization: string | null): Promise<RawAnswer> {
   return send(platform.mcpUrl.replace('/mcp', '/health'), { method: 'GET', headers: { authorization } });
 }
 
-function preload(skill: string): Promise<RawAnswer> {
+function preload(skill: string, key = 'good'): Promise<RawAnswer> {
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-  return send(`${platform.mcpUrl}?skillIds=${skill}`, { key: keys.good, body: rpc('initialize', params) });
+  return send(`${platform.mcpUrl}?skillIds=${skill}`, { key: keys[key], body: rpc('initialize', params) });
 }
 
 function expectAnswer(answer: RawAnswer, status: number, says: RegExp = /^/): void {
@@ -293,7 +305,7 @@ describe('while the backend alone is stopped', () => {
   beforeAll(async () => {
     expiresAt = Date.now() + 2000;
     await addKey('short-away', { expiresAt });
-    for (const name of ['good', 'legacy', 'suspended', 'short-away']) await bare(`Bearer ${keys[name]}`);
+    for (const name of ['good', 'legacy', 'narrow', 'suspended', 'short-away']) await bare(`Bearer ${keys[name]}`);
     await platform.stopBackend();
   });
   afterAll(() => platform.startBackend());
