@@ -14,9 +14,14 @@ export interface TwoHomes {
 
 export async function startTwoHomes(): Promise<TwoHomes> {
   const platform = await Platform.start();
-  const backend = await platform.backend();
-  const [a, b] = await Promise.all([addHome(backend, 'a'), addHome(backend, 'b')]);
-  return { platform, backend, a, b };
+  try {
+    const backend = await platform.backend();
+    const [a, b] = await Promise.all([addHome(backend, 'a'), addHome(backend, 'b')]);
+    return { platform, backend, a, b };
+  } catch (error) {
+    await platform[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** All that gives a workspace away: what is written in its things, and their ids. */
