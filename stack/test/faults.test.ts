@@ -3,14 +3,16 @@ import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { readPlan } from '../lifecycle/plan.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers, misbehaving } from './foreign-servers.ts';
-import { Platform, startTimeoutMs, until } from './platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
 import { processesAreShown, processesOf } from './running-processes.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
 
 /** At the worst of moments: what was acknowledged is there after the next `svc up`, and sessions go on. */
 describe('a kill -9 of the platform', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildClientSchema, extendSchema, type GraphQLSchema, getIntrospectionQuery, parse } from 'graphql';
 import { importPKCS8, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type IdKind, newId } from '../../services/contracts/ids.ts';
 import { graphqlPath, tokenAudience, tokenKindClaim } from '../../services/contracts/token.ts';
 import { send } from '../../services/remote-mcp/test/raw.ts';
@@ -9,7 +9,9 @@ import type { BackendClient } from '../backend-client.ts';
 import { secretFilesOf } from '../secrets.ts';
 import { type Arguments, fieldsOf, pagedFieldsOf, placesOf, selectInFull, writeCall } from './graphql-walk.ts';
 import { expectNothingOf, type Home, startTwoHomes, tracesOf } from './homes.ts';
-import { type Platform, startTimeoutMs, until } from './platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * Two workspaces with same-named everything. Whoever belongs to A, with a token or a key, puts what belongs to B wherever a request may

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { constantTools } from '../../services/contracts/constant-tools.ts';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { notificationMethods, requestMethods } from '../../services/remote-mcp/wire/revision-2025-11-25/methods.ts';
 import type { BackendClient } from '../backend-client.ts';
 import type { Agent } from './agent.ts';
 import { expectNothingOf, type Home, startTwoHomes, toolNames } from './homes.ts';
-import { type Platform, startTimeoutMs, until } from './platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * Two workspaces with same-named everything. An agent with a key of A says every method there is, with whatever of B it may name, and

@@ -272,7 +272,7 @@ describe('while the backend is there', () => {
   });
 
   test('5.6 a key is refused from its expiry on, though it was just in use', async () => {
-    const expiresAt = Date.now() + 800;
+    const expiresAt = Date.now() + 1500;
     await addKey('short', { expiresAt });
     expectAnswer(await bare(`Bearer ${keys.short}`), 200);
     await expectExpiry('short', expiresAt);
@@ -303,7 +303,7 @@ describe('while the backend alone is stopped', () => {
   let expiresAt: number;
 
   beforeAll(async () => {
-    expiresAt = Date.now() + 2000;
+    expiresAt = Date.now() + 3000;
     await addKey('short-away', { expiresAt });
     for (const name of ['good', 'legacy', 'narrow', 'suspended', 'short-away']) await bare(`Bearer ${keys[name]}`);
     await platform.stopBackend();

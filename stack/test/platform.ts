@@ -18,6 +18,8 @@ export interface PlatformOptions {
 
 /** How long a test may take to start a platform and to fill it, on a machine that does other things too. */
 export const startTimeoutMs = 120_000;
+/** How long a test may take that runs `svc` a few times. */
+export const testTimeoutMs = 60_000;
 
 /**
  * An installation of its own in a temporary folder, on ports of its own, run by the built `svc` as a person would run it. Disposing of it

@@ -130,12 +130,9 @@ export class SecretsInUse {
       this.platform.printed[at] = stdout.replace(key, '');
       return key as string;
     };
-    const soon = new Date(Date.now() + 1500).toISOString();
-    const keys = {
-      good: await create('good'),
-      revoked: await create('revoked'),
-      expired: await create('expired', '--expires', soon),
-    };
+    const soon = new Date(Date.now() + 5000).toISOString();
+    const expired = await create('expired', '--expires', soon);
+    const keys = { expired, good: await create('good'), revoked: await create('revoked') };
     await this.platform.svc('keys', 'revoke', 'revoked');
     const mistyped = `${keys.good.slice(0, -1)}${keys.good.endsWith('x') ? 'y' : 'x'}`;
     this.search.seek({ name: 'a key with a typo', value: mistyped });

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTimeoutMs, until } from './platform.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startTimeoutMs, testTimeoutMs, until } from './platform.ts';
 import { processesAreShown } from './running-processes.ts';
 import { type Finding, formsOf } from './secret-search.ts';
 import { newSecret, SecretsInUse } from './secrets-in-use.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
 
 /** Every place that a secret could get to is searched, after it was shown that one which is there is found. */
 let used: SecretsInUse;

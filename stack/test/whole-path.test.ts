@@ -1,10 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { type Agent, textOf } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { Platform, startTimeoutMs, until } from './platform.ts';
+import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
 
 let platform: Platform;
 let key: string;
