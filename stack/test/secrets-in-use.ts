@@ -274,19 +274,24 @@ export class SecretsInUse {
   }
 
   lookAtProcesses(): readonly Finding[] {
-    return runningProcesses()
-      .filter(({ pid }) => pid !== process.pid)
-      .flatMap((one) => [
-        ...this.search.inText(one.command, `arguments of "${one.command.slice(0, 60)}…"`),
-        ...this.search
-          .inText(one.environment, `environment of "${one.command.slice(0, 60)}…"`)
-          .filter(({ secret }) => !this.#isOwn(one, secret)),
-      ]);
+    const all = new Map(runningProcesses().map((one) => [one.pid, one]));
+    all.delete(process.pid);
+    return [...all.values()].flatMap((one) => {
+      const name = `"${one.command.slice(0, 100)}…"`;
+      const inEnvironment = this.search.inText(one.environment, `environment of ${name}`);
+      return [
+        ...this.search.inText(one.command, `arguments of ${name}`),
+        ...inEnvironment.filter(({ secret }) => !this.#isOwn(one, all.get(one.parent), secret)),
+      ];
+    });
   }
 
   /** An MCP server has its own secrets, and a command those that its caller gave it: nobody else's. */
-  #isOwn({ parent, environment }: RunningProcess, secret: string): boolean {
-    if (parent === process.pid) return true;
+  #isOwn(one: RunningProcess, parent: RunningProcess | undefined, secret: string): boolean {
+    const { command, environment } = one;
+    if (one.parent === process.pid) return true;
+    // For a moment each process is a copy of the one that starts it.
+    if (parent?.parent === process.pid && parent.command === command && parent.environment === environment) return true;
     return (
       /^HOME=.*\/homes\/srv_/m.test(environment) &&
       /^env(OfGood|OfFailing|OfApplied)$/.test(secret) &&
