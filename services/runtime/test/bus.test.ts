@@ -27,16 +27,17 @@ test('a heartbeat tells how many calls are under way', async () => {
   await platform.until(() => (platform.heartbeats.at(-1)?.inFlight === 0 ? true : null));
 });
 
-test('the first report is complete and later ones are not', async () => {
+test('the first report is complete, and one about a change is not', async () => {
   await using platform = await Platform.open();
-  platform.assign({ one: script('echo'), two: script('echo') });
+  platform.assign({ one: script('echo'), two: script('crash') });
   await platform.startRuntime();
   await platform.connected('one');
-  await platform.connected('two');
+  const { startedAt } = await platform.connected('two');
+  await expect(platform.say('two', { text: 'crash' })).rejects.toThrow();
+  await platform.reported('two', (two) => two.status === 'Connected' && two.startedAt !== startedAt);
   const [first, ...others] = platform.reports;
-  expect(first).toMatchObject({ complete: true });
-  expect(first?.mcpServers).toHaveLength(2);
-  expect(others.length).toBeGreaterThan(0);
+  expect(first).toMatchObject({ complete: true, mcpServers: [platform.idOf('one'), platform.idOf('two')] });
+  expect(platform.reports.at(-1)).toEqual({ complete: false, mcpServers: [platform.idOf('two')] });
   expect(others.every(({ complete }) => !complete)).toBe(true);
 });
 
