@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WorkspaceId } from '../../contracts/ids.ts';
-import { nextTurn } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { McpServerId, RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseId } from '../../contracts/ids.ts';
-import { everyPage, nextTurn } from '../every-page.ts';
+import { everyPage } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { platformHome } from './authorize.ts';
 
@@ -40,7 +40,6 @@ export async function findAssigned(
     const page = ids.slice(from, from + pageMax).map((id) => graph.find('mcpServer', id, anchorOf(runtime)));
     const servers = (await Promise.all(page)).filter((server) => server !== null);
     found.push(...(await onlyAssigned(graph, runtime, servers)));
-    await nextTurn();
   }
   return new Map(found.map((server) => [server.id, server]));
 }

@@ -4,8 +4,8 @@ import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import type { Backend } from '../context.ts';
-import { nextTurn } from '../every-page.ts';
 import type { Node } from '../graph/graph.ts';
 import { type LeftOut, storeTools, toolSliceMax, toolsPerServerMax, unlistTools } from '../tools/store-tools.ts';
 import { toBody } from '../wire.ts';
@@ -44,7 +44,7 @@ async function storeReport(backend: Context, sender: Sender, payload: Uint8Array
   const servers = await serversOf(backend, sender, report);
   const lists = new Map<McpServerId, ToolList>();
   for (const part of parts) {
-    await nextTurn();
+    await giveWay();
     if (part.kind !== 'tools') continue;
     const list = lists.get(part.mcpServer) ?? new ToolList();
     lists.set(part.mcpServer, list);

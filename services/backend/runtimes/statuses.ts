@@ -2,7 +2,7 @@ import type { Reason, ServerReport } from '../../contracts/bus/messages.ts';
 import { findProcessId, newId, type ProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { publishEvent } from '../change.ts';
 import type { Backend } from '../context.ts';
-import { everyOne, everyPage } from '../every-page.ts';
+import { everyPage } from '../every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Sender } from './sender.ts';
 
@@ -32,10 +32,10 @@ export async function writeStatuses(backend: Context, sender: Sender, said: read
     for (let from = 0; from < all.length; from += sliceMax) {
       await touch(backend, workspace, async (transaction) => {
         let touched = false;
-        await everyOne(all.slice(from, from + sliceMax), async (one) => {
+        for (const one of all.slice(from, from + sliceMax)) {
           const written = await writeStatus(transaction, sender, one);
           touched ||= written || one.report.tools !== undefined;
-        });
+        }
         return touched;
       });
     }
@@ -53,7 +53,7 @@ export async function removeStatuses(
     const gone = page.filter(({ mcpServer }) => !keep.has(mcpServer));
     for (const [workspace, statuses] of Map.groupBy(gone, (status) => status.workspace)) {
       await touch(backend, workspace, async (transaction) => {
-        await everyOne(statuses, ({ id }) => transaction.remove('status', id, workspace));
+        for (const { id } of statuses) await transaction.remove('status', id, workspace);
         return true;
       });
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
-import { everyOne, everyPage } from '../every-page.ts';
+import { everyPage } from '../every-page.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import { candidateNames } from './tool-names.ts';
 
@@ -36,7 +36,9 @@ export async function storeTools(
     if (!isStored(await findTool(graph, server, tool), tool)) changed.push(tool);
   }
   if (changed.length > 0) {
-    await graph.write((transaction) => everyOne(changed, (tool) => storeTool(transaction, server, tool)));
+    await graph.write(async (transaction) => {
+      for (const tool of changed) await storeTool(transaction, server, tool);
+    });
   }
   return leftOut;
 }
@@ -49,9 +51,9 @@ export async function unlistTools(graph: Graph, server: Server, listed: Readonly
     const gone = tools.filter((tool) => tool.listed && !listed.has(tool.originalName));
     if (gone.length === 0) continue;
     const anchor = server.workspace;
-    await graph.write((transaction) =>
-      everyOne(gone, ({ id }) => transaction.update('tool', id, { listed: false }, { anchor })),
-    );
+    await graph.write(async (transaction) => {
+      for (const { id } of gone) await transaction.update('tool', id, { listed: false }, { anchor });
+    });
   }
   if (stored > toolsPerServerMax) await forgetUnused(graph, server);
 }
@@ -65,7 +67,7 @@ async function forgetUnused(graph: Graph, server: Server): Promise<void> {
       const options = { anchor: server.workspace, limitEach: 1 };
       const users = await transaction.followBack({ from: 'skill', edge: 'tools' }, unlisted, options);
       const unused = unlisted.filter((id) => (users.get(id) ?? []).length === 0);
-      await everyOne(unused, (id) => transaction.remove('tool', id, server.workspace));
+      for (const id of unused) await transaction.remove('tool', id, server.workspace);
     });
   }
 }

@@ -3,8 +3,8 @@ import { usageBatch } from '../../contracts/bus/messages.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import type { Backend } from '../context.ts';
-import { everyOne, nextTurn } from '../every-page.ts';
 import type { Transaction } from '../graph/graph.ts';
 import type { LastUsed } from '../keys/last-used.ts';
 import { parseBody } from '../wire.ts';
@@ -16,8 +16,8 @@ type Context = Pick<Backend, 'graph' | 'bus' | 'log'>;
 export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription {
   return backend.bus.stream(streams.usage).consume('backend', async (payloads) => {
     for (const payload of payloads) {
+      await giveWay();
       await addUp(backend, lastUsed, payload);
-      await nextTurn();
     }
   });
 }
@@ -54,7 +54,7 @@ async function addOnce(transaction: Transaction, sums: readonly UsageSum[], dige
   const setting = await transaction.findBy('setting', { name: appliedSetting }, null);
   const applied = setting === null || setting.value === '' ? [] : setting.value.split(' ');
   if (applied.includes(digest)) return;
-  await everyOne(sums, (sum) => add(transaction, sum));
+  for (const sum of sums) await add(transaction, sum);
   const value = [...applied, digest].slice(-appliedMax).join(' ');
   if (setting === null) await transaction.create('setting', { id: newId('setting'), name: appliedSetting, value });
   else await transaction.update('setting', setting.id, { value }, { anchor: null });

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findProcessId, type McpServerId, type RoleId, type SkillId, type ToolId } from '../../contracts/ids.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue, McpServer, Role, Skill, Tool } from './catalogue.ts';
-import type { Slices } from './slices.ts';
 import { definitionFor } from './tool-definition.ts';
 
 type Entry<Kind extends CatalogueEntry['entry']> = Extract<CatalogueEntry, { entry: Kind }>;
@@ -62,27 +62,27 @@ export class CatalogueBuilder {
   }
 
   /** Null where the end is missing: the workspace was changed while it was read, so it is to be read anew. */
-  async build(slices: Slices): Promise<Catalogue | null> {
+  async build(): Promise<Catalogue | null> {
     if (this.#head === null || !this.#isComplete) return null;
     const tools = new Map<ToolId, GrowingTool>();
     const toolsByName = new Map<string, Tool>();
     for (const entry of byName(this.#tools)) {
+      await giveWay();
       const tool = this.#tool(entry);
       if (tool !== null) {
         tools.set(entry.id, tool);
         toolsByName.set(entry.name, tool.item);
       }
-      if (slices.isOver) await slices.pause();
     }
     const skills = new Map<SkillId, GrowingSkill>();
     for (const entry of this.#skills) {
+      await giveWay();
       skills.set(entry.id, this.#skill(entry, tools));
-      if (slices.isOver) await slices.pause();
     }
     const roles = new Map<RoleId, Role>();
     for (const entry of this.#roles) {
+      await giveWay();
       roles.set(entry.id, role(entry, skills));
-      if (slices.isOver) await slices.pause();
     }
     const { workspace, name, suspended, version, statusVersion } = this.#head;
     return {

@@ -1,8 +1,8 @@
 import { catalogueEntry } from '../../contracts/catalogue.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue } from './catalogue.ts';
 import { CatalogueBuilder, unreadable } from './catalogue-builder.ts';
-import { Slices } from './slices.ts';
 
 /** A tool's definition is at most 1 MiB, and twice as much when written inside a JSON text. */
 const lineMaxChars = 4 * 1024 * 1024;
@@ -13,13 +13,12 @@ export async function readCatalogue(
   body: AsyncIterable<Uint8Array>,
   processes: Pick<RuntimeProcesses, 'of'>,
 ): Promise<Catalogue | null> {
-  const slices = new Slices();
   const builder = new CatalogueBuilder(processes);
   for await (const line of linesOf(body)) {
+    await giveWay();
     builder.add(readEntry(line));
-    if (slices.isOver) await slices.pause();
   }
-  return await builder.build(slices);
+  return await builder.build();
 }
 
 function readEntry(line: string) {

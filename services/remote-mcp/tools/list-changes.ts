@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import type { Catalogues } from '../catalogue/catalogues.ts';
-import { Slices } from '../catalogue/slices.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionMessages } from '../sessions/session-messages.ts';
 import type { SessionStreams } from '../sessions/session-streams.ts';
@@ -47,14 +47,13 @@ export class ListChanges {
   }
 
   async #ofOpenStreams(matches: (session: Session) => boolean): Promise<void> {
-    const slices = new Slices();
     for (const { session, principal, stream } of [...this.#options.streams.newestOfEach()]) {
+      await giveWay();
       if (!matches(session) || !stream.isOpen) continue;
       const catalogue = this.#options.catalogues.peek(session.workspace);
       if (catalogue === null) continue;
       const present = fingerprint({ catalogue, principal, session });
       if (present !== session.listed && stream.notify(listChanged)) session.listed = present;
-      if (slices.isOver) await slices.pause();
     }
   }
 }

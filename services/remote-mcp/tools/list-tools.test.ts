@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../contracts/ids.ts';
 import { CatalogueBuilder } from '../catalogue/catalogue-builder.ts';
-import { Slices } from '../catalogue/slices.ts';
 import { RuntimeProcess } from '../routing/runtime-process.ts';
 import { nothingDisclosed } from '../sessions/disclosure.ts';
 import { listTools } from './list-tools.ts';
@@ -31,7 +30,7 @@ async function viewOf(count: number, descriptionLength: number): Promise<View> {
   });
   builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
   builder.add({ entry: 'end', entries: tools.length + 5 });
-  const catalogue = await builder.build(new Slices());
+  const catalogue = await builder.build();
   if (catalogue === null) throw new Error('incomplete');
   const principal = {
     ...{ key: newId('key'), keyName: 'agent', user: newId('user'), workspace, workspaceName: 'acme' },

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { giveWay } from '../../kit/give-way.ts';
 
 /** A process of this machine at the moment of a look. */
 export interface Process {
@@ -50,8 +50,6 @@ export async function findBirth(pid: number): Promise<string | null> {
 const settledAfterSeconds = 10;
 /** Start times in /proc are told in these (proc(5): USER_HZ, which is 100 on every architecture Node runs on). */
 const ticksPerSecond = 100;
-/** Reading /proc is reading memory, but not for ever at a stretch. */
-const stretch = 40;
 
 /** A look at /proc: one file for each process, and for new ones another, so that a machine with many processes is looked at quickly. */
 function createProcLister(): Look {
@@ -62,13 +60,13 @@ function createProcLister(): Look {
     const stillUnmarked = new Map<number, string>();
     const settledBefore = (uptime() - settledAfterSeconds) * ticksPerSecond;
     for (const name of readdirSync('/proc')) {
+      await giveWay();
       const pid = Number(name);
       const one = Number.isInteger(pid) ? readProcess(pid, boot) : null;
       if (one === null) continue;
       const mark = unmarked.get(pid) === one.birth ? null : readMark(pid);
       if (mark === null && one.ticks < settledBefore) stillUnmarked.set(pid, one.birth);
       found.push({ ...one, mark });
-      if (found.length % stretch === 0) await nextTurn();
     }
     unmarked = stillUnmarked;
     return found;

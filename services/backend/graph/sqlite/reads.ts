@@ -1,3 +1,4 @@
+import { giveWay } from '../../../kit/give-way.ts';
 import { formatCursor } from '../cursor.ts';
 import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page, Selection } from '../graph.ts';
 import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique, checkValue, fieldKind } from '../node-rules.ts';
@@ -21,24 +22,25 @@ export interface Runner {
 
 /** Each read: refuse what is wrong, say it as a plan, run it, make nodes of the rows. */
 export function readsOn(runner: Runner): Reads {
+  const [point, rows, follow] = [givingWay(runner.point), givingWay(runner.rows), givingWay(runner.follow)];
   return {
     async find(type, id, anchor) {
-      const [row] = await runner.point(findPlan(type, id, checkAnchor(type, anchor)));
+      const [row] = await point(findPlan(type, id, checkAnchor(type, anchor)));
       return nodeOf(type, row);
     },
 
     async findBy(type, values, anchor) {
-      const [row] = await runner.point(findByPlan(type, checkUnique(type, values, anchor)));
+      const [row] = await point(findByPlan(type, checkUnique(type, values, anchor)));
       return nodeOf(type, row);
     },
 
     async select(selection) {
       const checked = checkSelection(selection);
-      return pageOf(selection, checked, await runner.rows(selectPlan(checked)));
+      return pageOf(selection, checked, await rows(selectPlan(checked)));
     },
 
     async count(selection) {
-      const [row] = await runner.rows(countPlan(checkSelection(selection)));
+      const [row] = await rows(countPlan(checkSelection(selection)));
       return Number(row?.[0]);
     },
 
@@ -49,13 +51,20 @@ export function readsOn(runner: Runner): Reads {
     ) {
       const following = followingOf(edge, from, options);
       const plan = followPlan({ ...following, back: false });
-      return endsOf<EdgeTarget<Type, Name>>(following.target, plan, await runner.follow(plan));
+      return endsOf<EdgeTarget<Type, Name>>(following.target, plan, await follow(plan));
     },
 
     async followBack(edge, to, options) {
       const plan = followPlan({ ...followingOf(edge, to, options), back: true });
-      return endsOf(edge.from, plan, await runner.follow(plan));
+      return endsOf(edge.from, plan, await follow(plan));
     },
+  };
+}
+
+function givingWay<Plan, Found>(run: (plan: Plan) => Promise<Found>): (plan: Plan) => Promise<Found> {
+  return async (plan) => {
+    await giveWay();
+    return run(plan);
   };
 }
 

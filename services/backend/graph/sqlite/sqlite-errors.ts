@@ -2,8 +2,8 @@ import { SvcError } from '../../../contracts/errors.ts';
 
 /** What SQLite says (sqlite.org/rescode.html), as an error for whoever asked; anything else that was thrown stays what it is. */
 export function toGraphError(thrown: unknown, file: string): unknown {
-  const code = primaryCode(thrown);
-  const make = code === null ? undefined : failures[code];
+  const code = extendedCode(thrown);
+  const make = code === null ? undefined : (failures[code] ?? failures[code & 0xff]);
   return make === undefined ? thrown : make(file, thrown);
 }
 
@@ -30,12 +30,9 @@ const failures: Readonly<Record<number, (file: string, cause: unknown) => SvcErr
     unavailable(`The database "${file}" cannot be written.`, 'Check its owner, its mode and the file system.', cause),
   10: (file, cause) => unavailable(`Reading or writing the database "${file}" failed.`, 'Check the disk.', cause),
   11: damaged,
-  13: (file, cause) =>
-    unavailable(
-      `The disk is full: nothing was saved to "${file}", and nothing that was there is lost.`,
-      'Make room on the disk, then try again.',
-      cause,
-    ),
+  13: full,
+  // SQLITE_IOERR_SHMSIZE: the memory that it shares with readers, a file beside the database, could not be made larger.
+  4874: full,
   14: (file, cause) =>
     unavailable(`The database "${file}" cannot be opened.`, 'Check that its folder exists and may be written.', cause),
   26: damaged,
@@ -45,6 +42,14 @@ function lockedByAnother(file: string, cause: unknown): SvcError {
   return unavailable(
     `The database "${file}" is locked by another process.`,
     'One backend at a time may use it: end the other.',
+    cause,
+  );
+}
+
+function full(file: string, cause: unknown): SvcError {
+  return unavailable(
+    `The disk is full: nothing was saved to "${file}", and nothing that was there is lost.`,
+    'Make room on the disk, then try again.',
     cause,
   );
 }

@@ -1,4 +1,5 @@
 import { SvcError } from '../../../contracts/errors.ts';
+import { giveWay } from '../../../kit/give-way.ts';
 import type { Transaction } from '../graph.ts';
 import { checkAnchor, checkChanges, checkEdge, checkIds, checkNode, typeNamed } from '../node-rules.ts';
 import type { Connection } from './connection.ts';
@@ -27,6 +28,7 @@ export function openTransaction(connection: Connection): OpenTransaction {
     return connection;
   };
   const writing = async <Result>(work: () => Result): Promise<Result> => {
+    await giveWay();
     try {
       mustBeOpen();
       return work();

@@ -87,6 +87,7 @@ export class Storage {
 
 /** Result codes of SQLite. */
 const busy = 5;
+const full = 13;
 const notADatabase = 26;
 
 function cannotOpen(file: string, cause: unknown): SvcError {
@@ -95,6 +96,12 @@ function cannotOpen(file: string, cause: unknown): SvcError {
   if (code === busy) {
     return new SvcError('conflict', `${message}: another process has it.`, {
       hint: 'svc status tells which one runs; svc down ends it.',
+      cause,
+    });
+  }
+  if (code === full) {
+    return new SvcError('unavailable', `${message}: the disk is full.`, {
+      hint: 'Free some space and try again: df -h tells how much there is.',
       cause,
     });
   }
