@@ -15,6 +15,7 @@ export interface PlatformOptions {
   readonly plan: Plan;
   readonly env: EnvRecord;
   readonly logs: PlatformLogs;
+  /** Throws where a start could not be told, which then fails; never for a stop. */
   readonly onEvent: (service: ListenerName, event: ServiceEvent) => void;
   /** Ends the start; what was started by then is stopped. */
   readonly signal: AbortSignal;
@@ -34,11 +35,13 @@ const readyTimeoutMs = 30_000;
 /** Starts the bus, then the backend and its identities, then everything that needs them. Throws a `StartFailure`. */
 export async function startPlatform({ plan, env, logs, onEvent, signal }: PlatformOptions): Promise<Platform> {
   const { addresses, definition, environment, installation, secrets, version } = plan;
-  const stops: (() => Promise<void>)[] = [];
+  const stops: { readonly part: string; readonly stop: () => Promise<void> }[] = [];
   const stop = async () => {
-    for (const stopPart of stops.splice(0).reverse()) {
+    for (const { part, stop: stopPart } of stops.splice(0).reverse()) {
       // One part that cannot stop must not keep the others running.
-      await stopPart().catch((error: unknown) => logs.note('error', 'a part did not stop', { reason: String(error) }));
+      await stopPart().catch((error: unknown) => {
+        logs.note('error', 'a part did not stop', { part, reason: String(error) });
+      });
     }
   };
   // The runtime's MCP servers inherit from it; no other service reads more than its own variables.
@@ -48,17 +51,18 @@ export async function startPlatform({ plan, env, logs, onEvent, signal }: Platfo
     const running = await step(name, 'start', async () =>
       (await load())(variablesOf[name], { hub, version, log: logs.of(name) }),
     );
-    stops.push(async () => {
+    const stopService = async () => {
       await running.stop();
       onEvent(name, 'stop');
-    });
+    };
+    stops.push({ part: name, stop: stopService });
     const url = running.url ?? addresses.local[name];
     await step(name, 'get ready', () => waitUntilReady(url, { timeoutMs: readyTimeoutMs, signal }));
     onEvent(name, 'ready');
   };
   try {
     const hub = await step('platform', 'start the bus', () => openHub(plan, logs));
-    stops.push(() => hub.stop());
+    stops.push({ part: 'bus', stop: () => hub.stop() });
     await start('backend', hub, async () => (await import('../../services/backend/start.ts')).startBackend);
     const backend = openBackendClient(
       addresses.local.backend,

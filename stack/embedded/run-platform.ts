@@ -8,6 +8,7 @@ import { urlsOf } from '../lifecycle/urls.ts';
 import { recordFingerprint } from '../secrets.ts';
 import { acquireLock } from '../state/lock.ts';
 import {
+  type Failure,
   type PlatformRecord,
   removeFailure,
   removeRecord,
@@ -16,7 +17,7 @@ import {
 } from '../state/platform-record.ts';
 import { ownIdentity } from '../state/process-identity.ts';
 import { startPlatform } from './platform.ts';
-import { openPlatformLogs } from './platform-logs.ts';
+import { openPlatformLogs, type PlatformLogs } from './platform-logs.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface RunOptions {
@@ -39,8 +40,8 @@ export async function runPlatform({ installation, env, signal, onChange }: RunOp
     removeFailure(installation);
     const plan = readPlan(installation);
     const logs = openPlatformLogs(installation, plan.definition);
-    const record = openRecord(plan, (changed) => onChange?.(changed));
     try {
+      const record = openRecord(plan, logs, (changed) => onChange?.(changed));
       const platform = await startPlatform({ plan, env, logs, onEvent: record.move, signal });
       recordFingerprint(installation);
       logs.note('info', 'started', { version: plan.version });
@@ -48,14 +49,13 @@ export async function runPlatform({ installation, env, signal, onChange }: RunOp
       logs.note('info', 'stopping');
       await platform.stop();
       logs.note('info', 'stopped');
-    } catch (error) {
+    } catch (thrown) {
       if (signal.aborted) return;
-      if (error instanceof StartFailure) {
-        const { part, check, error: cause } = error;
-        logs.note('error', 'could not start', { part, check, reason: cause.message, bug: bugText(cause) });
-        leaveFailure(installation, error);
-      }
-      throw error;
+      const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'start', thrown);
+      const { part, check, error } = failure;
+      logs.note('error', 'could not start', { part, check, reason: error.message, bug: bugText(error) });
+      leaveFailure(installation, failure);
+      throw failure;
     } finally {
       logs.close();
       removeRecord(installation);
@@ -66,27 +66,31 @@ export async function runPlatform({ installation, env, signal, onChange }: RunOp
 }
 
 /** Leaves word of an end that nobody asked for, for the next command that comes. */
-export function leaveFailure(installation: Installation, { part, check, error }: StartFailure): void {
+export function leaveFailure(installation: Installation, failure: StartFailure): void {
   try {
-    writeFailure(installation, {
-      pid: process.pid,
-      at: new Date().toISOString(),
-      service: part,
-      check,
-      code: error.code,
-      message: bugText(error) ?? error.message,
-      hint: error.hint ?? null,
-    });
+    writeFailure(installation, failureOf(failure));
   } catch {
     // A full disk, most likely. The log has it too, or will say that lines were lost.
   }
+}
+
+export function failureOf({ part, check, error }: StartFailure): Failure {
+  return {
+    pid: process.pid,
+    at: new Date().toISOString(),
+    service: part,
+    check,
+    code: error.code,
+    message: bugText(error) ?? error.message,
+    hint: error.hint ?? null,
+  };
 }
 
 function bugText(error: SvcError): string | undefined {
   return error.code === 'internal' && error.cause instanceof Error ? error.cause.message : undefined;
 }
 
-function openRecord(plan: Plan, onChange: (record: PlatformRecord) => void) {
+function openRecord(plan: Plan, logs: PlatformLogs, onChange: (record: PlatformRecord) => void) {
   let record: PlatformRecord = {
     ...ownIdentity(),
     version: plan.version,
@@ -99,8 +103,14 @@ function openRecord(plan: Plan, onChange: (record: PlatformRecord) => void) {
       url: plan.addresses.local[name],
     })),
   };
-  const write = () => {
-    writeRecord(plan.installation, record);
+  /** Whoever starts a platform follows its record. Nobody needs that of a stop: the end of the process says it. */
+  const write = ({ needed }: { needed: boolean }) => {
+    try {
+      writeRecord(plan.installation, record);
+    } catch (error) {
+      if (needed) throw error;
+      logs.note('error', 'the record of a stop could not be written', { reason: String(error) });
+    }
     onChange(record);
   };
   const move = (name: ListenerName, event: ServiceEvent) => {
@@ -111,9 +121,9 @@ function openRecord(plan: Plan, onChange: (record: PlatformRecord) => void) {
         return state === service.state ? service : { ...service, state, since: new Date().toISOString() };
       }),
     };
-    write();
+    write({ needed: event !== 'stop' });
   };
-  write();
+  write({ needed: true });
   return { move };
 }
 

@@ -1,6 +1,7 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { type LogLine, readLogs } from '../logs/read-logs.ts';
+import { findFullDisk } from '../state/free-space.ts';
 import { lockHolder } from '../state/lock.ts';
 import { type Failure, readFailure } from '../state/platform-record.ts';
 import type { ProcessIdentity } from '../state/process-identity.ts';
@@ -24,14 +25,23 @@ export interface EndedProcess {
 /** Why the platform of that process ended: the part, the check, the cause, its last log lines and what to do next. */
 export async function explainFailure(installation: Installation, { pid, since }: EndedProcess): Promise<Error> {
   const failure = readFailure(installation);
-  if (failure === null || failure.pid !== pid) {
-    const holder = lockHolder(installation, 'platform');
-    if (holder !== null && holder.pid !== pid) return new LostRace(heldBy(holder));
-    const lines = await lastLines(installation, 'platform', null);
-    return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
-      hint: 'Read what it wrote: svc logs platform',
-    });
-  }
+  return failure?.pid === pid ? explain(installation, failure, since) : explainSilence(installation, pid);
+}
+
+async function explainSilence(installation: Installation, pid: number): Promise<Error> {
+  const holder = lockHolder(installation, 'platform');
+  if (holder !== null && holder.pid !== pid) return new LostRace(heldBy(holder));
+  // It could not even write down why it ended.
+  const full = findFullDisk(installation);
+  if (full !== null) return full;
+  const lines = await lastLines(installation, 'platform', null);
+  return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
+    hint: 'Read what it wrote: svc logs platform',
+  });
+}
+
+/** What the platform said of its own end, with its last log lines since then. */
+export async function explain(installation: Installation, failure: Failure, since: number): Promise<Error> {
   const error = new SvcError(
     failure.code,
     `${sentenceOf(failure)}${await lastLines(installation, failure.service, since)}`,

@@ -6,7 +6,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { rotate } from '../embedded/log-file.ts';
 import { startTimeOf } from '../state/process-identity.ts';
-import { explainFailure } from './explain-failure.ts';
+import { explain } from './explain-failure.ts';
 import type { Plan } from './plan.ts';
 import { stopRunning } from './running-platform.ts';
 import type { ServiceState } from './transition.ts';
@@ -42,7 +42,7 @@ export interface ForegroundOptions extends StartOptions {
 
 /** Holds the platform in this process until the signal. */
 export async function startInForeground({ plan, env, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
-  const { runPlatform } = await import('../embedded/run-platform.ts');
+  const { failureOf, runPlatform } = await import('../embedded/run-platform.ts');
   const { StartFailure } = await import('../embedded/start-failure.ts');
   const since = Date.now();
   const told = new Map<string, ServiceState>();
@@ -66,7 +66,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
       },
     });
   } catch (error) {
-    if (error instanceof StartFailure) throw await explainFailure(plan.installation, { pid: process.pid, since });
+    if (error instanceof StartFailure) throw await explain(plan.installation, failureOf(error), since);
     throw error;
   } finally {
     await healthy;

@@ -3,6 +3,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { writeLease } from '../ports/port-lease.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
+import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
 import { LostRace } from './explain-failure.ts';
@@ -97,6 +98,10 @@ async function bringUp(options: BringUp): Promise<UpResult> {
     if (changes.length === 0 && (await becomesHealthy(installation, running, signal))) {
       return { outcome: 'unchanged', changes, status: await ready() };
     }
+  }
+  // Before what runs is stopped: it goes on reading and calling on a full disk, on which it could not be started.
+  refuseFullDisk(installation);
+  if (running !== null) {
     if (changes.length === 0) onNotice(`The platform (pid ${running.pid}) is not healthy: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
   }

@@ -54,15 +54,17 @@ function replaceWith(draft: string, path: string): void {
 
 function writeDraft(path: string, text: string, { mode, durably }: { mode: number; durably: boolean }): string {
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.draft`;
-  const file = openSync(draft, 'wx', mode);
   try {
-    writeSync(file, text);
-    if (durably) fsyncSync(file);
+    const file = openSync(draft, 'wx', mode);
+    try {
+      writeSync(file, text);
+      if (durably) fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     rmSync(draft, { force: true });
-    throw isCode(error, 'ENOSPC') ? diskFull(path, error) : error;
-  } finally {
-    closeSync(file);
+    throw isCode(error, 'ENOSPC') || isCode(error, 'EDQUOT') ? diskFull(path, error) : error;
   }
   return draft;
 }

@@ -15,8 +15,8 @@ import type { Progress } from '../up.ts';
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');
 
 /** A new installation in a folder of its own, with ports that are free. `dispose` stops what runs in it and removes it. */
-export async function openTrial(ports?: Partial<Record<ListenerName, number>>) {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-lifecycle-')));
+export async function openTrial(ports?: Partial<Record<ListenerName, number>>, within = tmpdir()) {
+  const dir = realpathSync(mkdtempSync(join(within, 'svc-lifecycle-')));
   const free = await freePorts(4);
   const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = free;
   const { installation } = await createInstallation({

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SvcError } from '../../../contracts/errors.ts';
 import { randomText } from '../../../contracts/ids.ts';
 import { settingNode } from '../contract/sample-nodes.contract.ts';
+import { Connection } from './connection.ts';
 import { openSqliteGraph } from './sqlite-graph.ts';
 
 /** A file system of its own, which only root may mount; elsewhere this is skipped. */
@@ -26,8 +27,8 @@ function unmount(): void {
 const canMount = mount();
 unmount();
 
-beforeAll(() => void mount());
-afterAll(unmount);
+beforeEach(() => void mount());
+afterEach(unmount);
 
 it.skipIf(!canMount)(
   'a full disk refuses by name, loses nothing acknowledged, keeps reading, and is over when there is room',
@@ -90,6 +91,43 @@ it.skipIf(!canMount)('a disk that is full from the start is said to be, and is n
   });
   rmSync(join(folder, 'ballast'));
   await (await openSqliteGraph({ file })).close();
+  // What it shares with its readers needs room too, where nothing is to be written.
+  fillUp(join(folder, 'ballast'));
+  await expect(openSqliteGraph({ file })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/disk is full/),
+  });
+  rmSync(join(folder, 'ballast'));
+  await (await openSqliteGraph({ file })).close();
+});
+
+it('a database that cannot grow refuses by name, loses nothing, keeps reading, and is over when it can', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-full-database-'));
+  const file = join(dir, 'graph.sqlite');
+  const connection = new Connection({ file, readOnly: false });
+  try {
+    connection.exec('create table kept (text text not null) strict');
+    connection.exec('pragma max_page_count = 20');
+    const keep = () => connection.run('insert into kept (text) values (?)', ['x'.repeat(4000)]);
+    const count = () => connection.row('select count(*) from kept', [])?.[0];
+    let kept = 0;
+    expect(() => {
+      for (; kept < 1000; kept++) keep();
+    }).toThrow(
+      expect.objectContaining({
+        code: 'unavailable',
+        message: `The disk is full: nothing was saved to "${file}", and nothing that was there is lost.`,
+      }),
+    );
+    expect(kept).toBeGreaterThan(5);
+    expect(count()).toBe(kept);
+    connection.exec('pragma max_page_count = 40');
+    keep();
+    expect(count()).toBe(kept + 1);
+  } finally {
+    connection.close();
+    rmSync(dir, { recursive: true });
+  }
 });
 
 function fillUp(file: string): void {

@@ -1,0 +1,42 @@
+import { statfsSync } from 'node:fs';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Installation } from '../installation.ts';
+
+/** A start writes its records, the shared memory of a database and its first log lines: 100 KB at most, measured. */
+const neededBytes = 256 * 1024;
+
+/** Throws `unavailable`, naming the folder, where a platform has no room to start. */
+export function refuseFullDisk(installation: Installation): void {
+  const full = findFullDisk(installation);
+  if (full !== null) throw full;
+}
+
+/** What to say of the first folder whose disk is full, or null where none is: each may lie on a disk of its own. */
+export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
+  for (const dir of [stateDir, dataDir, logsDir]) {
+    const left = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
+    if (left !== null && left < neededBytes) return fullDisk(dir, left);
+  }
+  return null;
+}
+
+export interface FileSystem {
+  readonly blocks: number;
+  readonly bsize: number;
+  readonly bfree: number;
+  readonly bavail: number;
+}
+
+/** Some blocks are kept for root. A file system that has no bound says that it has no blocks at all: null. */
+export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: boolean): number | null {
+  return blocks === 0 ? null : (isRoot ? bfree : bavail) * bsize;
+}
+
+function fullDisk(dir: string, left: number): SvcError {
+  const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;
+  return new SvcError(
+    'unavailable',
+    `The disk is full: "${dir}" has ${kilobytes(left)} left, and a start needs ${kilobytes(neededBytes)}.`,
+    { hint: `Free some space and try again: df -h "${dir}" tells how much there is.` },
+  );
+}
