@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { addressesOf } from './addresses.ts';
 import { checkDefinition } from './definition/check.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
-import { checkEnvironment, type Environment, environmentOf, servicesOf } from './environment.ts';
+import { checkEnvironment, type Environment, environmentOf, servicesOf, withoutEffect } from './environment.ts';
 import { installationIn } from './installation.ts';
 import { changesBetween } from './lifecycle/plan.ts';
 import { usualPorts } from './ports/claim-ports.ts';
@@ -32,14 +32,12 @@ test('with nothing chosen, these and no others', () => {
       BUS_SERVERS: 'inproc:',
       PORT: '3000',
       PRIVATE_GRAPHDB_URL: 'file:/srv/svc/data/graph.sqlite',
-      FILES_DIR: '/srv/svc/data/files',
       ENCRYPTION_KEY_FILE: '/srv/svc/secrets/encryption.key',
       JWT_PRIVATE_KEY_PATH: '/srv/svc/secrets/jwt-private.pem',
       JWT_PUBLIC_KEY_PATH: '/srv/svc/secrets/jwt-public.pem',
       PUBLIC_BACKEND_URL: 'http://localhost:3000',
       PUBLIC_FRONTEND_URL: 'http://localhost:8888',
       PUBLIC_MCP_URL: 'http://localhost:3001/mcp',
-      PRIVATE_MCP_URL: 'http://127.0.0.1:3001/mcp',
       CORS_ORIGINS: 'http://localhost:8888,http://localhost:3000,http://127.0.0.1:8888',
       MCP_SERVER_COMMANDS: 'any',
       EMAIL_PROVIDER: 'log',
@@ -67,7 +65,6 @@ test('with nothing chosen, these and no others', () => {
       REMOTE_PORT: '3003',
       SYSTEM_KEY_FILE: '/srv/svc/secrets/system-runtime.key',
       RUNTIME_NAME: 'cloud',
-      PRIVATE_MCP_URL: 'http://127.0.0.1:3001/mcp',
       SVC_WORKING_DIR: '/srv/svc/data/runtime',
       SVC_MAX_FILE_SIZE_MB: '10',
     },
@@ -155,6 +152,31 @@ logs: { levels: 'bus=warn' }
     const decided = Object.keys(full[service]).map((name) => name.replace(/_FILE$/, ''));
     expect(Object.keys(ownPlaces[service]), service).toEqual(expect.arrayContaining(decided));
   }
+});
+
+describe('what is set without effect is told', () => {
+  test('where a field sets it, and where a variable does', () => {
+    const told = withoutEffect(
+      environmentFor(`
+runtime: { allowedPaths: [/a] }
+mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
+environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_OTLP_HEADERS_FILE: /run/secrets/otel } }
+`),
+    );
+    expect(told).toEqual([
+      ...['EMAIL_PROVIDER', 'PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM'].map(
+        (name) => `backend: ${name} is not used yet: it comes with invitations, the first thing that sends mail.`,
+      ),
+      'remote-mcp: OTEL_EXPORTER_OTLP_HEADERS is not used yet: it comes with metrics and traces.',
+      'runtime: SVC_ALLOWED_PATHS is not used yet: it comes with files.',
+      'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.',
+    ]);
+  });
+
+  test('and nothing where nothing is chosen, or ports moved', () => {
+    const moved = { backend: 4000, 'remote-mcp': 4001, runtime: 4003, frontend: 4888 };
+    expect([...withoutEffect(environmentFor('')), ...withoutEffect(environmentFor('', moved))]).toEqual([]);
+  });
 });
 
 describe('what a service would refuse is refused before anything starts', () => {

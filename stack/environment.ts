@@ -21,6 +21,7 @@ export interface EnvironmentOf {
   readonly secrets: SecretFiles;
 }
 
+/** What services read, and what a person chose: a variable that nothing reads yet stands here only for a choice in svc.yaml. */
 export function environmentOf(of: EnvironmentOf): Environment {
   const { installation, definition, ports, addresses, secrets } = of;
   const shared = { NODE_ENV: 'production', BIND_HOST: definition.bind, LOG_LEVEL: definition.logs.level };
@@ -31,14 +32,12 @@ export function environmentOf(of: EnvironmentOf): Environment {
       ...onBus,
       PORT: String(ports.backend),
       PRIVATE_GRAPHDB_URL: `file:${join(installation.dataDir, 'graph.sqlite')}`,
-      FILES_DIR: join(installation.dataDir, 'files'),
       ENCRYPTION_KEY_FILE: secrets.encryptionKey,
       JWT_PRIVATE_KEY_PATH: secrets.jwtPrivateKey,
       JWT_PUBLIC_KEY_PATH: secrets.jwtPublicKey,
       PUBLIC_BACKEND_URL: addresses.public.backend,
       PUBLIC_FRONTEND_URL: addresses.public.frontend,
       PUBLIC_MCP_URL: addresses.public.mcp,
-      PRIVATE_MCP_URL: `${addresses.local['remote-mcp']}/mcp`,
       CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
       MCP_SERVER_COMMANDS: listText(definition.runtime.commands),
       ...mail(definition, secrets),
@@ -63,7 +62,6 @@ export function environmentOf(of: EnvironmentOf): Environment {
       REMOTE_PORT: String(ports.runtime),
       SYSTEM_KEY_FILE: secrets.runtimeKey,
       RUNTIME_NAME: definition.runtime.name,
-      PRIVATE_MCP_URL: `${addresses.local['remote-mcp']}/mcp`,
       SVC_WORKING_DIR: runtimeDirOf(installation),
       ...given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':')),
       SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
@@ -89,6 +87,13 @@ export function checkEnvironment(environment: Environment, readSecret: (file: st
   );
   if (lines.length > 0)
     throw new SvcError('invalid_input', lines.join('\n'), { hint: 'Mend svc.yaml: svc config check' });
+}
+
+/** What svc.yaml sets without effect, a line each. */
+export function withoutEffect(environment: Environment): readonly string[] {
+  return servicesOf(environment).flatMap((service) =>
+    checkEnv(service, environment[service]).warnings.map((warning) => `${service}: ${warning}`),
+  );
 }
 
 export function servicesOf(environment: Environment): readonly ServiceName[] {

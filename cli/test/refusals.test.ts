@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -97,6 +97,18 @@ describe('where there is no installation', () => {
       expect(run.code).not.toBe(0);
     });
   }
+});
+
+test('svc config check tells what svc.yaml sets without effect', async () => {
+  const dir = join(cwd, 'unread');
+  await svc('init', dir, '--yes');
+  const file = join(dir, 'svc.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('frontend: {}', 'frontend: { METRICS_PORT: 9100 }'));
+  const told = 'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.';
+  const run = await svc('config', 'check', '--dir', dir);
+  expect([run.stderr, run.stdout, run.code]).toEqual([`! ${told}\n`, `${file} is right.\n`, 0]);
+  const asJson = await svc('config', 'check', '--dir', dir, '--json');
+  expect(JSON.parse(asJson.stdout)).toMatchObject({ ok: true, warnings: [told] });
 });
 
 describe('streams', () => {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
-import { checkEnvironment } from '../environment.ts';
+import { checkEnvironment, withoutEffect } from '../environment.ts';
 import type { Installation } from '../installation.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
@@ -46,6 +46,6 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
   });
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
-  notices.forEach(onNotice);
+  for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
   return plan;
 }

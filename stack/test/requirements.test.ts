@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Variable } from '../../services/contracts/env/variable.ts';
 import { infrastructure, variables } from '../../services/contracts/env/variables.ts';
 import { type Requirement, requirements } from './requirements.ts';
 
@@ -41,20 +42,65 @@ describe('every requirement', () => {
   });
 });
 
-test('every variable of the specification has a row', () => {
-  const ids = new Set(requirements.map((requirement) => requirement.id));
-  const all: Readonly<Record<string, Readonly<Record<string, { readonly source: string }>>>> = {
-    ...variables,
-    infrastructure,
-  };
-  const missing = Object.entries(all).flatMap(([service, table]) =>
-    Object.entries(table)
-      .filter(([, variable]) => variable.source === 'specification')
-      .map(([name]) => `8.${service}.${name}`)
-      .filter((id) => !ids.has(id)),
-  );
-  expect(missing).toEqual([]);
+interface Row {
+  readonly service: string;
+  readonly name: string;
+  readonly awaits: string | undefined;
+  readonly shown: Requirement['shown'] | undefined;
+}
+
+const rowOf = new Map(requirements.map(({ id, shown }) => [id, shown]));
+const every: readonly Row[] = Object.entries<Readonly<Record<string, Variable<unknown>>>>({
+  ...variables,
+  infrastructure,
+}).flatMap(([service, table]) =>
+  Object.entries(table).map(([name, { source, awaits }]) => {
+    const part = source === 'specification' ? '8' : 'additions';
+    return { service, name, awaits, shown: rowOf.get(`${part}.${service}.${name}`) };
+  }),
+);
+
+describe('every variable', () => {
+  test('has a row', () => {
+    expect(every.filter(({ shown }) => shown === undefined)).toEqual([]);
+  });
+
+  test('that is told as not used yet has a row that says so, in the same words', () => {
+    const told = every.filter(({ awaits }) => awaits !== undefined);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.filter(({ awaits, shown }) => shown !== `later: comes with ${awaits}`)).toEqual([]);
+  });
+
+  test('of a service is told as not used yet where the service does not read it, and nowhere else', () => {
+    const wrong = every
+      .filter(({ service }) => service !== 'infrastructure')
+      .filter(({ service, name, awaits }) => {
+        const read = new RegExp(`\\b${name}\\b`).test(sourceOf(service)) || readByRules.has(`${service} ${name}`);
+        return read === (awaits !== undefined);
+      });
+    expect(wrong.map(({ service, name }) => `${service} ${name}`)).toEqual([]);
+  });
 });
+
+/** What rules of the boot are made of, in contracts/env/check.ts, and nothing else reads. */
+const readByRules: ReadonlySet<string> = new Set([
+  'backend PUBLIC_FRONTEND_URL',
+  'backend NODE_ENV',
+  'frontend NODE_ENV',
+  'remote-mcp PUBLIC_MCP_URL',
+  'remote-mcp PUBLIC_BACKEND_URL',
+  'remote-mcp NODE_ENV',
+  // All services of a platform get the same, whether or not a rule of theirs asks for it.
+  'runtime NODE_ENV',
+]);
+
+function sourceOf(service: string): string {
+  const folder = join(repository, 'services', service);
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/\.test\.ts$|(^|\/)test\//.test(path))
+    .map((path) => readFileSync(join(folder, path), 'utf8'))
+    .join('\n');
+}
 
 /** As many rows as the specification has table rows, rules and points, by part. */
 const rowsOfPart = { 1: 12, 2: 10, 3: 6, 4: 8, 5: 18, 6: 2, 7: 11, 9: 3 };

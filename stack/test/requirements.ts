@@ -1,9 +1,9 @@
 /**
- * Every table row, numbered rule and variable of the specification's parts 1 to 9, with the tests that show it, or the words
- * "later: …" with what it waits for. requirements.test.ts fails where a row has neither, or names a test that is not there.
+ * Every table row, numbered rule and variable of the specification's parts 1 to 9, and every variable of our own, with the tests that show it,
+ * or the words "later: …" with what it waits for. requirements.test.ts fails where a row has neither, or names a test that is not there.
  */
 export interface Requirement {
-  /** Part and place in the specification. */
+  /** Part and place in the specification; `additions` are the architecture's, section 11. */
   readonly id: string;
   readonly says: string;
   /** `file: title` of tests, or `later: …`. For a variable the test changes it and observes the running service. */
@@ -26,6 +26,8 @@ const boot = 'services/backend/test/boot.test.ts';
 const admission = 'services/backend/runtimes/admission.test.ts';
 const runtimeBus = 'services/runtime/test/bus.test.ts';
 const runtimeCalls = 'services/runtime/test/calls.test.ts';
+const commands = 'services/backend/test/commands.test.ts';
+const secrets = 'services/backend/secrets/secrets.test.ts';
 const envCheck = 'services/contracts/env/check.test.ts';
 const frontend = 'services/frontend/frontend.test.ts';
 const keyText = 'services/contracts/keys.test.ts';
@@ -37,6 +39,7 @@ const mail = 'later: comes with invitations, the first thing that sends mail';
 const files = 'later: comes with files';
 const nats = 'later: comes with NATS as the bus';
 const dgraph = 'later: comes with Dgraph as the graph';
+const telemetry = 'later: comes with metrics and traces';
 
 export const requirements: readonly Requirement[] = [
   // 1. What the service does
@@ -466,6 +469,94 @@ export const requirements: readonly Requirement[] = [
     says: 'Persistent messaging',
     shown: [`${variablesTest}: infrastructure BUS_PERSISTENT_MESSAGING`],
   },
+
+  // Our own variables
+  {
+    id: 'additions.backend.ENCRYPTION_KEY_PREVIOUS',
+    says: 'The encryption key before the present one',
+    shown: [
+      'services/backend/secrets/check-encryption-key.test.ts: a new key takes over from the previous one',
+      `${secrets}: the previous key still decrypts, the present one encrypts`,
+    ],
+  },
+  {
+    id: 'additions.backend.JWT_PREVIOUS_PUBLIC_KEY_PATH',
+    says: 'The signing key before the present one',
+    shown: [`${boot}: JWT_PREVIOUS_PUBLIC_KEY_PATH lets tokens of the key before live on`],
+  },
+  {
+    id: 'additions.backend.MCP_SERVER_COMMANDS',
+    says: 'Which commands MCP servers may run',
+    shown: [`${commands}: none: nobody runs a command`, `${commands}: a list: these commands`],
+  },
+  { id: 'additions.backend.BIND_HOST', says: 'Where it listens', shown: [`${boot}: BIND_HOST is where it listens`] },
+  {
+    id: 'additions.backend.NODE_ENV',
+    says: 'production is strict',
+    shown: [`${variablesTest}: backend NODE_ENV`],
+  },
+  {
+    id: 'additions.frontend.PUBLIC_MCP_URL',
+    says: 'Address agents connect to',
+    shown: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
+  },
+  { id: 'additions.frontend.PORT', says: 'HTTP port', shown: [`${variablesTest}: frontend PORT`] },
+  { id: 'additions.frontend.LOG_LEVEL', says: 'Verbosity', shown: [`${variablesTest}: frontend LOG_LEVEL`] },
+  ...['frontend', 'runtime', 'remote-mcp'].map(
+    (service): Requirement => ({
+      id: `additions.${service}.BIND_HOST`,
+      says: 'Where it listens',
+      shown: [`${variablesTest}: ${service} BIND_HOST`],
+    }),
+  ),
+  ...['frontend', 'remote-mcp'].map(
+    (service): Requirement => ({
+      id: `additions.${service}.NODE_ENV`,
+      says: 'production is strict',
+      shown: [`${variablesTest}: ${service} NODE_ENV`],
+    }),
+  ),
+  {
+    id: 'additions.runtime.NODE_ENV',
+    says: 'production is strict',
+    shown: 'later: comes with the first rule of production that concerns runtimes',
+  },
+  { id: 'additions.backend.FILES_DIR', says: 'Folder of stored files', shown: files },
+  ...['PROVIDER_A_URL', 'PROVIDER_B_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD'].map(
+    (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Mail', shown: mail }),
+  ),
+  ...['BUS_USER', 'BUS_PASSWORD', 'BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'].map(
+    (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Credentials for the bus', shown: nats }),
+  ),
+  ...['backend', 'runtime', 'remote-mcp'].map(
+    (service): Requirement => ({ id: `additions.${service}.BUS_CA_PATH`, says: 'Whom to trust as bus', shown: nats }),
+  ),
+  ...['GRPC_URL', 'CA_PATH', 'USER', 'PASSWORD', 'TOKEN'].map(
+    (name): Requirement => ({
+      id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
+      says: 'How the graph database is reached',
+      shown: dgraph,
+    }),
+  ),
+  ...['backend', 'frontend', 'runtime', 'remote-mcp'].flatMap((service) =>
+    [
+      'METRICS_PORT',
+      'OTEL_SDK_DISABLED',
+      'OTEL_SERVICE_NAME',
+      'OTEL_RESOURCE_ATTRIBUTES',
+      'OTEL_TRACES_EXPORTER',
+      'OTEL_METRICS_EXPORTER',
+      'OTEL_LOGS_EXPORTER',
+      'OTEL_TRACES_SAMPLER',
+      'OTEL_TRACES_SAMPLER_ARG',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'OTEL_EXPORTER_OTLP_TIMEOUT',
+      'OTEL_EXPORTER_OTLP_COMPRESSION',
+      'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    ].map((name): Requirement => ({ id: `additions.${service}.${name}`, says: 'Telemetry', shown: telemetry })),
+  ),
 
   // 9. Versioning
   {

@@ -8,6 +8,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { newId, newProcessId } from '../../services/contracts/ids.ts';
 import { newKey } from '../../services/contracts/keys.ts';
 import { Secret } from '../../services/contracts/secret.ts';
+import { startFrontend } from '../../services/frontend/start.ts';
 import { startHub } from '../../services/kit/bus/start.ts';
 import type { RunningService, StartService } from '../../services/kit/service.ts';
 import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
@@ -92,6 +93,57 @@ const refusal = (start: StartService, env: EnvRecord) => async () => {
   open.push(() => hub.stop());
   return start({ BUS_SERVERS: 'inproc:', ...env }, { hub, version: '1', log: { write: () => undefined } });
 };
+
+const reaches = async (url: string | null) => (await fetch(new URL('/health', url ?? ''))).status;
+
+describe('frontend', () => {
+  const frontendWith = async (env: EnvRecord) => started(startFrontend, await backendWith(), env);
+
+  test('frontend PORT is where it answers, frontend BIND_HOST on which address', async () => {
+    const port = await freePort();
+    const { service } = await frontendWith({ PORT: String(port), BIND_HOST: '::1' });
+    expect(service.url).toBe(`http://[::1]:${port}`);
+    expect(await reaches(service.url)).toBe(200);
+  });
+
+  test('frontend LOG_LEVEL decides what is logged', async () => {
+    const telling = await frontendWith({ PORT: '0', LOG_LEVEL: 'info' });
+    expect(telling.logged.map(({ msg }) => msg)).toContain('listening');
+    const quiet = await frontendWith({ PORT: '0', LOG_LEVEL: 'error' });
+    await quiet.service.stop();
+    expect(quiet.logged).toEqual([]);
+  });
+
+  test('what nothing reads yet is told in the log', async () => {
+    const { logged } = await frontendWith({ PORT: '0', METRICS_PORT: '9100' });
+    expect(JSON.stringify(logged.filter(({ level }) => level === 'warn'))).toContain('METRICS_PORT is not used yet');
+  });
+});
+
+describe('production', () => {
+  const outside = { PUBLIC_MCP_URL: 'https://mcp.example.com/mcp', PUBLIC_BACKEND_URL: 'http://backend:3000' };
+
+  test('backend NODE_ENV=production refuses the development key', async () => {
+    await expect(startTestBackend({ NODE_ENV: 'production', ENCRYPTION_KEY: '0'.repeat(64) })).rejects.toThrow(
+      /ENCRYPTION_KEY must not be the development key/,
+    );
+    await backendWith({ NODE_ENV: 'development', ENCRYPTION_KEY: '0'.repeat(64) });
+  });
+
+  test('frontend NODE_ENV and remote-mcp NODE_ENV: production refuses internal names beside public ones', async () => {
+    const remoteMcp = { REMOTE_PORT: '0', SYSTEM_KEY: newKey('system').reveal() };
+    const rows: readonly [StartService, EnvRecord][] = [
+      [startFrontend, { PORT: '0', ...outside }],
+      [startRemoteMcp, { ...remoteMcp, ...outside }],
+    ];
+    for (const [start, env] of rows) {
+      await expect(refusal(start, { ...env, NODE_ENV: 'production' })()).rejects.toThrow(
+        /PUBLIC_BACKEND_URL must not be the internal name "backend"/,
+      );
+      await (await refusal(start, { ...env, NODE_ENV: 'development' })()).stop();
+    }
+  });
+});
 
 describe('backend PORT', () => {
   test('is where it answers', async () => {
@@ -254,6 +306,14 @@ describe('runtime', () => {
     expect(silent.service.url).toBeNull();
   });
 
+  test('runtime BIND_HOST is the address it answers on', async () => {
+    const backend = await backendWith();
+    const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
+    const { service } = await runtimeWith(backend, { ...identity, REMOTE_PORT: '0', BIND_HOST: '::1' });
+    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect(await reaches(service.url)).toBe(200);
+  });
+
   test('runtime LOG_LEVEL decides what is logged, runtime LOG_LEVELS for some loggers', async () => {
     const backend = await backendWith();
     const identity = { SYSTEM_KEY: await registered(backend, 'runtime', ['cloud']), RUNTIME_NAME: 'cloud' };
@@ -343,6 +403,16 @@ describe('remote-mcp', () => {
     await expect(refusal(startRemoteMcp, { SYSTEM_KEY: newKey('system').reveal() })()).rejects.toThrow(
       /REMOTE_PORT is required/,
     );
+  });
+
+  test('remote-mcp BIND_HOST is the address it answers on', async () => {
+    const backend = await backendWith();
+    const { service } = await remoteMcpWith(backend, {
+      SYSTEM_KEY: await registered(backend, 'remote-mcp'),
+      BIND_HOST: '::1',
+    });
+    expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    expect(await reaches(service.url)).toBe(200);
   });
 
   test('remote-mcp PRIVATE_BACKEND_URL is where the catalogue comes from', async () => {

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { checkDefinition } from '../../../stack/definition/check.ts';
+import { withoutEffect } from '../../../stack/environment.ts';
+import { planFor } from '../../../stack/lifecycle/plan.ts';
+import { usualPorts } from '../../../stack/ports/claim-ports.ts';
 import { SvcCommand } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 
@@ -13,9 +16,13 @@ export default class ConfigCheck extends SvcCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigCheck);
     const terminal = this.terminal(flags);
-    const { definitionFile } = installationOf(flags);
+    const installation = installationOf(flags);
+    const { definitionFile } = installation;
     const definition = checkDefinition(await readFile(definitionFile, 'utf8'), definitionFile);
-    terminal.json({ ok: true, file: definitionFile, topology: definition.topology, engine: definition.engine });
+    const { topology, engine } = definition;
+    const warnings = withoutEffect(planFor(installation, definition, usualPorts).environment);
+    terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
+    for (const warning of warnings) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
     terminal.result(`${definitionFile} is right.`);
   }
 }

@@ -134,7 +134,8 @@ describe('the mail provider', () => {
   it.each([
     ['provider_a', ['PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM']],
     ['provider_b', ['PROVIDER_B_API_KEY', 'PROVIDER_B_URL', 'EMAIL_FROM']],
-  ])('%s needs its key, its address and a sender', (provider, needed) => {
+    ['smtp', ['SMTP_HOST', 'EMAIL_FROM']],
+  ])('%s needs all that it sends with', (provider, needed) => {
     const { problems } = checkEnv('backend', { ...least.backend, EMAIL_PROVIDER: provider });
     expect(named(problems)).toEqual(needed);
     expect(describeProblems('backend', problems)).toContain(`EMAIL_PROVIDER=${provider}`);
@@ -144,6 +145,49 @@ describe('the mail provider', () => {
     const files = { PROVIDER_A_API_KEY_FILE: '/secret', PROVIDER_A_URL_FILE: '/url', EMAIL_FROM_FILE: '/from' };
     const { problems } = checkEnv('backend', { ...least.backend, EMAIL_PROVIDER: 'provider_a', ...files });
     expect(named(problems)).toEqual(['PROVIDER_A_URL', 'EMAIL_FROM']);
+  });
+});
+
+describe('a user and a password', () => {
+  it.each([
+    ['BUS_USER', 'BUS_PASSWORD'],
+    ['BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'],
+    ['PRIVATE_GRAPHDB_USER', 'PRIVATE_GRAPHDB_PASSWORD'],
+    ['SMTP_USER', 'SMTP_PASSWORD'],
+  ])('%s and %s are given together', (user, password) => {
+    const withoutPassword = checkEnv('backend', { ...least.backend, [user]: 'svc' });
+    expect(named(withoutPassword.problems)).toEqual([password]);
+    expect(describeProblems('backend', withoutPassword.problems)).toContain(`${password} is required with ${user}`);
+    expect(named(checkEnv('backend', { ...least.backend, [password]: 'word' }).problems)).toEqual([user]);
+    const inFile = { ...least.backend, [user]: 'svc', [`${password}_FILE`]: '/secret' };
+    expect(checkEnv('backend', inFile).problems).toEqual([]);
+  });
+});
+
+describe('variables that nothing reads yet', () => {
+  it('are told where they are set, each with what it comes with', () => {
+    const { problems, warnings } = checkEnv('runtime', { ...least.runtime, METRICS_PORT: '9100', BUS_CA_PATH: '/ca' });
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([
+      'BUS_CA_PATH is not used yet: it comes with NATS as the bus.',
+      'METRICS_PORT is not used yet: it comes with metrics and traces.',
+    ]);
+  });
+
+  it('are told where a file holds them', () => {
+    const { warnings } = checkEnv('frontend', { OTEL_EXPORTER_OTLP_HEADERS_FILE: '/secret' });
+    expect(warnings).toEqual(['OTEL_EXPORTER_OTLP_HEADERS is not used yet: it comes with metrics and traces.']);
+  });
+
+  it('are not told where they say what holds anyway', () => {
+    const { warnings } = checkEnv('backend', { ...least.backend, EMAIL_PROVIDER: 'log', SMTP_PORT: '587' });
+    expect(warnings).toEqual([]);
+    expect(checkEnv('backend', { ...least.backend, SMTP_PORT: '25' }).warnings).toHaveLength(1);
+  });
+
+  it('stop the boot where they are malformed, like any other', () => {
+    const { problems } = checkEnv('frontend', { METRICS_PORT: 'many', OTEL_TRACES_SAMPLER_ARG: '2' });
+    expect(named(problems)).toEqual(['METRICS_PORT', 'OTEL_TRACES_SAMPLER_ARG']);
   });
 });
 

@@ -19,6 +19,7 @@ export type EnvRecord = Readonly<Record<string, string | undefined>>;
 export interface Checked<Service extends ServiceName> {
   readonly env: Env<Service>;
   readonly problems: readonly Problem[];
+  /** What is set without effect. */
   readonly warnings: readonly string[];
 }
 
@@ -37,8 +38,21 @@ export function checkEnv<Service extends ServiceName>(service: Service, record: 
     if (set !== undefined) problems.push({ variable: set, rule: `is rejected by ${service}`, repair });
   }
   for (const rule of rules[service]) problems.push(...rule(record));
-  const warnings = Object.entries(ignored).flatMap(([name, warning]) => (isSet(record[name]) ? [warning] : []));
-  return { env: values as Env<Service>, problems, warnings };
+  return { env: values as Env<Service>, problems, warnings: withoutEffect(service, record) };
+}
+
+/** What is set in vain. A variable that nothing reads yet may well say what holds anyway. */
+function withoutEffect(service: ServiceName, record: EnvRecord): readonly string[] {
+  const unread = Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, entry]) =>
+    entry.awaits !== undefined && isGiven(record, name) && !isDefault(entry, record[name])
+      ? [`${name} is not used yet: it comes with ${entry.awaits}.`]
+      : [],
+  );
+  return [...Object.entries(ignored).flatMap(([name, told]) => (isSet(record[name]) ? [told] : [])), ...unread];
+}
+
+function isDefault(entry: Variable<unknown>, raw: string | undefined): boolean {
+  return entry.default !== undefined && raw === entry.default;
 }
 
 /** One message that names every wrong variable, its rule and its repair. */
@@ -95,6 +109,10 @@ const rules: { readonly [Service in ServiceName]: readonly Rule[] } = {
       PUBLIC_MCP_URL: variables.backend.PUBLIC_MCP_URL.default,
     }),
     mailProviderComplete,
+    together('BUS_USER', 'BUS_PASSWORD'),
+    together('BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'),
+    together('PRIVATE_GRAPHDB_USER', 'PRIVATE_GRAPHDB_PASSWORD'),
+    together('SMTP_USER', 'SMTP_PASSWORD'),
   ],
   frontend: [
     noInternalPublicUrl({ PUBLIC_BACKEND_URL: undefined, PUBLIC_MCP_URL: variables.frontend.PUBLIC_MCP_URL.default }),
@@ -156,6 +174,7 @@ function isLoopback(host: string): boolean {
 const neededToMail: ReadonlyMap<string, readonly string[]> = new Map([
   ['provider_a', ['PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM']],
   ['provider_b', ['PROVIDER_B_API_KEY', 'PROVIDER_B_URL', 'EMAIL_FROM']],
+  ['smtp', ['SMTP_HOST', 'EMAIL_FROM']],
 ]);
 
 function mailProviderComplete(record: EnvRecord): readonly Problem[] {
@@ -166,6 +185,15 @@ function mailProviderComplete(record: EnvRecord): readonly Problem[] {
       rule: `is required with EMAIL_PROVIDER=${record.EMAIL_PROVIDER}`,
       repair: `Set ${name}, or EMAIL_PROVIDER=log to write mail to the log.`,
     }));
+}
+
+/** A user without a password, or the other way round, is half a credential. */
+function together(user: string, password: string): Rule {
+  return (record) => {
+    const [missing, given] = isGiven(record, user) ? [password, user] : [user, password];
+    if (isGiven(record, missing) || !isGiven(record, given)) return [];
+    return [{ variable: missing, rule: `is required with ${given}`, repair: `Set ${missing}, or unset ${given}.` }];
+  };
 }
 
 function exactlyOneIdentity(record: EnvRecord): readonly Problem[] {

@@ -10,6 +10,8 @@ export interface Variable<Value> {
   readonly required?: true;
   /** A secret is never printed and has a `_FILE` twin that names the file holding it. */
   readonly secret?: true;
+  /** What the variable comes with, in words, where nothing reads it yet: it is checked, and whoever sets it is told. */
+  readonly awaits?: string;
   /** `additions` are ours; everything else is in part 8 of the specification. */
   readonly source: 'specification' | 'additions';
   /** Returns null where the text breaks the rule. */
@@ -26,6 +28,7 @@ interface Options {
   readonly meaning: string;
   readonly default?: string;
   readonly required?: true;
+  readonly awaits?: string;
   readonly source?: 'additions';
 }
 
@@ -122,6 +125,32 @@ export function graphAddress<Given extends Options>(options: Given): Variable<st
   );
 }
 
+/** One host with its port, IPv6 in brackets. */
+export function address<Given extends Options>(options: Given): Variable<string> & Given {
+  return variable('host:port', (raw) => (/:\d+$/.test(raw) && isHostAndPort(raw, /^(?!)/) ? raw : null), options);
+}
+
+export function share<Given extends Options>(options: Given): Variable<number> & Given {
+  return variable(
+    'a number from 0 to 1',
+    (raw) => (/^(0(\.\d{1,15})?|1(\.0{1,15})?)$/.test(raw) ? Number(raw) : null),
+    options,
+  );
+}
+
+/** `name=value`, several separated by commas. */
+export function pairs<Given extends Options>(options: Given): Variable<readonly Pair[]> & Given {
+  return variable(
+    'a comma-separated list of <name>=<value>',
+    (raw) =>
+      listOf(raw, ',', (item) => {
+        const [, name, value] = /^([A-Za-z0-9_.-]{1,128})=([\x20-\x7e]{0,1024})$/.exec(item) ?? [];
+        return name !== undefined && value !== undefined ? { name, value } : null;
+      }),
+    options,
+  );
+}
+
 export function levels<Given extends Options>(options: Given): Variable<readonly LogRule[]> & Given {
   return variable(
     'a comma-separated list of <pattern>=<level>, with a level of trace, debug, info, warn or error',
@@ -142,6 +171,11 @@ export function secret<Given extends Options & { pattern: RegExp; rule: string }
     ...variable(options.rule, (raw) => (options.pattern.test(raw) ? new Secret(raw) : null), options),
     secret: true,
   };
+}
+
+export interface Pair {
+  readonly name: string;
+  readonly value: string;
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;

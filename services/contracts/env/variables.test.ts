@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { Secret } from '../secret.ts';
 import { checkEnv, describeProblems, type EnvRecord } from './check.ts';
+import type { telemetry } from './telemetry.ts';
 import type { Variable } from './variable.ts';
 import { infrastructure, type ServiceName, variables } from './variables.ts';
 
@@ -119,6 +120,50 @@ const environment = choices('development', 'production', 'test');
 const year = 31_536_000;
 const dayMs = 86_400_000;
 
+const password = secret('a pass word', ['tab\t', 'ü', 'line\n', long(513)]);
+const listOfPairs = { bad: ['a', '=b', 'a b=c', 'a=b,c', 'a=ü'] };
+const telemetryRows: { readonly [Name in keyof typeof telemetry]: Row } = {
+  METRICS_PORT: portRow,
+  OTEL_SDK_DISABLED: boolean,
+  OTEL_SERVICE_NAME: text(255),
+  OTEL_RESOURCE_ATTRIBUTES: {
+    good: [
+      [
+        'team.name=tools, region=eu=1',
+        [
+          { name: 'team.name', value: 'tools' },
+          { name: 'region', value: 'eu=1' },
+        ],
+      ],
+    ],
+    ...listOfPairs,
+  },
+  OTEL_TRACES_EXPORTER: choices('otlp', 'console', 'none'),
+  OTEL_METRICS_EXPORTER: choices('otlp', 'prometheus', 'console', 'none'),
+  OTEL_LOGS_EXPORTER: choices('otlp', 'console', 'none'),
+  OTEL_TRACES_SAMPLER: choices('always_on', 'traceidratio', 'parentbased_traceidratio'),
+  OTEL_TRACES_SAMPLER_ARG: {
+    good: [
+      ['0', 0],
+      ['0.25', 0.25],
+      ['1.0', 1],
+    ],
+    bad: ['1.1', '-0.1', '.5', '1e-1', 'half', '0.5 '],
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_PROTOCOL: choices('http/protobuf', 'http/json', 'grpc'),
+  OTEL_EXPORTER_OTLP_HEADERS: secret('authorization=Bearer x,x-team=a', [
+    'no-value',
+    '=hidden',
+    'a=1,',
+    'a=line\n',
+    `a=${long(4095)}`,
+  ]),
+  OTEL_EXPORTER_OTLP_TIMEOUT: range(1, 600_000),
+  OTEL_EXPORTER_OTLP_COMPRESSION: choices('gzip', 'none'),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: text(1024),
+};
+
 const rows: Rows = {
   backend: {
     PORT: portRow,
@@ -130,8 +175,24 @@ const rows: Rows = {
       ],
       bad: ['file:', 'file:relative', 'ftp://graph:8080', 'graph:99999', 'graph:8080/path', 'a b'],
     },
+    PRIVATE_GRAPHDB_GRPC_URL: {
+      good: [
+        ['graph:9080', 'graph:9080'],
+        ['[::1]:9080', '[::1]:9080'],
+      ],
+      bad: ['graph', 'http://graph:9080', 'graph:99999', 'graph:9080/path', 'graph:9080,other:9080', ':9080'],
+    },
+    PRIVATE_GRAPHDB_CA_PATH: text(1024),
+    PRIVATE_GRAPHDB_USER: text(255),
+    PRIVATE_GRAPHDB_PASSWORD: password,
+    PRIVATE_GRAPHDB_TOKEN: password,
     BUS_SERVERS: busServers,
     PUBLIC_BUS_SERVERS: busServers,
+    BUS_CA_PATH: text(1024),
+    BUS_USER: text(255),
+    BUS_PASSWORD: password,
+    BUS_SYSTEM_USER: text(255),
+    BUS_SYSTEM_PASSWORD: password,
     ENCRYPTION_KEY: hexSecret,
     ENCRYPTION_KEY_PREVIOUS: hexSecret,
     JWT_PRIVATE_KEY_PATH: text(1024),
@@ -147,7 +208,7 @@ const rows: Rows = {
     PUBLIC_BACKEND_URL: url,
     PUBLIC_FRONTEND_URL: url,
     PUBLIC_MCP_URL: url,
-    EMAIL_PROVIDER: choices('log', 'provider_a', 'provider_b'),
+    EMAIL_PROVIDER: choices('log', 'provider_a', 'provider_b', 'smtp'),
     PROVIDER_A_API_KEY: providerKey,
     PROVIDER_B_API_KEY: providerKey,
     PROVIDER_A_URL: url,
@@ -155,10 +216,16 @@ const rows: Rows = {
     EMAIL_FROM: text(320),
     EMAIL_FROM_NAME: text(255),
     PROVIDER_A_TIMEOUT_SECONDS: range(1, 600),
+    SMTP_HOST: text(255),
+    SMTP_PORT: portRow,
+    SMTP_TLS: choices('starttls', 'implicit', 'none'),
+    SMTP_USER: text(320),
+    SMTP_PASSWORD: password,
     FILES_DIR: text(1024),
     MCP_SERVER_COMMANDS: text(4096),
     BIND_HOST: text(255),
     NODE_ENV: environment,
+    ...telemetryRows,
   },
   frontend: {
     BUILD_PUBLIC_BACKEND_URL: url,
@@ -168,12 +235,14 @@ const rows: Rows = {
     LOG_LEVEL: logLevels,
     BIND_HOST: text(255),
     NODE_ENV: environment,
+    ...telemetryRows,
   },
   runtime: {
     RUNTIME_KEY: platformKey('RTK_'),
     SYSTEM_KEY: platformKey('SYK_'),
     RUNTIME_NAME: text(64),
     BUS_SERVERS: busServers,
+    BUS_CA_PATH: text(1024),
     REMOTE_PORT: portRow,
     LOG_LEVEL: logLevels,
     LOG_LEVELS: logRules,
@@ -194,10 +263,12 @@ const rows: Rows = {
     SVC_ASSET_CACHE_MAX_AGE_MS: range(100, 365 * dayMs),
     BIND_HOST: text(255),
     NODE_ENV: environment,
+    ...telemetryRows,
   },
   'remote-mcp': {
     SYSTEM_KEY: platformKey('SYK_'),
     BUS_SERVERS: busServers,
+    BUS_CA_PATH: text(1024),
     REMOTE_PORT: portRow,
     PRIVATE_BACKEND_URL: url,
     PUBLIC_MCP_URL: url,
@@ -209,6 +280,7 @@ const rows: Rows = {
     SVC_SESSION_IDLE_TIMEOUT_MS: range(100, 30 * dayMs),
     BIND_HOST: text(255),
     NODE_ENV: environment,
+    ...telemetryRows,
   },
 };
 
@@ -230,7 +302,16 @@ const companions: { readonly [Variable in string]?: EnvRecord } = {
     PROVIDER_B_API_KEY: 'b',
     PROVIDER_B_URL: 'https://b.example.com',
     EMAIL_FROM: 'svc@example.com',
+    SMTP_HOST: 'mail.example.com',
   },
+  'backend BUS_USER': { BUS_PASSWORD: 'word' },
+  'backend BUS_PASSWORD': { BUS_USER: 'svc' },
+  'backend BUS_SYSTEM_USER': { BUS_SYSTEM_PASSWORD: 'word' },
+  'backend BUS_SYSTEM_PASSWORD': { BUS_SYSTEM_USER: 'system' },
+  'backend PRIVATE_GRAPHDB_USER': { PRIVATE_GRAPHDB_PASSWORD: 'word' },
+  'backend PRIVATE_GRAPHDB_PASSWORD': { PRIVATE_GRAPHDB_USER: 'groot' },
+  'backend SMTP_USER': { SMTP_PASSWORD: 'word' },
+  'backend SMTP_PASSWORD': { SMTP_USER: 'svc' },
   'backend NODE_ENV': { PUBLIC_BACKEND_URL: 'http://localhost:3000' },
 };
 

@@ -1,4 +1,6 @@
+import { telemetry } from './telemetry.ts';
 import {
+  address,
   boolean,
   busServers,
   choice,
@@ -29,6 +31,20 @@ const environment = choice({
   choices: ['development', 'production', 'test'],
   source: 'additions',
 });
+/** What a variable comes with that nothing reads yet. */
+const later = {
+  mail: { awaits: 'invitations, the first thing that sends mail' },
+  authorizationServer: { awaits: 'the authorization server' },
+  files: { awaits: 'files' },
+  nats: { awaits: 'NATS as the bus' },
+  dgraph: { awaits: 'Dgraph as the graph' },
+} as const;
+const busCa = text({
+  meaning: 'Path to the PEM file that vouches for the bus, where it speaks TLS.',
+  source: 'additions',
+  ...later.nats,
+});
+const password = { pattern: /^[\x20-\x7e]{1,512}$/, rule: 'a text of 1 to 512 visible characters' } as const;
 const systemKey = secret({ meaning: 'System credential.', pattern: /^SYK_[0-9A-Za-z]{49}$/, rule: keyRule('SYK_') });
 const bindHost = text({
   meaning: 'Address the service listens on.',
@@ -45,8 +61,56 @@ export const variables = {
       meaning: 'Graph database endpoint, internal network.',
       default: 'localhost:8080',
     }),
+    PRIVATE_GRAPHDB_GRPC_URL: address({
+      meaning: "Dgraph's gRPC endpoint; without it the host of PRIVATE_GRAPHDB_URL at its port + 1000.",
+      source: 'additions',
+      ...later.dgraph,
+    }),
+    PRIVATE_GRAPHDB_CA_PATH: text({
+      meaning: 'Path to the PEM file that vouches for the graph database, where it speaks TLS.',
+      source: 'additions',
+      ...later.dgraph,
+    }),
+    PRIVATE_GRAPHDB_USER: text({
+      meaning: 'User of the graph database.',
+      lengthMax: 255,
+      source: 'additions',
+      ...later.dgraph,
+    }),
+    PRIVATE_GRAPHDB_PASSWORD: secret({
+      meaning: 'Password of PRIVATE_GRAPHDB_USER.',
+      ...password,
+      source: 'additions',
+      ...later.dgraph,
+    }),
+    PRIVATE_GRAPHDB_TOKEN: secret({
+      meaning: "Token of the graph database's administration.",
+      ...password,
+      source: 'additions',
+      ...later.dgraph,
+    }),
     BUS_SERVERS: bus,
     PUBLIC_BUS_SERVERS: busServers({ meaning: 'Bus addresses advertised to external runtimes.' }),
+    BUS_CA_PATH: busCa,
+    BUS_USER: text({
+      meaning: 'User of the account that says who may connect to the bus (auth callout).',
+      lengthMax: 255,
+      source: 'additions',
+      ...later.nats,
+    }),
+    BUS_PASSWORD: secret({ meaning: 'Password of BUS_USER.', ...password, source: 'additions', ...later.nats }),
+    BUS_SYSTEM_USER: text({
+      meaning: "User of the bus's system account, which ends connections.",
+      lengthMax: 255,
+      source: 'additions',
+      ...later.nats,
+    }),
+    BUS_SYSTEM_PASSWORD: secret({
+      meaning: 'Password of BUS_SYSTEM_USER.',
+      ...password,
+      source: 'additions',
+      ...later.nats,
+    }),
     ENCRYPTION_KEY: secret({
       meaning: 'Encrypts API keys, OAuth tokens and MCP server configurations.',
       pattern: /^[0-9a-fA-F]{64}$/,
@@ -71,12 +135,14 @@ export const variables = {
       default: '900',
       min: 1,
       max: year,
+      ...later.authorizationServer,
     }),
     JWT_REFRESH_TOKEN_TTL: integer({
       meaning: 'Lifetime of a refresh token, in seconds.',
       default: '604800',
       min: 1,
       max: year,
+      ...later.authorizationServer,
     }),
     IDENTITY_KEY_USAGE_THROTTLE_SECONDS: integer({
       meaning: 'A last-used timestamp is rewritten at most once in this many seconds.',
@@ -89,7 +155,11 @@ export const variables = {
       meaning: 'Browser origins that may call the backend.',
       default: 'http://localhost:8888,http://localhost:3000',
     }),
-    PRIVATE_MCP_URL: url({ meaning: 'remote-mcp over the internal network.', default: 'http://localhost:3001/mcp' }),
+    PRIVATE_MCP_URL: url({
+      meaning: 'remote-mcp over the internal network.',
+      default: 'http://localhost:3001/mcp',
+      awaits: 'the first thing the backend asks of remote-mcp',
+    }),
     PUBLIC_BACKEND_URL: url({
       meaning: 'Externally reachable base URL of the backend: OAuth issuer, MCP server URLs, signed file URLs.',
       default: 'http://localhost:3000',
@@ -103,31 +173,58 @@ export const variables = {
       default: 'http://localhost:3001/mcp',
     }),
     EMAIL_PROVIDER: choice({
-      meaning: 'How mail is sent: to the log, by provider A (EU) or by provider B (US).',
+      meaning: 'How mail is sent: to the log, by provider A (EU), by provider B (US), or by a mail server of your own.',
       default: 'log',
-      choices: ['log', 'provider_a', 'provider_b'],
+      choices: ['log', 'provider_a', 'provider_b', 'smtp'],
+      ...later.mail,
     }),
     PROVIDER_A_API_KEY: secret({
       meaning: 'Key of mail provider A.',
       pattern: /^[\x21-\x7e]{1,512}$/,
       rule: 'a key of 1 to 512 visible characters',
+      ...later.mail,
     }),
     PROVIDER_B_API_KEY: secret({
       meaning: 'Key of mail provider B.',
       pattern: /^[\x21-\x7e]{1,512}$/,
       rule: 'a key of 1 to 512 visible characters',
+      ...later.mail,
     }),
-    PROVIDER_A_URL: url({ meaning: 'Address that mail provider A is reached at.', source: 'additions' }),
-    PROVIDER_B_URL: url({ meaning: 'Address that mail provider B is reached at.', source: 'additions' }),
-    EMAIL_FROM: text({ meaning: 'Sender address, for a provider other than log.', lengthMax: 320 }),
-    EMAIL_FROM_NAME: text({ meaning: 'Sender name.', default: 'The Service Team', lengthMax: 255 }),
+    PROVIDER_A_URL: url({
+      meaning: 'Address that mail provider A is reached at.',
+      source: 'additions',
+      ...later.mail,
+    }),
+    PROVIDER_B_URL: url({
+      meaning: 'Address that mail provider B is reached at.',
+      source: 'additions',
+      ...later.mail,
+    }),
+    EMAIL_FROM: text({ meaning: 'Sender address, for a provider other than log.', lengthMax: 320, ...later.mail }),
+    EMAIL_FROM_NAME: text({ meaning: 'Sender name.', default: 'The Service Team', lengthMax: 255, ...later.mail }),
     PROVIDER_A_TIMEOUT_SECONDS: integer({
       meaning: 'Deadline of a request to mail provider A.',
       default: '10',
       min: 1,
       max: 600,
+      ...later.mail,
     }),
-    FILES_DIR: text({ meaning: 'Folder of stored files, where the folder engine keeps them.', source: 'additions' }),
+    SMTP_HOST: text({ meaning: 'Mail server of your own.', lengthMax: 255, source: 'additions', ...later.mail }),
+    SMTP_PORT: port({ meaning: "The mail server's port.", default: '587', source: 'additions', ...later.mail }),
+    SMTP_TLS: choice({
+      meaning: 'How the connection to the mail server is encrypted: once it stands, from the start, or not.',
+      default: 'starttls',
+      choices: ['starttls', 'implicit', 'none'],
+      source: 'additions',
+      ...later.mail,
+    }),
+    SMTP_USER: text({ meaning: 'User of the mail server.', lengthMax: 320, source: 'additions', ...later.mail }),
+    SMTP_PASSWORD: secret({ meaning: 'Password of SMTP_USER.', ...password, source: 'additions', ...later.mail }),
+    FILES_DIR: text({
+      meaning: 'Folder of stored files, where the folder engine keeps them.',
+      source: 'additions',
+      ...later.files,
+    }),
     MCP_SERVER_COMMANDS: text({
       meaning: 'Which commands MCP servers may run: any, none, or a comma-separated list of command names.',
       default: 'any',
@@ -136,6 +233,7 @@ export const variables = {
     }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
+    ...telemetry,
   },
   frontend: {
     BUILD_PUBLIC_BACKEND_URL: url({
@@ -152,6 +250,7 @@ export const variables = {
     LOG_LEVEL: { ...logLevel, source: 'additions' as const },
     BIND_HOST: bindHost,
     NODE_ENV: environment,
+    ...telemetry,
   },
   runtime: {
     RUNTIME_KEY: secret({
@@ -162,6 +261,7 @@ export const variables = {
     SYSTEM_KEY: systemKey,
     RUNTIME_NAME: text({ meaning: 'Name of the runtime, required with SYSTEM_KEY.', lengthMax: 64 }),
     BUS_SERVERS: bus,
+    BUS_CA_PATH: busCa,
     REMOTE_PORT: port({ meaning: 'Port of the web service with /health and /ready; without it there is none.' }),
     LOG_LEVEL: logLevel,
     LOG_LEVELS: logLevelRules,
@@ -169,37 +269,49 @@ export const variables = {
     HEARTBEAT_INTERVAL: integer({ meaning: 'Milliseconds between heartbeats.', default: '5000', min: 50, max: 60_000 }),
     PRIVATE_MCP_URL: url({
       meaning: 'remote-mcp over the internal network; without it the address that the backend advertises.',
+      awaits: 'the delegate tool',
     }),
     SVC_WORKING_DIR: text({
       meaning: 'Folder for temporary files, assets and the homes of MCP servers.',
       default: '/tmp/skilder-work',
     }),
-    SVC_ALLOWED_PATHS: paths({ meaning: 'Paths that files may be read from, colon-separated.' }),
-    SVC_MAX_FILE_SIZE_MB: integer({ meaning: 'Largest file, in MB.', default: '10', min: 1, max: 10_000 }),
+    SVC_ALLOWED_PATHS: paths({ meaning: 'Paths that files may be read from, colon-separated.', ...later.files }),
+    SVC_MAX_FILE_SIZE_MB: integer({
+      meaning: 'Largest file, in MB.',
+      default: '10',
+      min: 1,
+      max: 10_000,
+      ...later.files,
+    }),
     SVC_GC_INTERVAL_MS: integer({
       meaning: 'Time between clean-ups of temporary files.',
       default: '60000',
       min: 100,
       max: dayMs,
+      ...later.files,
     }),
     SVC_GC_MAX_AGE_MS: integer({
       meaning: 'Age after which a temporary file is removed.',
       default: '300000',
       min: 100,
       max: 365 * dayMs,
+      ...later.files,
     }),
     SVC_ASSET_CACHE_MAX_AGE_MS: integer({
       meaning: 'Lifetime of a cached asset.',
       default: '3600000',
       min: 100,
       max: 365 * dayMs,
+      ...later.files,
     }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
+    ...telemetry,
   },
   'remote-mcp': {
     SYSTEM_KEY: { ...systemKey, required: true as const },
     BUS_SERVERS: bus,
+    BUS_CA_PATH: busCa,
     REMOTE_PORT: port({ meaning: 'Port of /mcp, /health, /ready and the OAuth metadata.', required: true }),
     PRIVATE_BACKEND_URL: url({
       meaning: 'Base URL of the backend for catalogue pulls and uploads; without it the one advertised at handshake.',
@@ -224,6 +336,7 @@ export const variables = {
     }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
+    ...telemetry,
   },
 } as const;
 
@@ -231,11 +344,11 @@ export type ServiceName = keyof typeof variables;
 
 /** Ports and modes of the infrastructure the stack provisions (part 8, "Infrastructure"). */
 export const infrastructure = {
-  GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080' }),
-  GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080' }),
-  GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080' }),
-  BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222' }),
-  BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222' }),
+  GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080', ...later.dgraph }),
+  GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080', ...later.dgraph }),
+  GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080', ...later.dgraph }),
+  BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222', ...later.nats }),
+  BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222', ...later.nats }),
   BUS_PERSISTENT_MESSAGING: boolean({ meaning: 'Persistent messaging on the bus.', default: 'true' }),
 } as const;
 
