@@ -1,9 +1,9 @@
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
+import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { everyPage } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
-import { toolsOfSkillMax } from '../skills/replace-tools.ts';
 
 /** Nodes read at once: a page must not keep the event loop for more than a few milliseconds. */
 const pageMax = 100;

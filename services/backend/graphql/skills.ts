@@ -1,9 +1,9 @@
 import { findId, parseId } from '../../contracts/ids.ts';
+import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { Node } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
 import { type Needed, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
-import { toolsOfSkillMax } from '../skills/replace-tools.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { statusesMax } from './mcp-servers.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';

@@ -1,13 +1,13 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, parseId, type RoleId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import { keyHint, newKey } from '../../contracts/keys.ts';
+import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Access } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
-import { parseName } from '../names.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 export interface CreateKeyInput {

@@ -1,9 +1,10 @@
 import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import { parseDescription, parseName } from '../../contracts/names.ts';
+import { rolesMax, skillsOfRoleMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
 import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
-import { parseDescription, parseName } from '../names.ts';
 import { replaceEdges } from '../replace-edges.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -18,11 +19,6 @@ export interface RoleInput {
 export interface RolePatch extends RoleInput {
   readonly ifVersion?: number | null | undefined;
 }
-
-/** A workspace needs dozens; this keeps a list of roles, and the choice among them, one that a person can read. */
-export const rolesMax = 1000;
-/** As many as one read of edges gives. */
-export const skillsOfRoleMax = 1000;
 
 export function createRole(
   backend: ChangeContext,

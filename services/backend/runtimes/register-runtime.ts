@@ -1,12 +1,12 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { keyHint, newKey } from '../../contracts/keys.ts';
+import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { isPast } from '../keys/key-state.ts';
-import { parseName } from '../names.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { platformHome } from './authorize.ts';

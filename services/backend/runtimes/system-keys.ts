@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { keyHint, parseKey } from '../../contracts/keys.ts';
+import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
 import type { Backend } from '../context.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
-import { parseName } from '../names.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 type Context = Pick<Backend, 'graph' | 'secrets'>;

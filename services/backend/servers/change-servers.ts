@@ -1,18 +1,20 @@
 import type { Launch } from '../../contracts/bus/messages.ts';
 import { newId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { LaunchInput } from '../../contracts/launch.ts';
+import { parseName } from '../../contracts/names.ts';
+import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
 import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
-import { parseName } from '../names.ts';
 import { replaceEdges } from '../replace-edges.ts';
 import { runtimesPerServerMax } from '../runtimes/assigned.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { getRuntimeNamed, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
 import { decryptLaunch, encryptLaunch, fingerprintOf, launchChanges } from './launch.ts';
-import { type LaunchInput, parseLaunch } from './parse-launch.ts';
+import { parseLaunch } from './parse-launch.ts';
 
 export type ServerContext = ChangeContext & Pick<Backend, 'config' | 'secrets'>;
 
@@ -32,9 +34,6 @@ export interface McpServerPatch {
   readonly enabled?: boolean | null | undefined;
   readonly ifVersion?: number | null | undefined;
 }
-
-/** Each is a process or a connection somewhere, and a line in everybody's catalogue. */
-export const mcpServersMax = 1000;
 
 export function createMcpServer(
   backend: ServerContext,

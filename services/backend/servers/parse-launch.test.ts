@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type LaunchInput, parseLaunch } from './parse-launch.ts';
+import type { LaunchInput } from '../../contracts/launch.ts';
+import { parseLaunch } from './parse-launch.ts';
 
 test('a command, with all that belongs to it', () => {
   const env = [

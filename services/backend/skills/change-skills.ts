@@ -1,10 +1,11 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { parseDescription, parseName } from '../../contracts/names.ts';
+import { instructionsMaxBytes, skillsMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
 import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
-import { parseDescription, parseName } from '../names.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { ToolRef } from '../tools/ensure-tools.ts';
 import { replaceTools } from './replace-tools.ts';
@@ -20,11 +21,6 @@ export interface SkillInput {
 export interface SkillPatch extends SkillInput {
   readonly ifVersion?: number | null | undefined;
 }
-
-/** An agent reads them whole, into a context that is not endless. */
-export const instructionsMaxBytes = 256 * 1024;
-/** Large enough for an organisation's whole library, small enough for a catalogue that is held in memory. */
-export const skillsMax = 10_000;
 
 export function createSkill(
   backend: ChangeContext,

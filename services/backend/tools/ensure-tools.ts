@@ -1,5 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId, type ToolId, type WorkspaceId } from '../../contracts/ids.ts';
+import { toolNameLengthMax } from '../../contracts/workspace-limits.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 
 /** A tool by its MCP server's name and its own. */
@@ -7,9 +8,6 @@ export interface ToolRef {
   readonly mcpServer: string;
   readonly tool: string;
 }
-
-/** Why: a report names its tools in at most as many characters. */
-const originalNameLengthMax = 1000;
 
 /**
  * The tools that somebody refers to, in the order given. A tool may be named before its MCP server has listed it: it is made without a
@@ -41,10 +39,10 @@ async function getServer(transaction: Transaction, workspace: WorkspaceId, ref: 
 }
 
 async function ensureTool(transaction: Transaction, server: Node<'mcpServer'>, ref: ToolRef): Promise<ToolId> {
-  if (ref.tool.length < 1 || ref.tool.length > originalNameLengthMax) {
+  if (ref.tool.length < 1 || ref.tool.length > toolNameLengthMax) {
     throw new SvcError(
       'invalid_input',
-      `A tool of the MCP server "${ref.mcpServer}" is named by ${ref.tool.length} characters: it must be 1 to ${originalNameLengthMax}.`,
+      `A tool of the MCP server "${ref.mcpServer}" is named by ${ref.tool.length} characters: it must be 1 to ${toolNameLengthMax}.`,
     );
   }
   const values = { mcpServer: server.id, originalName: ref.tool };

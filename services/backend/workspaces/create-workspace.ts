@@ -1,10 +1,10 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
+import { parseName } from '../../contracts/names.ts';
 import { recordActivity } from '../activity/record-activity.ts';
 import type { Backend } from '../context.ts';
 import type { Node } from '../graph/graph.ts';
 import { ensureUser } from '../members/users.ts';
-import { parseName } from '../names.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { requireFreeName } from './update-workspace.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newId } from '../contracts/ids.ts';
+import { newId } from './ids.ts';
 import { parseDescription, parseName } from './names.ts';
 
 describe('names', () => {

@@ -1,5 +1,5 @@
-import { SvcError } from '../contracts/errors.ts';
-import { findId, type IdKind, idPrefixes } from '../contracts/ids.ts';
+import { SvcError } from './errors.ts';
+import { findId, type IdKind, idPrefixes } from './ids.ts';
 
 /** What people call things. One rule a kind, so that a name fits wherever it turns up: in URLs, tool names, tables and prompts. */
 const rules = {

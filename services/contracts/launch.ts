@@ -1,0 +1,143 @@
+import { type Launch, launch as launchParser } from './bus/messages.ts';
+
+/** A launch as a caller gives it: either `command` or `url`, with what belongs to it. */
+export interface LaunchInput {
+  readonly command?: string | null | undefined;
+  readonly args?: readonly string[] | null | undefined;
+  readonly cwd?: string | null | undefined;
+  readonly env?: readonly Setting[] | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly headers?: readonly Setting[] | null | undefined;
+}
+
+export interface Setting {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface LaunchProblem {
+  /** Which part of the launch it is about. */
+  readonly path: readonly (string | number)[];
+  /** Never repeats the value of a variable or a header, which may be secret. */
+  readonly message: string;
+}
+
+export type CheckedLaunch =
+  | { readonly ok: true; readonly launch: Launch }
+  | { readonly ok: false; readonly problems: readonly LaunchProblem[] };
+
+/** The launch as it is kept, or everything that is wrong with it. */
+export function checkLaunch(input: LaunchInput): CheckedLaunch {
+  const { command, url } = input;
+  const problems: LaunchProblem[] = [];
+  if (command != null && url != null) {
+    problems.push({ path: [], message: '"command" and "url" exclude each other: give one of them' });
+  } else if (command != null) {
+    const launch = readChild(command, input, problems);
+    if (problems.length === 0) return checkSizes(launch);
+  } else if (url != null) {
+    const launch = readHttp(url, input, problems);
+    if (problems.length === 0) return checkSizes(launch);
+  } else {
+    problems.push({ path: [], message: 'give "command" to start a program, or "url" to reach a server over HTTP' });
+  }
+  return { ok: false, problems };
+}
+
+function readChild(command: string, input: LaunchInput, problems: LaunchProblem[]): Launch {
+  const cwd = input.cwd ?? null;
+  const args = [...(input.args ?? [])];
+  if (input.headers != null) problems.push({ path: ['headers'], message: '"headers" belong to "url"' });
+  if (command.trim() === '') problems.push({ path: ['command'], message: '"command" is empty' });
+  if (cwd !== null && !cwd.startsWith('/')) {
+    problems.push({ path: ['cwd'], message: `"cwd" is "${cwd.slice(0, 200)}": it must be an absolute path` });
+  }
+  // No system call takes a zero byte inside a path, an argument or a variable.
+  for (const [name, text] of Object.entries({ command, cwd: cwd ?? '', args: args.join('') })) {
+    if (text.includes('\0')) problems.push({ path: [name], message: `"${name}" must not hold a zero byte` });
+  }
+  return { kind: 'child', command: command.trim(), args, cwd, env: readSettings('env', input.env ?? [], problems) };
+}
+
+function readHttp(url: string, input: LaunchInput, problems: LaunchProblem[]): Launch {
+  for (const name of ['args', 'cwd', 'env'] as const) {
+    if (input[name] != null) problems.push({ path: [name], message: `"${name}" belongs to "command"` });
+  }
+  const wrong = problemOfUrl(url.trim());
+  if (wrong !== null) problems.push({ path: ['url'], message: wrong });
+  return { kind: 'http', url: url.trim(), headers: readSettings('headers', input.headers ?? [], problems) };
+}
+
+function problemOfUrl(text: string): string | null {
+  if (!URL.canParse(text)) return `"url" is "${withoutCredentials(text).slice(0, 200)}": it must be a full URL`;
+  const { protocol, username, password } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:') return `"url" starts with "${protocol}": use http or https`;
+  // A URL is shown to people; a password inside would be too.
+  return username === '' && password === '' ? null : '"url" must not hold a user or password: send them as a header';
+}
+
+/** Of what is not even a URL, too: a password in it would be shown with the mistake. */
+function withoutCredentials(text: string): string {
+  return text.replace(/[^/]*@/, '…@');
+}
+
+type SettingsField = 'env' | 'headers';
+
+function readSettings(
+  field: SettingsField,
+  settings: readonly Setting[],
+  problems: LaunchProblem[],
+): Record<string, string> {
+  const { isName, rule, isValue, keyOf } = settingRules[field];
+  const seen = new Map<string, string>();
+  for (const { name, value } of settings) {
+    const complain = (message: string) => problems.push({ path: [field, name], message });
+    const key = keyOf(name);
+    if (!isName(name)) complain(`"${name.slice(0, 80)}" in "${field}" is no name: it must be ${rule}`);
+    else if (seen.has(key)) complain(`"${name}" is in "${field}" twice`);
+    if (!isValue(value))
+      complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a character it may not hold`);
+    seen.set(key, value);
+  }
+  return Object.fromEntries(seen);
+}
+
+interface SettingRules {
+  readonly isName: (name: string) => boolean;
+  readonly rule: string;
+  readonly isValue: (value: string) => boolean;
+  /** Equal for names that mean the same. */
+  readonly keyOf: (name: string) => string;
+}
+
+/** What the transport itself sets is not for anybody to overwrite. */
+const transportHeaders = ['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer'];
+
+const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
+  env: {
+    isName: (name) => /^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name),
+    rule: 'letters, digits and _, not starting with a digit',
+    isValue: (value) => !value.includes('\0'),
+    keyOf: (name) => name,
+  },
+  headers: {
+    // RFC 9110 §5.6.2: a token.
+    isName: (name) =>
+      /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,255}$/.test(name) && !transportHeaders.includes(name.toLowerCase()),
+    rule: 'a header name of RFC 9110',
+    // Visible text, spaces and tabs (RFC 9110 §5.5).
+    isValue: (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+    // Header names are the same in any case (RFC 9110 §5.1).
+    keyOf: (name) => name.toLowerCase(),
+  },
+};
+
+function checkSizes(launch: Launch): CheckedLaunch {
+  const parsed = launchParser.safeParse(launch);
+  if (parsed.success) return { ok: true, launch: parsed.data };
+  const problems = parsed.error.issues.map(({ path, message }) => ({
+    path: path.filter((part) => typeof part !== 'symbol'),
+    message: `"${path.join('.')}" is too long: ${message}`,
+  }));
+  return { ok: false, problems };
+}
