@@ -4,6 +4,7 @@ import { reportLines } from '../../contracts/bus/report-lines.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { toSvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { ToolList } from '../supervisor/tool-list.ts';
@@ -100,9 +101,9 @@ export class Reporter {
     const { report, tools } = this.#compose(complete, about);
     if (!complete && report.mcpServers.length === 0) return true;
     try {
-      const lines = [...reportLines(report, (mcpServer) => tools.get(mcpServer)?.tools ?? [])];
+      const payload = await written(reportLines(report, (mcpServer) => tools.get(mcpServer)?.tools ?? []));
       const subject = subjects.report(connection.runtime, connection.process);
-      const reply = await connection.bus.request(subject, Buffer.from(lines.join('\n')), { timeoutMs: answerMaxMs });
+      const reply = await connection.bus.request(subject, payload, { timeoutMs: answerMaxMs });
       const { refused } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
       for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
       if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
@@ -144,4 +145,14 @@ export class Reporter {
     const known = tools ?? this.#told.get(report.mcpServer)?.tools ?? null;
     this.#told.set(report.mcpServer, { report: JSON.stringify(report), tools: known });
   }
+}
+
+/** Five thousand tools are thirty milliseconds of writing. */
+async function written(lines: Iterable<string>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (const line of lines) {
+    await giveWay();
+    parts.push(Buffer.from(`${line}\n`));
+  }
+  return Buffer.concat(parts);
 }

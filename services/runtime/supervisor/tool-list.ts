@@ -1,5 +1,6 @@
 import type { Reason, ReportedTool } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import { isObject } from '../wire/read-message.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -38,7 +39,10 @@ export async function listTools(conversation: Conversation, timeoutMs: number): 
     const answer = await conversation.ask('tools/list', params, Math.max(1, deadline - performance.now()));
     const body: unknown = JSON.parse(Buffer.from(answer.payload).toString('utf8'));
     if (answer.kind === 'error' || !isObject(body) || !Array.isArray(body.tools)) throw unreadable(body);
-    for (const tool of body.tools) collected.add(tool);
+    for (const tool of body.tools) {
+      await giveWay();
+      collected.add(tool);
+    }
     if (typeof body.nextCursor !== 'string' || body.nextCursor === cursor) return collected.list();
     cursor = body.nextCursor;
   }

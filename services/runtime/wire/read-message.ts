@@ -11,11 +11,22 @@ export type Incoming =
  * numbers exact and costs one parse; parsing and writing anew costs three times that. Null where the line is no message.
  */
 export function readMessage(line: Buffer): readonly Incoming[] | null {
+  if (!endsAsMessage(line)) return null;
   const text = line.toString('utf8');
   const response = readResponse(line, text);
   if (response !== null) return [response];
   return readUnusual(line, text);
 }
+
+/** A line that was cut off may be long, and is not worth a parse. */
+function endsAsMessage(line: Buffer): boolean {
+  let end = line.length;
+  while (end > 0 && whiteSpace.includes(line[end - 1])) end--;
+  return end > 0 && brackets.includes(line[end - 1]);
+}
+
+const whiteSpace: readonly (number | undefined)[] = [...Buffer.from(' \t\r\n')];
+const brackets: readonly (number | undefined)[] = [...Buffer.from('}]')];
 
 function readUnusual(line: Buffer, text: string): readonly Incoming[] | null {
   const parsed = parseJson(text);
