@@ -3,19 +3,21 @@ import { findId, type IdKind, idPrefixes } from './ids.ts';
 
 /** What people call things. One rule a kind, so that a name fits wherever it turns up: in URLs, tool names, tables and prompts. */
 const rules = {
-  workspace: shown('workspace'),
-  role: shown('role'),
-  key: shown('key'),
-  runtime: shown('runtime'),
+  workspace: shown('a workspace'),
+  role: shown('a role'),
+  key: shown('a key'),
+  runtime: shown('a runtime'),
   /** Agent Skills, "name": lower-case letters, digits and single hyphens inside. */
   skill: {
-    of: 'skill',
+    of: 'a skill',
     pattern: /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/,
     rule: '1 to 64 of a-z, 0-9 and single hyphens between them',
   },
   /** Part of the tool names agents see (SERVER_TOOL), which are at most 64 long. */
-  mcpServer: { of: 'MCP server', pattern: /^[a-zA-Z0-9_-]{1,32}$/, rule: '1 to 32 of a-z, A-Z, 0-9, _ and -' },
+  mcpServer: { of: 'an MCP server', pattern: /^[a-zA-Z0-9_-]{1,32}$/, rule: '1 to 32 of a-z, A-Z, 0-9, _ and -' },
 } as const satisfies Record<string, NameRule>;
+
+export type NameKind = keyof typeof rules;
 
 interface NameRule {
   readonly of: string;
@@ -24,14 +26,14 @@ interface NameRule {
 }
 
 /** A name as it is kept: without spaces around it. */
-export function parseName(kind: keyof typeof rules, text: string): string {
+export function parseName(kind: NameKind, text: string): string {
   const { of, pattern, rule } = rules[kind];
   const name = text.trim();
   if (!pattern.test(name)) {
-    throw new SvcError('invalid_input', `"${name.slice(0, 80)}" is no name for a ${of}: it must be ${rule}.`);
+    throw new SvcError('invalid_input', `"${name.slice(0, 80)}" is no name for ${of}: it must be ${rule}.`);
   }
   if (looksLikeId(name)) {
-    throw new SvcError('invalid_input', `"${name}" is no name for a ${of}: it looks like an id.`);
+    throw new SvcError('invalid_input', `"${name}" is no name for ${of}: it looks like an id.`);
   }
   return name;
 }

@@ -1,10 +1,12 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { BackendClient } from '../backend-client.ts';
 import { carryOut } from './carry-out.ts';
-import { mergeWanted } from './merge-wanted.ts';
+import { checkAgainstLive } from './check-against-live.ts';
+import { mergeWanted, saidTwice } from './merge-wanted.ts';
+import { refuseMistaken } from './mistakes.ts';
 import { type Change, type Plan, planChanges } from './plan-changes.ts';
 import { readApplyFile } from './read-file.ts';
-import { readFingerprints, readLive } from './read-live.ts';
+import { type Live, readFingerprints, readLive } from './read-live.ts';
 import type { Wanted } from './wanted.ts';
 
 export type { Change };
@@ -27,9 +29,16 @@ export interface ApplyOptions {
 export async function apply(options: ApplyOptions): Promise<readonly Change[]> {
   const { backend, files, env, dryRun = false, prune = false, onProgress = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const wanted = mergeWanted(files.map((file) => readApplyFile(file, env)));
+  const read = files.map((file) => readApplyFile(file, env));
+  const wanted = mergeWanted(read.map((one) => one.wanted));
+  const mistakes = [...read.flatMap((one) => one.mistakes), ...wanted.flatMap(saidTwice)];
+  const present = await readPresent(backend, wanted, signal).catch((error: unknown) => {
+    refuseMistaken(mistakes);
+    throw error;
+  });
+  refuseMistaken([...mistakes, ...present.flatMap((one) => checkAgainstLive(one.wanted, one.live, prune))]);
   const plans: Plan[] = [];
-  for (const one of wanted) plans.push(await compare(backend, one, prune, signal));
+  for (const one of present) plans.push(await compare(backend, one, prune, signal));
   const changes = plans.flatMap(changesOf);
   const total = changes.filter(({ action }) => action !== 'none').length;
   let done = 0;
@@ -38,8 +47,27 @@ export async function apply(options: ApplyOptions): Promise<readonly Change[]> {
   return changes;
 }
 
-async function compare(backend: BackendClient, wanted: Wanted, prune: boolean, signal: AbortSignal): Promise<Plan> {
-  const live = await readLive(backend, wanted.workspace, signal);
+interface Present {
+  readonly wanted: Wanted;
+  readonly live: Live;
+}
+
+async function readPresent(
+  backend: BackendClient,
+  wanted: readonly Wanted[],
+  signal: AbortSignal,
+): Promise<readonly Present[]> {
+  const present: Present[] = [];
+  for (const one of wanted) present.push({ wanted: one, live: await readLive(backend, one.workspace, signal) });
+  return present;
+}
+
+async function compare(
+  backend: BackendClient,
+  { wanted, live }: Present,
+  prune: boolean,
+  signal: AbortSignal,
+): Promise<Plan> {
   const launches = wanted.mcpServers.map(({ launch }) => launch);
   const fingerprints = await readFingerprints(backend, live.workspaceId, launches, signal);
   return planChanges({ wanted, live, fingerprints, prune });

@@ -1,11 +1,31 @@
 import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
+import { skillsOfRoleMax, toolNameLengthMax, toolsOfSkillMax } from '../../services/contracts/workspace-limits.ts';
 
-/** One file as it is written. Errors are rules, in words that follow "must be". */
+/** The parts of one file as it is written. Errors are rules, in words that follow "must be". */
 
-const text = (rule = 'a text') => z.string({ error: rule }).min(1, { error: rule });
-const listMax = 10_000;
-const list = <Item extends z.ZodType>(item: Item, rule: string) =>
-  z.array(item, { error: rule }).max(listMax, { error: rule });
+const text = (rule: string) => z.string({ error: rule }).min(1, { error: rule });
+/** Longer lists are written by mistake; what the platform takes is checked where all files are together. */
+const listMax = 100_000;
+const list = <Item extends z.ZodType>(item: Item, rule: string, lengthMax = listMax) =>
+  z
+    .array(item, { error: rule })
+    .max(lengthMax, { error: `${rule}, at most ${lengthMax.toLocaleString('en')} of them` });
+
+/** A text that keeps the rule of the backend, which says in a sentence what is wrong with it. */
+const kept = (rule: string, parse: (text: string) => string) =>
+  z.string({ error: rule }).transform((given, context) => {
+    try {
+      return parse(given);
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      context.addIssue({ code: 'custom', message: error.message });
+      return z.NEVER;
+    }
+  });
+const name = (kind: NameKind, rule: string) => kept(rule, (given) => parseName(kind, given));
+const description = kept('a text', parseDescription);
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 /** A value, or where it comes from: secrets stay out of the file. */
@@ -15,7 +35,7 @@ const setting = z.union([scalar, z.strictObject({ fromEnv: z.string().min(1) })]
 export type Setting = z.infer<typeof setting>;
 const settings = z.record(z.string(), setting, { error: 'names with their values' });
 
-const mcpServer = z.strictObject(
+export const mcpServer = z.strictObject(
   {
     command: text('the command to run').optional(),
     args: list(scalar, 'a list of texts').optional(),
@@ -24,7 +44,7 @@ const mcpServer = z.strictObject(
     envFile: text('a file of NAME=value lines, relative to this file').optional(),
     url: text('the URL of an MCP server').optional(),
     headers: settings.optional(),
-    runtime: text('the name of a runtime').optional(),
+    runtime: name('runtime', 'the name of a runtime').optional(),
     enabled: z.boolean({ error: 'true or false' }).optional(),
   },
   { error: 'fields such as command or url' },
@@ -32,40 +52,41 @@ const mcpServer = z.strictObject(
 export type McpServerInFile = z.infer<typeof mcpServer>;
 
 const toolRule = 'MCPSERVER/TOOL, such as files/read_file';
-const toolName = z.string({ error: toolRule }).regex(/^[^/]+\/.+$/, { error: toolRule });
+const longTool = new RegExp(`^(?![^/]*/.{${toolNameLengthMax + 1}})`, 's');
+const toolName = z
+  .string({ error: toolRule })
+  .regex(/^[^/]+\/.+$/s, { error: toolRule })
+  .regex(longTool, { error: `${toolRule}, with at most ${toolNameLengthMax} characters after the /` });
 
-const skill = z.strictObject(
+export const skill = z.strictObject(
   {
-    name: text('the name of the skill').optional(),
-    description: z.string({ error: 'a text' }).optional(),
+    name: name('skill', 'the name of the skill').optional(),
+    description: description.optional(),
     instructions: text('a file with instructions, relative to this file').optional(),
     from: text('a folder with a SKILL.md, relative to this file').optional(),
-    tools: list(toolName, 'a list of tools').optional(),
+    tools: list(toolName, 'a list of tools', toolsOfSkillMax).optional(),
   },
   { error: 'fields such as name and tools' },
 );
 export type SkillInFile = z.infer<typeof skill>;
 
-const role = z.strictObject(
+export const role = z.strictObject(
   {
-    name: text('the name of the role'),
-    description: z.string({ error: 'a text' }).optional(),
+    name: name('role', 'the name of the role'),
+    description: description.optional(),
     enabled: z.boolean({ error: 'true or false' }).optional(),
-    skills: list(text('the name of a skill'), 'a list of names of skills').optional(),
+    skills: list(text('the name of a skill'), 'a list of names of skills', skillsOfRoleMax).optional(),
   },
   { error: 'fields such as name and skills' },
 );
 
-export const applyFile = z.strictObject(
-  {
-    workspace: text('the name of a workspace').default('Default'),
-    mcpServers: z.record(z.string(), mcpServer, { error: 'MCP servers by name' }).default({}),
-    skills: list(skill, 'a list of skills').default([]),
-    roles: list(role, 'a list of roles').default([]),
-  },
-  { error: 'fields: workspace, mcpServers, skills, roles' },
-);
-export type ApplyFile = z.infer<typeof applyFile>;
+/** The fields of a file. What stands in a section is looked at one by one: a mistake in one thing hides none in another. */
+export const sections = {
+  workspace: name('workspace', 'the name of a workspace').default('Default'),
+  mcpServers: z.record(z.string(), z.unknown(), { error: 'MCP servers by name' }).default({}),
+  skills: list(z.unknown(), 'a list of skills').default([]),
+  roles: list(z.unknown(), 'a list of roles').default([]),
+} as const;
 
 /** The fields that may stand where an unknown one was found. */
 export function knownFields(path: readonly PropertyKey[]): readonly string[] {
@@ -75,6 +96,6 @@ export function knownFields(path: readonly PropertyKey[]): readonly string[] {
     roles: role.shape,
   };
   const [section] = path;
-  if (section === undefined) return Object.keys(applyFile.shape);
+  if (section === undefined) return Object.keys(sections);
   return path.length === 2 ? Object.keys(shapes[String(section)] ?? {}) : ['fromEnv'];
 }

@@ -1,8 +1,7 @@
-import { SvcError } from '../../services/contracts/errors.ts';
-import { describeMistakes } from '../yaml-text.ts';
+import { mistakeAt, type PlacedMistake } from './mistakes.ts';
 import type { Place, Wanted } from './wanted.ts';
 
-/** Several files as one, workspace by workspace. Throws where two of them, or one twice, say what the same thing shall be. */
+/** Several files as one, workspace by workspace. */
 export function mergeWanted(files: readonly Wanted[]): readonly Wanted[] {
   const merged = new Map<string, Wanted>();
   for (const wanted of files) {
@@ -14,22 +13,23 @@ export function mergeWanted(files: readonly Wanted[]): readonly Wanted[] {
       roles: [...(before?.roles ?? []), ...wanted.roles],
     });
   }
-  const lines = [...merged.values()].flatMap(({ mcpServers, skills, roles }) => [
-    ...twice('MCP server', mcpServers),
-    ...twice('skill', skills),
-    ...twice('role', roles),
-  ]);
-  if (lines.length > 0) throw new SvcError('invalid_input', lines.join('\n'));
   return [...merged.values()];
 }
 
-function twice(kind: string, things: readonly { readonly name: string; readonly place: Place }[]): readonly string[] {
+/** Where two files, or one twice, say what the same thing shall be. */
+export function saidTwice({ mcpServers, skills, roles }: Wanted): readonly PlacedMistake[] {
+  return [...twice('MCP server', mcpServers), ...twice('skill', skills), ...twice('role', roles)];
+}
+
+function twice(kind: string, things: readonly { readonly name: string; readonly place: Place }[]): PlacedMistake[] {
   const first = new Map<string, Place>();
   return things.flatMap(({ name, place }) => {
+    // One without a name was told already.
+    if (name === '') return [];
     const known = first.get(name);
     first.set(name, known ?? place);
-    if (known === undefined) return [];
-    const message = `The ${kind} "${name}" is there already, at ${known.file}:${known.line}.`;
-    return [describeMistakes(place.file, [{ ...place, message }])];
+    return known === undefined
+      ? []
+      : [mistakeAt(place, `The ${kind} "${name}" is there already, at ${known.file}:${known.line}.`)];
   });
 }

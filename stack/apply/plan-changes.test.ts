@@ -32,7 +32,7 @@ const wanted: Wanted = {
 };
 const fingerprints = ['f-files', 'f-crm'];
 
-const nothing: Live = { workspaceId: 'w', mcpServers: [], skills: [], roles: [] };
+const nothing: Live = { workspaceId: 'w', mcpServers: [], skills: [], roles: [], runtimes: [] };
 const same: Live = {
   workspaceId: 'w',
   mcpServers: [
@@ -67,6 +67,7 @@ const same: Live = {
     },
   ],
   roles: [{ id: '4', name: 'Reader', description: '', enabled: true, version: 1, skills: [{ id: '3', name: 'read' }] }],
+  runtimes: ['cloud'],
 };
 
 function changes(live: Live, options: { wanted?: Wanted; prune?: boolean } = {}): readonly string[] {
@@ -151,28 +152,4 @@ test('what no file names stays, or goes where that was asked for', () => {
     'delete skill read',
     'delete role Reader',
   ]);
-});
-
-describe('a name that leads nowhere is refused before anything is changed', () => {
-  const [skill] = wanted.skills;
-  const [role] = wanted.roles;
-  if (skill === undefined || role === undefined) throw new Error('incomplete');
-
-  test('an MCP server', () => {
-    const mistaken = { ...wanted, skills: [{ ...skill, tools: [{ mcpServer: 'fils', tool: 'a' }] }] };
-    expect(() => changes(nothing, { wanted: mistaken })).toThrow(
-      'p.yaml:1:1 The skill "read" takes tools from "fils", which is no MCP server here. Did you mean "files"?',
-    );
-  });
-
-  test('a skill', () => {
-    const mistaken = { ...wanted, roles: [{ ...role, skills: ['raed'] }] };
-    expect(() => changes(nothing, { wanted: mistaken })).toThrow('which is no skill here. Did you mean "read"?');
-  });
-
-  test('one that is there already is fine, unless it shall go', () => {
-    const alone: Wanted = { ...wanted, mcpServers: [], skills: [] };
-    expect(changes(same, { wanted: alone })).toEqual(['none role Reader']);
-    expect(() => changes(same, { wanted: alone, prune: true })).toThrow('"read", which is no skill here');
-  });
 });

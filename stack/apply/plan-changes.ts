@@ -1,8 +1,5 @@
-import { suggestion } from '../../services/contracts/did-you-mean.ts';
-import { SvcError } from '../../services/contracts/errors.ts';
-import { describeMistakes } from '../yaml-text.ts';
 import type { Live, LiveMcpServer, LiveRole, LiveSkill } from './read-live.ts';
-import type { Launch, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
+import type { Launch, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 
 export interface Change {
   readonly kind: 'mcpServer' | 'skill' | 'role';
@@ -40,9 +37,8 @@ export interface Comparison {
   readonly prune: boolean;
 }
 
-/** What has to change so that the workspace is as wanted. Throws where a name leads nowhere, before anything is changed. */
+/** What has to change so that the workspace is as wanted. */
 export function planChanges({ wanted, live, fingerprints, prune }: Comparison): Plan {
-  refuseUnknownNames(wanted, live, prune);
   const { workspace } = wanted;
   const fingerprintOf = new Map(wanted.mcpServers.map(({ name }, index) => [name, fingerprints[index]]));
   return {
@@ -136,48 +132,6 @@ function roleDifference(wish: WantedRole, live: LiveRole): readonly string[] {
     ...(wish.enabled === live.enabled ? [] : ['enabled']),
     ...(sameSet(wish.skills, liveSkills) ? [] : ['skills']),
   ];
-}
-
-function refuseUnknownNames(wanted: Wanted, live: Live, prune: boolean): void {
-  const known = (wishes: readonly { name: string }[], present: readonly { name: string }[]) => [
-    ...new Set([...wishes, ...(prune ? [] : present)].map(({ name }) => name)),
-  ];
-  const mcpServers = known(wanted.mcpServers, live.mcpServers);
-  const skills = known(wanted.skills, live.skills);
-  const lines = [
-    ...wanted.skills.flatMap(({ name, place, tools }) =>
-      unknown(
-        tools.map(({ mcpServer }) => mcpServer),
-        mcpServers,
-      ).map((missing) =>
-        line(
-          place,
-          `The skill "${name}" takes tools from "${missing}", which is no MCP server here. ${hintFor(missing, mcpServers)}`,
-        ),
-      ),
-    ),
-    ...wanted.roles.flatMap(({ name, place, skills: asked }) =>
-      unknown(asked, skills).map((missing) =>
-        line(place, `The role "${name}" has "${missing}", which is no skill here. ${hintFor(missing, skills)}`),
-      ),
-    ),
-  ];
-  if (lines.length > 0) throw new SvcError('invalid_input', lines.join('\n'));
-}
-
-function unknown(asked: readonly string[], known: readonly string[]): readonly string[] {
-  const names = new Set(known);
-  return [...new Set(asked)].filter((name) => !names.has(name));
-}
-
-function hintFor(name: string, known: readonly string[]): string {
-  return known.length === 0 ? 'There is none yet.' : suggestion(name, known.slice(0, suggestedMax));
-}
-
-const suggestedMax = 50;
-
-function line(place: Place, message: string): string {
-  return describeMistakes(place.file, [{ ...place, message }]);
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { mergeWanted } from './merge-wanted.ts';
+import { mergeWanted, saidTwice } from './merge-wanted.ts';
+import { refuseMistaken } from './mistakes.ts';
 import { readApplyFile } from './read-file.ts';
+import type { Wanted } from './wanted.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -29,7 +31,14 @@ function refusal(work: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
-const refusalOf = (text: string, env = {}) => refusal(() => readApplyFile(write('p.yaml', text), env));
+/** What one file asks for, or the one error about it. */
+function read(file: string, env = {}): Wanted {
+  const { wanted, mistakes } = readApplyFile(file, env);
+  refuseMistaken(mistakes);
+  return wanted;
+}
+
+const refusalOf = (text: string, env = {}) => refusal(() => read(write('p.yaml', text), env));
 
 describe('a file', () => {
   test('is resolved whole: folders, variables, env files, instructions', () => {
@@ -53,7 +62,7 @@ roles:
   - { name: Reader, skills: [read-documents] }
 `,
     );
-    const wanted = readApplyFile(file, { MY_KEY: 'secret' });
+    const wanted = read(file, { MY_KEY: 'secret' });
     expect(wanted).toMatchObject({
       workspace: 'Acme',
       mcpServers: [
@@ -96,7 +105,7 @@ roles:
   });
 
   test('that says nothing asks for nothing', () => {
-    expect(readApplyFile(write('p.yaml', ''), {})).toEqual({
+    expect(read(write('p.yaml', ''))).toEqual({
       workspace: 'Default',
       mcpServers: [],
       skills: [],
@@ -165,6 +174,109 @@ describe('a mistake is told with its place', () => {
     });
   }
 
+  const long = 'x'.repeat(1025);
+  const broken: readonly [what: string, text: string, told: string][] = [
+    [
+      'a skill',
+      'skills:\n  - { name: Not A Name }\n',
+      'p.yaml:2:13 skills.0.name: "Not A Name" is no name for a skill: it must be 1 to 64 of a-z, 0-9 and single hyphens between them.',
+    ],
+    [
+      'a role',
+      'roles:\n  - { name: a/b }\n',
+      'p.yaml:2:13 roles.0.name: "a/b" is no name for a role: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+    ],
+    [
+      'an MCP server',
+      'mcpServers:\n  a.b: { command: x }\n',
+      'p.yaml:2:3 mcpServers.a.b: "a.b" is no name for an MCP server: it must be 1 to 32 of a-z, A-Z, 0-9, _ and -.',
+    ],
+    [
+      'a runtime',
+      server('command: x, runtime: "?"'),
+      'p.yaml:2:29 mcpServers.a.runtime: "?" is no name for a runtime: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+    ],
+    [
+      'a workspace',
+      'workspace: "a:b"\n',
+      'p.yaml:1:12 workspace: "a:b" is no name for a workspace: it must be 1 to 64 letters, digits, spaces, hyphens, underscores and dots.',
+    ],
+    [
+      'a description',
+      `skills:\n  - { name: x, description: ${long} }\n`,
+      'p.yaml:2:29 skills.0.description: The description is too long: at most 1024 characters.',
+    ],
+    [
+      'the name of a tool',
+      `skills:\n  - { name: x, tools: [a/${'t'.repeat(1001)}] }\n`,
+      'p.yaml:2:24 skills.0.tools.0 must be MCPSERVER/TOOL, such as files/read_file, with at most 1000 characters after the /.',
+    ],
+    [
+      'the tools of a skill',
+      `skills:\n  - { name: x, tools: [${Array(1001).fill('a/b').join(', ')}] }\n`,
+      'p.yaml:2:23 skills.0.tools must be a list of tools, at most 1,000 of them.',
+    ],
+    [
+      'the skills of a role',
+      `roles:\n  - { name: x, skills: [${Array(1001).fill('a').join(', ')}] }\n`,
+      'p.yaml:2:24 roles.0.skills must be a list of names of skills, at most 1,000 of them.',
+    ],
+    [
+      'a variable of a launch',
+      server('command: x, env: { A-B: 1 }'),
+      'p.yaml:2:32 mcpServers.a: "A-B" in "env" is no name: it must be letters, digits and _, not starting with a digit.',
+    ],
+    ['a URL', server('url: x.example'), 'p.yaml:2:13 mcpServers.a: "url" is "x.example": it must be a full URL.'],
+  ];
+  for (const [what, text, told] of broken) {
+    test(`${what} that breaks the rule of the platform`, () => expect(refusalOf(text)).toBe(told));
+  }
+
+  test('names and descriptions that a folder says', () => {
+    write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
+    const told = refusalOf('skills:\n  - { from: s }\n').split('\n');
+    expect(told).toEqual([
+      expect.stringMatching(/^p\.yaml:2:7 skills\.0\.from: "Not A Name" is no name for a skill/),
+      'p.yaml:2:7 skills.0.from: The description is too long: at most 1024 characters.',
+    ]);
+    write('s/SKILL.md', `---\nname: Not A Name\ndescription: ${long}\n---\n`);
+    expect(read(write('p.yaml', 'skills:\n  - { from: s, name: a, description: b }\n')).skills[0]).toMatchObject({
+      name: 'a',
+      description: 'b',
+    });
+  });
+
+  test('all that is wrong with a launch', () => {
+    const told = refusalOf(server('url: "file:///x", headers: { "a b": 1, Host: 2 }')).split('\n');
+    expect(told).toEqual([
+      expect.stringContaining('"url" starts with "file:"'),
+      expect.stringContaining('"a b" in "headers" is no name'),
+      expect.stringContaining('"Host" in "headers" is no name'),
+    ]);
+  });
+
+  test('whatever it is, beside all others', () => {
+    const told = refusalOf(`mcpServers:
+  a.b: { comand: x }
+  c: { command: x, env: { A: { fromEnv: NOTHING } } }
+skills:
+  - { name: Not A Name, tools: [read] }
+  - { name: b, from: no }
+roles: [{ name: x, skils: [] }]
+skils: []
+`).split('\n');
+    expect(told.map((line) => line.replace(/^p\.yaml:(\d+):\d+ /, '$1 ').slice(0, 40))).toEqual([
+      '2 mcpServers.a.b: "a.b" is no name for a',
+      '2 "mcpServers.a.b.comand" is not a field',
+      '3 mcpServers.c.env.A comes from the envi',
+      '5 skills.0.name: "Not A Name" is no name',
+      '5 skills.0.tools.0 must be MCPSERVER/TOO',
+      '6 "no/SKILL.md" cannot be read (ENOENT).',
+      '7 "roles.0.skils" is not a field. Did yo',
+      '8 "skils" is not a field. Did you mean "',
+    ]);
+  });
+
   test('all at once, in the order of the lines', () => {
     const message = refusalOf('skills:\n  - { name: a, instructions: no.md }\n  - { name: b, from: no }\n');
     expect(message.split('\n')).toHaveLength(2);
@@ -196,7 +308,7 @@ describe('several files', () => {
       write('b.yaml', 'roles:\n  - { name: B }\n'),
       write('c.yaml', 'workspace: Other\nroles:\n  - { name: A }\n'),
     ];
-    const merged = mergeWanted(files.map((file) => readApplyFile(file, {})));
+    const merged = mergeWanted(files.map((file) => read(file)));
     expect(merged.map(({ workspace, roles }) => [workspace, roles.map(({ name }) => name)])).toEqual([
       ['Default', ['A', 'B']],
       ['Other', ['A']],
@@ -205,7 +317,7 @@ describe('several files', () => {
 
   test('may not say the same thing twice', () => {
     const files = [write('a.yaml', 'roles:\n  - { name: A }\n'), write('b.yaml', '\nroles:\n  - { name: A }\n')];
-    const message = refusal(() => mergeWanted(files.map((file) => readApplyFile(file, {}))));
+    const message = refusal(() => refuseMistaken(mergeWanted(files.map((file) => read(file))).flatMap(saidTwice)));
     expect(message).toBe('b.yaml:3:5 The role "A" is there already, at a.yaml:2.');
   });
 });

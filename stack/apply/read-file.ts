@@ -5,37 +5,41 @@ import type { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { checkLaunch } from '../../services/contracts/launch.ts';
+import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
+import { instructionsMaxBytes } from '../../services/contracts/workspace-limits.ts';
+import { isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import {
-  type ApplyFile,
-  applyFile,
   knownFields,
   type McpServerInFile,
+  mcpServer,
+  role,
   type Setting,
   type SkillInFile,
+  sections,
+  skill,
 } from './file-schema.ts';
+import type { PlacedMistake } from './mistakes.ts';
 import { parseSkillFolder, type SkillFolder } from './skill-folder.ts';
-import type { Launch, NamedValue, Wanted, WantedMcpServer, WantedSkill } from './wanted.ts';
+import type { Launch, NamedValue, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 
 const fileMaxBytes = 16 * 1024 * 1024;
-/** What the backend takes. */
-const instructionsMaxBytes = 256 * 1024;
 
-/** Reads one file and everything it points to. Throws one error with every mistake, its line and its column. */
-export function readApplyFile(file: string, env: EnvRecord): Wanted {
-  const text = readYaml(readBounded(file, fileMaxBytes));
-  if (isMistakes(text)) throw mistaken(file, text);
-  const parsed = applyFile.safeParse(text.value ?? {});
-  if (!parsed.success)
-    throw mistaken(
-      file,
-      parsed.error.issues.flatMap((issue) => mistakesOf(issue, text)),
-    );
-  const reading: Reading = { file, text, env, mistakes: [] };
-  const wanted = resolveFile(reading, parsed.data);
-  if (reading.mistakes.length > 0) throw mistaken(file, reading.mistakes);
-  return wanted;
+/** One file and everything it points to, with every mistake in it. What is mistaken is read as far as it can be. */
+export interface ReadFile {
+  readonly wanted: Wanted;
+  readonly mistakes: readonly PlacedMistake[];
 }
+
+export function readApplyFile(file: string, env: EnvRecord): ReadFile {
+  const text = readYaml(readBounded(file, fileMaxBytes));
+  const mistakes: Mistake[] = [];
+  const wanted = isMistakes(text) ? nothing : readSections({ file, text, env, mistakes });
+  const found = isMistakes(text) ? text : mistakes;
+  return { wanted, mistakes: found.map((mistake) => ({ file, ...mistake })) };
+}
+
+const nothing: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
 
 interface Reading {
   readonly file: string;
@@ -44,35 +48,108 @@ interface Reading {
   readonly mistakes: Mistake[];
 }
 
-function resolveFile(reading: Reading, parsed: ApplyFile): Wanted {
-  const place = (path: Path) => ({ file: reading.file, ...reading.text.locateName(path) });
+function readSections(reading: Reading): Wanted {
+  const given = reading.text.value ?? {};
+  const known = Object.keys(sections);
+  if (!isRecord(given)) {
+    complain(reading, [], `The file must be fields: ${known.join(', ')}.`);
+    return nothing;
+  }
+  for (const name of Object.keys(given).filter((name) => !known.includes(name))) complainUnknown(reading, [name]);
+  const section = <Schema extends z.ZodType>(name: string, schema: Schema) =>
+    readPart(reading, [name], schema, given[name] ?? undefined);
+  const mcpServers = Object.entries(section('mcpServers', sections.mcpServers) ?? {});
   return {
-    workspace: parsed.workspace,
-    mcpServers: Object.entries(parsed.mcpServers).map(([name, given]): WantedMcpServer => {
-      const path = ['mcpServers', name];
-      return {
-        name,
-        place: place(path),
-        launch: resolveLaunch(reading, path, given),
-        runtime: given.runtime ?? null,
-        enabled: given.enabled ?? true,
-      };
-    }),
-    skills: parsed.skills.map((given, index): WantedSkill => {
-      const path = ['skills', index];
-      return { ...resolveSkill(reading, path, given), place: place(path) };
-    }),
-    roles: parsed.roles.map(({ name, description = '', enabled = true, skills = [] }, index) => ({
-      name,
-      place: place(['roles', index]),
-      description,
-      enabled,
-      skills,
-    })),
+    workspace: section('workspace', sections.workspace) ?? String(given.workspace),
+    mcpServers: mcpServers.map(([name, raw]) => readMcpServer(reading, name, raw)),
+    skills: (section('skills', sections.skills) ?? []).map((raw, index) => readSkill(reading, index, raw)),
+    roles: (section('roles', sections.roles) ?? []).map((raw, index) => readRole(reading, index, raw)),
   };
 }
 
+function readMcpServer(reading: Reading, name: string, raw: unknown): WantedMcpServer {
+  const path = ['mcpServers', name];
+  const given = readPart(reading, path, mcpServer, raw);
+  return {
+    name: keptName(reading, path, 'mcpServer', name),
+    place: placeOf(reading, path),
+    launch: given === null ? { command: '', args: [], cwd: null, env: [] } : resolveLaunch(reading, path, given),
+    runtime: given?.runtime ?? null,
+    enabled: given?.enabled ?? true,
+  };
+}
+
+function readSkill(reading: Reading, index: number, raw: unknown): WantedSkill {
+  const path = ['skills', index];
+  const given = readPart(reading, path, skill, raw);
+  const read =
+    given === null
+      ? { name: nameIn(raw), description: '', instructions: '', tools: [] }
+      : resolveSkill(reading, path, given);
+  return { ...read, place: placeOf(reading, path) };
+}
+
+function readRole(reading: Reading, index: number, raw: unknown): WantedRole {
+  const path = ['roles', index];
+  const given = readPart(reading, path, role, raw);
+  const { name, description = '', enabled = true, skills = [] } = given ?? { name: nameIn(raw) };
+  return { name, place: placeOf(reading, path), description, enabled, skills };
+}
+
+/** Null where it breaks its rules; the mistakes are then noted. */
+function readPart<Schema extends z.ZodType>(
+  reading: Reading,
+  path: Path,
+  schema: Schema,
+  raw: unknown,
+): z.output<Schema> | null {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  for (const issue of parsed.error.issues) complainOfIssue(reading, path, issue);
+  return null;
+}
+
+/** Of something mistaken, so that what refers to it is not mistaken too. */
+function nameIn(raw: unknown): string {
+  return isRecord(raw) && typeof raw.name === 'string' ? raw.name.trim() : '';
+}
+
+/** A name that is no value of a field: the name of the field itself, or one from another file. */
+function keptName(reading: Reading, path: Path, kind: NameKind, given: string): string {
+  return checked(reading, path, given, () => parseName(kind, given));
+}
+
+function checked(reading: Reading, path: Path, given: string, parse: () => string): string {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    reading.mistakes.push({ ...reading.text.locateName(path), message: `${path.join('.')}: ${error.message}` });
+    return given;
+  }
+}
+
+function keptDescription(reading: Reading, path: Path, given: string): string {
+  return checked(reading, path, given, () => parseDescription(given));
+}
+
+function placeOf({ file, text }: Reading, path: Path): Place {
+  return { file, ...text.locateName(path) };
+}
+
 function resolveLaunch(reading: Reading, path: Path, given: McpServerInFile): Launch {
+  const before = reading.mistakes.length;
+  const launch = readLaunch(reading, path, given);
+  const kept = checkLaunch(launch);
+  // Where parts of it exclude each other, or could not be read, what is wrong was said in the words of the file.
+  if (!kept.ok && reading.mistakes.length === before) {
+    for (const problem of kept.problems)
+      complain(reading, [...path, ...problem.path], `${path.join('.')}: ${problem.message}.`);
+  }
+  return launch;
+}
+
+function readLaunch(reading: Reading, path: Path, given: McpServerInFile): Launch {
   const { command, args, cwd, env, envFile, url, headers } = given;
   if ((command === undefined) === (url === undefined)) {
     complain(reading, path, `${path.join('.')} must have either command or url.`);
@@ -129,15 +206,15 @@ function resolveSkill(reading: Reading, path: Path, given: SkillInFile): Omit<Wa
     );
   }
   const folder = from === undefined ? null : readSkillFolder(reading, [...path, 'from'], from);
-  const name = given.name ?? folder?.name;
-  if (name === undefined && from === undefined) complain(reading, path, `${path.join('.')} must have a name.`);
+  if (given.name === undefined && from === undefined) complain(reading, path, `${path.join('.')} must have a name.`);
+  const inFolder = [...path, 'from'];
   const own =
     instructions === undefined
       ? ''
       : readBeside(reading, [...path, 'instructions'], instructions, instructionsMaxBytes);
   return {
-    name: name ?? '',
-    description: given.description ?? folder?.description ?? '',
+    name: given.name ?? (folder === null ? '' : keptName(reading, inFolder, 'skill', folder.name)),
+    description: given.description ?? keptDescription(reading, inFolder, folder?.description ?? ''),
     instructions: folder?.instructions ?? own,
     tools: (given.tools ?? []).map((text) => {
       const slash = text.indexOf('/');
@@ -177,21 +254,26 @@ function readBounded(file: string, sizeMaxBytes: number): string {
   }
 }
 
-function mistakesOf(issue: z.core.$ZodIssue, text: YamlText): readonly Mistake[] {
-  const path = issue.path.filter((part) => typeof part !== 'symbol');
+function complainOfIssue(reading: Reading, above: Path, issue: z.core.$ZodIssue): void {
+  const path = [...above, ...issue.path.filter((part) => typeof part !== 'symbol')];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((name) => ({
-      ...text.locateName([...path, name]),
-      message: `"${[...path, name].join('.')}" is not a field. ${suggestion(name, knownFields(path))}`,
-    }));
+    for (const name of issue.keys) complainUnknown(reading, [...path, name]);
+  } else if (issue.code === 'custom') {
+    complain(reading, path, `${path.join('.')}: ${issue.message}`);
+  } else {
+    complain(reading, path, `${path.join('.')} must be ${issue.message}.`);
   }
-  return [{ ...text.locate(path), message: `${path.join('.') || 'The file'} must be ${issue.message}.` }];
+}
+
+function complainUnknown({ text, mistakes }: Reading, path: Path): void {
+  const message = `"${path.join('.')}" is not a field. ${suggestion(String(path.at(-1)), knownFields(path.slice(0, -1)))}`;
+  mistakes.push({ ...text.locateName(path), message });
 }
 
 function complain(reading: Reading, path: Path, message: string): void {
   reading.mistakes.push({ ...reading.text.locate(path), message });
 }
 
-function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
-  return new SvcError('invalid_input', describeMistakes(file, mistakes));
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

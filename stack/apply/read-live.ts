@@ -47,13 +47,15 @@ export interface Live {
   readonly mcpServers: readonly LiveMcpServer[];
   readonly skills: readonly LiveSkill[];
   readonly roles: readonly LiveRole[];
+  /** Names of the runtimes that MCP servers may be bound to. */
+  readonly runtimes: readonly string[];
 }
 
 export async function readLive(backend: BackendClient, workspace: string, signal: AbortSignal): Promise<Live> {
   const workspaceId = await findWorkspace(backend, workspace, signal);
   const readAll = <Item extends z.ZodType>(list: string, fields: string, item: Item) =>
     readPages({ backend, workspaceId, list, fields, item, signal });
-  const [mcpServers, skills, roles] = await Promise.all([
+  const [mcpServers, skills, roles, runtimes] = await Promise.all([
     readAll(
       'mcpServers',
       'id name enabled version launch { command args cwd url fingerprint } runtimes { name platform }',
@@ -65,8 +67,21 @@ export async function readLive(backend: BackendClient, workspace: string, signal
       skill,
     ),
     readAll('roles', 'id name description enabled version skills(first: 1000) { id name }', role),
+    readRuntimes(backend, workspaceId, signal),
   ]);
-  return { workspaceId, mcpServers, skills, roles };
+  return { workspaceId, mcpServers, skills, roles, runtimes };
+}
+
+const named = z.object({ nodes: z.array(z.object({ name: z.string() })) });
+const runtimesAnswer = z.object({ workspace: z.object({ runtimes: named }), platformRuntimes: named });
+
+/** The first page of each: the backend looks for a name among no more. */
+async function readRuntimes(backend: BackendClient, id: string, signal: AbortSignal): Promise<readonly string[]> {
+  const query = `query ($id: ID) {
+    workspace(id: $id) { runtimes { nodes { name } } } platformRuntimes { nodes { name } }
+  }`;
+  const { workspace, platformRuntimes } = await backend.query(query, { id }, runtimesAnswer.parse, { signal });
+  return [...workspace.runtimes.nodes, ...platformRuntimes.nodes].map(({ name }) => name);
 }
 
 async function findWorkspace(backend: BackendClient, name: string, signal: AbortSignal): Promise<string> {

@@ -169,13 +169,36 @@ test('a workspace that is not there is named, with those that are', async () => 
   });
 });
 
-test('what the backend refuses keeps its code, and what was wrong', async () => {
+test('what is wrong is told at once, whatever finds it, and nothing is changed', async () => {
+  const { workspace, write, apply: applyIt } = await open();
+  const { revision } = await read(workspace);
+  write(`mcpServers:
+  files: { command: svc-test-nothing, enabled: false, runtime: clod }
+skills:
+  - { name: Not A Name, tools: [files/a] }
+  - { name: fine, tools: [fils/a] }
+  - { name: fine }
+roles:
+  - { name: Reader, skills: [missing] }
+`);
+  const failure = await applyIt().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'invalid_input' });
+  const told = (failure instanceof Error ? failure.message : '').split('\n');
+  expect(told.map((line) => /:(\d+):\d+ /.exec(line)?.[1])).toEqual(['3', '5', '6', '7', '9']);
+  expect(told.map((line) => line.replace(/^.*?:\d+:\d+ /, ''))).toEqual([
+    'The MCP server "files" runs on "clod", which is no runtime here. Did you mean "cloud"?',
+    expect.stringContaining('"Not A Name" is no name for a skill'),
+    'The skill "fine" takes tools from "fils", which is no MCP server here. Did you mean "files"?',
+    expect.stringContaining('The skill "fine" is there already'),
+    'The role "Reader" has "missing", which is no skill here. Known here: Not A Name, fine.',
+  ]);
+  expect((await read(workspace)).revision).toBe(revision);
+});
+
+test('an MCP server may be bound to any runtime there is', async () => {
   const { write, apply: applyIt } = await open();
-  write('skills:\n  - { name: Not A Name }\n');
-  await expect(applyIt()).rejects.toMatchObject({
-    code: 'invalid_input',
-    message: expect.stringContaining('"Not A Name" is no name for a skill'),
-  });
+  write('mcpServers:\n  files: { command: svc-test-nothing, enabled: false, runtime: cloud }\n');
+  expect(lines(await applyIt())).toEqual(['create files']);
 });
 
 test('a thousand skills are one file like any other', async () => {

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { checkAgainstLive } from './check-against-live.ts';
+import type { Live } from './read-live.ts';
+import type { Wanted } from './wanted.ts';
+
+const at = (line: number) => ({ file: 'p.yaml', line, column: 1 });
+const mcpServer = (name: string, line: number, runtime: string | null = null) => ({
+  name,
+  place: at(line),
+  launch: { url: 'https://x.example/mcp', headers: [] },
+  runtime,
+  enabled: true,
+});
+const skill = (name: string, line: number, servers: readonly string[] = []) => ({
+  name,
+  place: at(line),
+  description: '',
+  instructions: '',
+  tools: servers.map((server) => ({ mcpServer: server, tool: 'a' })),
+});
+const role = (name: string, line: number, skills: readonly string[] = []) => ({
+  name,
+  place: at(line),
+  description: '',
+  enabled: true,
+  skills,
+});
+
+const wanted: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
+const nothing: Live = { workspaceId: 'w', mcpServers: [], skills: [], roles: [], runtimes: ['cloud'] };
+const live: Live = {
+  ...nothing,
+  mcpServers: [{ id: '1', name: 'files', enabled: true, version: 1, launch: null, runtimes: [] }],
+  skills: [{ id: '2', name: 'read', description: '', instructions: '', version: 1, tools: [] }],
+  roles: [{ id: '3', name: 'Reader', description: '', enabled: true, version: 1, skills: [] }],
+};
+const told = (asked: Partial<Wanted>, present = nothing, prune = false) =>
+  checkAgainstLive({ ...wanted, ...asked }, present, prune).map(({ line, message }) => `${line} ${message}`);
+
+describe('a name that leads nowhere', () => {
+  test('is told wherever it stands, all of them', () => {
+    const mistaken = {
+      mcpServers: [mcpServer('files', 2, 'clod')],
+      skills: [skill('read', 4, ['fils', 'fils', 'crm'])],
+      roles: [role('Reader', 6, ['raed'])],
+    };
+    expect(told(mistaken)).toEqual([
+      '2 The MCP server "files" runs on "clod", which is no runtime here. Did you mean "cloud"?',
+      '4 The skill "read" takes tools from "fils", which is no MCP server here. Did you mean "files"?',
+      '4 The skill "read" takes tools from "crm", which is no MCP server here. Known here: files.',
+      '6 The role "Reader" has "raed", which is no skill here. Did you mean "read"?',
+    ]);
+  });
+
+  test('may lead to what is there already, unless it shall go', () => {
+    const asked = { skills: [skill('other', 1, ['files'])], roles: [role('Reader', 2, ['read'])] };
+    expect(told(asked, live)).toEqual([]);
+    expect(told(asked, live, true)).toEqual([
+      '1 The skill "other" takes tools from "files", which is no MCP server here. There is none yet.',
+      '2 The role "Reader" has "read", which is no skill here. Known here: other.',
+    ]);
+  });
+});
+
+describe('more than a workspace takes', () => {
+  const many = <Thing>(count: number, make: (name: string, line: number) => Thing) =>
+    Array.from({ length: count }, (_, i) => make(`n${i}`, i + 1));
+
+  test('is told at the first that is too many', () => {
+    expect(told({ mcpServers: many(1000, mcpServer), roles: many(1000, role), skills: many(10_000, skill) })).toEqual(
+      [],
+    );
+    expect(told({ mcpServers: many(1001, mcpServer), roles: many(1002, role), skills: many(10_001, skill) })).toEqual([
+      '1001 A workspace takes 1000 MCP servers: the files add 1001.',
+      '10001 A workspace takes 10000 skills: the files add 10001.',
+      '1001 A workspace takes 1000 roles: the files add 1002.',
+    ]);
+  });
+
+  test('counts what is there already, and what is there under the same name once', () => {
+    expect(told({ roles: [role('Reader', 1), ...many(999, role)] }, live)).toEqual([]);
+    expect(told({ roles: many(1000, role) }, live)).toEqual([
+      '1000 A workspace takes 1000 roles: the files add 1000, and 1 are there already.',
+    ]);
+  });
+});
