@@ -6,6 +6,7 @@ import type { Log } from '../kit/log.ts';
 import { checkKey } from './auth/check-key.ts';
 import { Principals } from './auth/principals.ts';
 import { BusLink } from './bus/bus-link.ts';
+import { CatalogueWaits } from './catalogue/catalogue-waits.ts';
 import { Catalogues } from './catalogue/catalogues.ts';
 import { pullCatalogue } from './catalogue/pull.ts';
 import type { Config } from './config.ts';
@@ -28,6 +29,7 @@ export interface RemoteMcp {
   readonly principals: Principals;
   readonly processes: RuntimeProcesses;
   readonly catalogues: Catalogues;
+  readonly waits: CatalogueWaits;
   readonly sessions: Sessions;
   readonly streams: SessionStreams;
   readonly messages: SessionMessages;
@@ -60,10 +62,14 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     onDrop: (session) => streams.endSession(session),
   });
   const processes = new RuntimeProcesses(() => void listChanges.ofAll());
+  const waits = new CatalogueWaits();
   const catalogues = new Catalogues({
     pull: (workspace, etag, signal) =>
       pullCatalogue(workspace, { etag, signal, processes, systemKey: config.SYSTEM_KEY, backendUrl: backendUrl() }),
-    onChange: ({ workspace }) => void listChanges.ofWorkspace(workspace),
+    onChange: (present) => {
+      waits.changed(present);
+      void listChanges.ofWorkspace(present.workspace);
+    },
     log: log('catalogue'),
   });
   const listChanges = new ListChanges({ catalogues, streams, messages });
@@ -77,6 +83,6 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
 
   return {
     ...{ config, version, process, log, link, principals, processes },
-    ...{ catalogues, sessions, streams, messages, listChanges, calls, usage },
+    ...{ catalogues, waits, sessions, streams, messages, listChanges, calls, usage },
   };
 }

@@ -25,6 +25,7 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
     stop: async () => {
       http.beginStopping();
       platform.streams.stop();
+      platform.waits.stop();
       await stopListening(http.server, drainMs);
       await stopParts(platform);
       log('http').info('stopped');

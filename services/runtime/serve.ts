@@ -44,7 +44,8 @@ export function serve(runtime: Runtime): Serving {
       if (stopping.signal.aborted) return ['It is being stopped.'];
       if (connectionProblem !== null) return [`Not connected to the bus: ${connectionProblem}`];
       const problem = work?.assignments.problem ?? null;
-      return problem === null ? [] : [`Not accepted by the backend: ${problem}`];
+      if (problem !== null) return [`Not accepted by the backend: ${problem}`];
+      return work?.reporter.hasToldAll === true ? [] : ['The backend does not know yet how its MCP servers are.'];
     },
     async stop() {
       stopping.abort();
@@ -59,6 +60,7 @@ export function serve(runtime: Runtime): Serving {
 
 interface Work {
   readonly assignments: Assignments;
+  readonly reporter: Reporter;
   /** Takes no call, command or assignment any more; returns when calls under way have ended. */
   stopTaking(): Promise<void>;
   /** Stops speaking, and leaves the bus. */
@@ -105,6 +107,7 @@ function startWork(
 
   return {
     assignments,
+    reporter,
     async stopTaking() {
       await Promise.all([assignments.stop(), commands.stop(), calls.stop()]);
     },

@@ -104,11 +104,11 @@ describe('nobody runs it', () => {
     expect(stateOf(server, [old, failed])).toMatchObject({ status: 'Error', reason: { code: 'exited' } });
   });
 
-  test('a process that is about to start it', () => {
+  test('a process that has stopped it', () => {
     expect(stateOf(server, [status({ status: 'Disconnected' })])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
-      reason: { code: 'starting' },
+      reason: { code: 'stopped' },
     });
   });
 });

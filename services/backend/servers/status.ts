@@ -5,6 +5,7 @@ import {
   type Reason,
   reason as reasonParser,
   type ServerStatus,
+  startingCode,
 } from '../../contracts/bus/messages.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { findProcessId, parseId } from '../../contracts/ids.ts';
@@ -68,9 +69,14 @@ const reasons = {
     repair: 'Start its runtime, or choose another one for it: svc status shows which are available.',
   }),
   starting: (name: string): Reason => ({
-    code: 'starting',
+    code: startingCode,
     message: `The MCP server "${name}" is being started with its present configuration.`,
     repair: 'Wait a moment and look again.',
+  }),
+  stopped: (name: string): Reason => ({
+    code: 'stopped',
+    message: `The MCP server "${name}" was stopped by its runtime.`,
+    repair: 'It starts again with its runtime: svc status shows which are available.',
   }),
   unknown: (name: string): Reason => ({
     code: 'unknown',
@@ -102,7 +108,7 @@ function healthOf(current: readonly Status[], connected: readonly Status[]): Hea
 function reasonOf(speaker: Status, status: ServerStatus, name: string): Reason | null {
   const given = speaker.reason === null ? null : reasonParser.parse(JSON.parse(speaker.reason));
   if (given !== null || status === 'Connected') return given;
-  return status === 'Disconnected' ? reasons.starting(name) : reasons.unknown(name);
+  return status === 'Disconnected' ? reasons.stopped(name) : reasons.unknown(name);
 }
 
 function latest(times: readonly (number | null)[]): number | null {

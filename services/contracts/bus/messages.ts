@@ -87,6 +87,9 @@ export type Health = z.infer<typeof health>;
 export const reason = z.object({ code: shortText, message: z.string().max(4000), repair: z.string().max(1000) });
 export type Reason = z.infer<typeof reason>;
 
+/** Code of the reason of an MCP server that is being started and has not failed before: who calls it had better wait. */
+export const startingCode = 'starting';
+
 export const reportedTool = z.object({
   name: z.string().min(1).max(1000),
   /** The tool as the MCP server described it, as JSON text: it is passed on, not interpreted. */

@@ -1,4 +1,4 @@
-import type { KeyReply } from '../../contracts/bus/messages.ts';
+import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { KeyRefusal } from '../../contracts/keys.ts';
 
@@ -37,6 +37,13 @@ const words: Readonly<Record<Refusal, Words>> = {
   expired: { message: 'The API key is past its expiration date', hint: newKeyHint },
   revoked: { message: 'The API key was revoked', hint: newKeyHint },
 };
+
+export function refuseSuspended({ suspended, workspaceName }: Principal): void {
+  if (!suspended) return;
+  throw new SvcError('forbidden', `The workspace "${workspaceName}" or its member is suspended.`, {
+    hint: 'Ask an administrator of the workspace.',
+  });
+}
 
 /** `at`: when the key expired or was revoked, where that is known. */
 export function refusedKey(refusal: Refusal, at: number | null = null): SvcError {

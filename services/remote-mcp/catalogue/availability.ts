@@ -1,3 +1,4 @@
+import { startingCode } from '../../contracts/bus/messages.ts';
 import type { McpServer, Skill } from './catalogue.ts';
 
 /** Something a skill needs and doesn't have, in words for the agent: what, why, and what mends it. */
@@ -11,6 +12,17 @@ export function isConnected(mcpServer: McpServer): boolean {
   if (mcpServer.status !== 'Connected') return false;
   for (const process of mcpServer.processes) if (process.isThere) return true;
   return false;
+}
+
+/** On its way to Connected: it is started for the first time, or with another configuration. One that has failed before is not. */
+function isStarting({ status, reason }: McpServer): boolean {
+  return status === 'Disconnected' && reason?.code === startingCode;
+}
+
+/** Available, or about to be: its tools are known from before, so they are listed, and calls wait. */
+export function isExpected(skill: Skill): boolean {
+  for (const mcpServer of skill.mcpServers) if (!isConnected(mcpServer) && !isStarting(mcpServer)) return false;
+  return true;
 }
 
 /** A skill's tools are available only while every MCP server it references is Connected (part 3 of the specification, rule 1). */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { SvcError } from '../../contracts/errors.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
+import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';
 import { Endpoint } from '../wire/revision-2025-11-25/endpoint.ts';
 import { Exchange } from './exchange.ts';
@@ -48,11 +48,7 @@ export class McpRoute {
     const found = this.#platform.principals.authenticate(exchange.request.headers.authorization);
     const principal = found instanceof Promise ? await found : found;
     this.#origins.check(origin);
-    if (principal.suspended) {
-      throw new SvcError('forbidden', `The workspace "${principal.workspaceName}" or its member is suspended.`, {
-        hint: 'Ask an administrator of the workspace.',
-      });
-    }
+    refuseSuspended(principal);
     switch (exchange.request.method) {
       case 'POST':
         return await this.#endpoint.post(exchange, principal);

@@ -8,8 +8,9 @@ export function explainSkill(skill: Skill): string {
 }
 
 /** Why a tool can't be called now, though the skill is one that the session may use. */
-export function explainUnavailable(tool: string, skill: Skill): string {
-  return `The tool "${tool}" of the skill "${skill.name}" is not available now. ${explainSkill(skill)}`;
+export function explainUnavailable(tool: string, skill: Skill, waitedMs = 0): string {
+  const waited = waitedMs === 0 ? '' : ` It was waited for during ${Math.round(waitedMs / 1000)} s.`;
+  return `The tool "${tool}" of the skill "${skill.name}" is not available now.${waited} ${explainSkill(skill)}`;
 }
 
 /** Why a skill that belongs to the key is in no active role. */

@@ -1,4 +1,4 @@
-import { isAvailable } from '../catalogue/availability.ts';
+import { isExpected } from '../catalogue/availability.ts';
 import type { Skill } from '../catalogue/catalogue.ts';
 import { skillsMax, withSkill } from '../sessions/disclosure.ts';
 import type { Session } from '../sessions/session.ts';
@@ -32,7 +32,7 @@ export async function loadSkill(
     disclosure: withSkill(present.disclosure, skill.id),
   }));
   const explanation = explainSkill(skill);
-  if (isAvailable(skill))
+  if (isExpected(skill))
     return told(instructions(skill), definitions(skill), ...(explanation === '' ? [] : [explanation]));
   return failed(
     instructions(skill),

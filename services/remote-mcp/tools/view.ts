@@ -1,5 +1,5 @@
 import type { Principal } from '../../contracts/bus/messages.ts';
-import { isAvailable } from '../catalogue/availability.ts';
+import { isAvailable, isExpected } from '../catalogue/availability.ts';
 import type { Catalogue, Role, Skill, Tool } from '../catalogue/catalogue.ts';
 import { isChosen } from '../sessions/disclosure.ts';
 import type { Session } from '../sessions/session.ts';
@@ -42,11 +42,11 @@ export function findSkill(view: View, nameOrId: string): Skill | null {
   return view.catalogue.skills.find((skill) => isNamed(skill, nameOrId) && isSkillOfKey(view, skill)) ?? null;
 }
 
-/** Tools that are listed: of disclosed, usable and available skills, each once and in the order of their names. */
+/** Tools that are listed: of disclosed and usable skills that are available or about to be, each once and in the order of their names. */
 export function listedTools(view: View): readonly Tool[] {
   const listed = new Set<Tool>();
   for (const skill of disclosedSkills(view)) {
-    if (isUsable(view, skill) && isAvailable(skill)) for (const tool of skill.tools) listed.add(tool);
+    if (isUsable(view, skill) && isExpected(skill)) for (const tool of skill.tools) listed.add(tool);
   }
   if (listed.size === 0) return [];
   return [...view.catalogue.toolsByName.values()].filter((tool) => listed.has(tool));
@@ -55,6 +55,8 @@ export function listedTools(view: View): readonly Tool[] {
 /** What a name stands for in a call. Every tool of a usable skill can be called, listed or not. */
 export type Resolution =
   | { readonly kind: 'callable'; readonly tool: Tool; readonly skill: Skill }
+  /** To be called as soon as what is being started has started. */
+  | { readonly kind: 'starting'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'unavailable'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'inactive'; readonly tool: Tool; readonly skill: Skill }
   | { readonly kind: 'unknown' };
@@ -66,13 +68,24 @@ export function resolveTool(view: View, name: string): Resolution {
   if (tool === undefined) return unknown;
   let best: Resolution = unknown;
   for (const skill of tool.skills) {
-    if (isUsable(view, skill)) {
-      if (!isAvailable(skill)) {
-        if (best.kind !== 'callable') best = { kind: 'unavailable', tool, skill };
-      } else if (best.kind !== 'callable' || isDisclosed(view, skill)) best = { kind: 'callable', tool, skill };
-    } else if (best.kind === 'unknown' && isSkillOfKey(view, skill)) best = { kind: 'inactive', tool, skill };
+    const kind = kindOf(view, skill);
+    if (rank[kind] > rank[best.kind] || (kind === 'callable' && isDisclosed(view, skill))) best = { kind, tool, skill };
   }
   return best;
+}
+
+/** Of several skills that hold the tool, the best counts. */
+const rank: Readonly<Record<Resolution['kind'], number>> = {
+  unknown: 0,
+  inactive: 1,
+  unavailable: 2,
+  starting: 3,
+  callable: 4,
+};
+
+function kindOf(view: View, skill: Skill): Resolution['kind'] {
+  if (isUsable(view, skill)) return isAvailable(skill) ? 'callable' : isExpected(skill) ? 'starting' : 'unavailable';
+  return isSkillOfKey(view, skill) ? 'inactive' : 'unknown';
 }
 
 function* disclosedSkills({ catalogue, session: { disclosure } }: View): Generator<Skill> {

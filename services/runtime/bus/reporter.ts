@@ -43,11 +43,17 @@ export class Reporter {
   readonly #changed = new Set<McpServerId>();
   readonly #stopping = new AbortController();
   #complete = false;
+  #hasToldAll = false;
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: ReporterOptions) {
     this.#options = options;
+  }
+
+  /** The backend knows of every MCP server here how it is, or was at some time: that it is being started, most likely. */
+  get hasToldAll(): boolean {
+    return this.#hasToldAll;
   }
 
   start(): void {
@@ -106,6 +112,7 @@ export class Reporter {
       const reply = await connection.bus.request(subject, payload, { timeoutMs: answerMaxMs });
       const { refused } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
       for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
+      this.#hasToldAll ||= complete;
       if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
       return true;
     } catch (thrown) {

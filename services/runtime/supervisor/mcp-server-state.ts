@@ -1,4 +1,4 @@
-import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
+import { type Health, type Reason, type ServerStatus, startingCode } from '../../contracts/bus/messages.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 
 /** Where an MCP server of this process stands. */
@@ -170,7 +170,7 @@ function past({ failure, failures, restarts, restartedAt, startedAt }: State): P
 }
 
 const beingStarted: Reason = {
-  code: 'starting',
+  code: startingCode,
   message: 'It is being started.',
   repair: 'Wait a moment; a first start may download packages.',
 };

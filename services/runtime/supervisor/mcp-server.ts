@@ -40,7 +40,10 @@ export interface Snapshot {
   readonly tools: ToolList | null;
 }
 
-/** Calls that come while it starts, or a moment before it is tried again, wait this long for it. */
+/**
+ * Who is being started is waited for by remote-mcp, before it sends a call. What comes here all the same was sent to one that was Connected
+ * until just now: it waits this long for the next try.
+ */
 const callWaitMs = 3000;
 /** An instance that is replaced may finish its calls. */
 const drainMaxMs = 10_000;

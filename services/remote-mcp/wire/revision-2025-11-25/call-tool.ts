@@ -10,6 +10,7 @@ import { explainInactive, explainUnavailable } from '../../tools/explain.ts';
 import { failed, formatToolText } from '../../tools/tool-text.ts';
 import { resolveTool, type View } from '../../tools/view.ts';
 import { memberTexts } from '../json-members.ts';
+import { awaitStart } from './await-start.ts';
 import { membersOfInnerCall, paramsOfCall } from './call-params.ts';
 import { callConstantTool } from './constant-tool.ts';
 import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
@@ -29,8 +30,9 @@ export async function callTool(platform: RemoteMcp, request: SessionRequest): Pr
   if (args !== undefined && !isObject(args)) throw new SvcError('invalid_input', '"arguments" must be an object.');
   const loading = platform.catalogues.of(principal.workspace);
   const view = { catalogue: loading instanceof Promise ? await loading : loading, principal, session };
+  const named = { view, waitedMs: null };
   const members = memberTexts(message.paramsText) ?? new Map<string, string>();
-  if (!isConstantTool(name)) return await callByName(platform, request, { view, name, members, isInner: false });
+  if (!isConstantTool(name)) return await callByName(platform, request, { ...named, name, members, isInner: false });
   if (name !== constantTools.callTool)
     return await callConstantTool(platform, request, { view, name, args: args ?? {} });
   const inner = args?.name;
@@ -38,7 +40,7 @@ export async function callTool(platform: RemoteMcp, request: SessionRequest): Pr
     const words = 'Give the name of a tool of a skill: {"name": "…", "arguments": {…}}.';
     return answer.result(formatToolText(failed(words)));
   }
-  await callByName(platform, request, { view, name: inner, members: membersOfInnerCall(members), isInner: true });
+  await callByName(platform, request, { ...named, name: inner, members: membersOfInnerCall(members), isInner: true });
 }
 
 interface NamedCall {
@@ -48,13 +50,20 @@ interface NamedCall {
   readonly members: ReadonlyMap<string, string>;
   /** Made through call_tool, so that a wrong name is something for the model to mend. */
   readonly isInner: boolean;
+  /** How long it has waited for what was being started; null where it has not. */
+  readonly waitedMs: number | null;
 }
 
-async function callByName(platform: RemoteMcp, request: SessionRequest, { view, name, members, isInner }: NamedCall) {
+async function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> {
+  const { view, name, members, isInner, waitedMs } = call;
   const found = resolveTool(view, name);
   switch (found.kind) {
     case 'callable':
-      return await forward(platform, request, { ...found, members });
+      return await forward(platform, request, { ...found, members, waitedMs: waitedMs ?? 0 });
+    case 'starting':
+      if (waitedMs === null) return await callWhenStarted(platform, request, call);
+      count(platform, request, found, { outcome: 'error', startedAt: performance.now() - waitedMs });
+      return request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill, waitedMs))));
     case 'unavailable':
       count(platform, request, found, { outcome: 'error', startedAt: performance.now() });
       return request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill))));
@@ -69,15 +78,39 @@ async function callByName(platform: RemoteMcp, request: SessionRequest, { view, 
   }
 }
 
+async function callWhenStarted(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> {
+  const { answer, message } = request;
+  const controller = begin(request);
+  if (controller === null) return answer.error(duplicateId(message.idText));
+  const { signal } = controller;
+  const startedAt = performance.now();
+  let now: Awaited<ReturnType<typeof awaitStart>>;
+  try {
+    now = await awaitStart(platform, request, { ...call, signal });
+  } catch (thrown) {
+    if (signal.aborted) return answer.none(new SvcError('cancelled', 'The request was cancelled.', { cause: thrown }));
+    throw thrown;
+  } finally {
+    end(request);
+  }
+  const waitedMs = performance.now() - startedAt;
+  await callByName(
+    platform,
+    { ...request, principal: now.principal },
+    { ...call, view: { ...call.view, ...now }, waitedMs },
+  );
+}
+
 interface ForwardedCall {
   readonly tool: Tool;
   readonly skill: Skill;
   readonly members: ReadonlyMap<string, string>;
+  readonly waitedMs: number;
 }
 
 async function forward(platform: RemoteMcp, request: SessionRequest, call: ForwardedCall): Promise<void> {
   const { message, answer, principal, session, exchange } = request;
-  const { tool, members } = call;
+  const { tool, members, waitedMs } = call;
   const given = progressTokenOf(message.params);
   const progressToken = given === null ? null : platform.calls.newProgressToken();
   const controller = begin(request);
@@ -85,7 +118,7 @@ async function forward(platform: RemoteMcp, request: SessionRequest, call: Forwa
   const startedAt = performance.now();
   try {
     const reply = await platform.calls.send({
-      ...{ tool, session, principal, progressToken, signal: controller.signal },
+      ...{ tool, session, principal, progressToken, waitedMs, signal: controller.signal },
       method: 'tools/call',
       params: paramsOfCall(members, { nameText: tool.originalNameText, progressToken }),
       request: exchange.id,

@@ -1,0 +1,68 @@
+import { SvcError } from '../../contracts/errors.ts';
+import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { Catalogue } from './catalogue.ts';
+
+export interface WaitFor {
+  /** What is known now. */
+  readonly present: Catalogue;
+  readonly isSo: (catalogue: Catalogue) => boolean;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+interface Wait {
+  readonly hear: (catalogue: Catalogue) => void;
+  readonly end: (why: SvcError) => void;
+}
+
+/** Who waits for a catalogue to be another than it is. */
+export class CatalogueWaits {
+  readonly #waits = new Map<WorkspaceId, Set<Wait>>();
+
+  /** The catalogue as soon as it is so, else what it is when the time is over. Throws `cancelled`, and `unavailable` at a stop. */
+  async until({ present, isSo, timeoutMs, signal }: WaitFor): Promise<Catalogue> {
+    if (signal.aborted) throw cancelled();
+    if (isSo(present)) return present;
+    const { promise, resolve, reject } = Promise.withResolvers<Catalogue>();
+    let latest = present;
+    const wait: Wait = {
+      hear: (catalogue) => {
+        latest = catalogue;
+        if (isSo(catalogue)) resolve(catalogue);
+      },
+      end: reject,
+    };
+    const onAbort = () => reject(cancelled());
+    const timer = setTimeout(() => resolve(latest), timeoutMs);
+    signal.addEventListener('abort', onAbort);
+    const waits = this.#of(present.workspace).add(wait);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      waits.delete(wait);
+      if (waits.size === 0) this.#waits.delete(present.workspace);
+    }
+  }
+
+  changed(catalogue: Catalogue): void {
+    for (const wait of this.#waits.get(catalogue.workspace) ?? []) wait.hear(catalogue);
+  }
+
+  /** Nothing will change any more. */
+  stop(): void {
+    const why = new SvcError('unavailable', 'This remote-mcp is being stopped.', { hint: 'Try again shortly.' });
+    for (const waits of this.#waits.values()) for (const wait of waits) wait.end(why);
+  }
+
+  #of(workspace: WorkspaceId): Set<Wait> {
+    const known = this.#waits.get(workspace) ?? new Set();
+    this.#waits.set(workspace, known);
+    return known;
+  }
+}
+
+function cancelled(): SvcError {
+  return new SvcError('cancelled', 'The request was cancelled.');
+}

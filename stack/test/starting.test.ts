@@ -1,0 +1,27 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { misbehaving } from './foreign-servers.ts';
+import { Platform, startTimeoutMs } from './platform.ts';
+
+vi.setConfig({ testTimeout: startTimeoutMs });
+
+test('right after svc up, an MCP server that takes two seconds to start has its tools listed, and its calls wait', async () => {
+  await using platform = await Platform.start();
+  const delay = join(platform.folder, 'delay');
+  writeFileSync(delay, '0');
+  await platform.addServer('slow', [...misbehaving('slow-start'), delay]);
+  const skill = await platform.addSkill('all', ['slow/echo']);
+  await platform.addRole('All', ['all']);
+  const agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
+  expect(await agent.text('echo', { text: 'once' })).toBe('once');
+  await platform.svc('down');
+  writeFileSync(delay, '2000');
+  await platform.svc('up');
+  // Both at once: what is listed is what can be called.
+  const [names, said] = await Promise.all([agent.listToolNames(), agent.text('echo', { text: 'again' })]);
+  expect(names).toContain('echo');
+  expect(said).toBe('again');
+  const { mcpServers } = await platform.svc('server', 'list');
+  expect(mcpServers).toMatchObject([{ status: 'Connected', restarts: 0 }]);
+});
