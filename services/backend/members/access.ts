@@ -67,7 +67,9 @@ export function allows(role: Access['role'], right: Right): boolean {
 }
 
 export function noSuchWorkspace(named: string): SvcError {
-  return new SvcError('not_found', `There is no workspace "${named}".`, { hint: 'List them: svc workspace list' });
+  return new SvcError('not_found', `There is no workspace "${named}".`, {
+    hint: 'The first svc up makes "Default"; { workspaces { nodes { name } } } at /graphql of the backend lists all of yours.',
+  });
 }
 
 function parseMemberRole(text: string): MemberRole {

@@ -59,7 +59,7 @@ async function customerRuntime({ graph, secrets }: Context, key: Secret, process
     if (runtimeKey === null) continue;
     if (isPast(runtimeKey.expiresAt, Date.now())) {
       throw new SvcError('unauthenticated', 'This RUNTIME_KEY has expired: a newer one was issued.', {
-        hint: 'Set RUNTIME_KEY to the key that the last `svc runtime register` printed.',
+        hint: 'Set RUNTIME_KEY to the secret that the last registerRuntime for it answered.',
       });
     }
     const id = findId('runtime', runtimeKey.runtime);
@@ -67,7 +67,7 @@ async function customerRuntime({ graph, secrets }: Context, key: Secret, process
     if (runtime !== null) return identityOf(runtime, process);
   }
   throw new SvcError('unauthenticated', 'This RUNTIME_KEY is not known to the platform, or was revoked.', {
-    hint: 'Issue a new one: svc runtime register NAME',
+    hint: 'Have a new one issued: registerRuntime at /graphql of the backend answers it once.',
   });
 }
 
@@ -92,7 +92,7 @@ async function ensurePlatformRuntime({ graph }: Context, name: string): Promise<
 function identityOf(runtime: Node<'runtime'>, process: ProcessId): Identity {
   if (runtime.revokedAt !== null) {
     throw new SvcError('unauthenticated', `The runtime "${runtime.name}" was revoked.`, {
-      hint: `Register it again: svc runtime register ${runtime.name}`,
+      hint: `Register it again: registerRuntime(name: "${runtime.name}") at /graphql of the backend.`,
     });
   }
   const workspace = runtime.home === platformHome ? null : findId('workspace', runtime.home);

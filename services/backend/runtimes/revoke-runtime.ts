@@ -40,7 +40,7 @@ export async function revokeRuntime(
 async function revoke(transaction: Transaction, home: string, id: RuntimeId): Promise<Node<'runtime'> | null> {
   const runtime = await transaction.find('runtime', id, null);
   if (runtime === null || runtime.home !== home) {
-    throw new SvcError('not_found', `There is no runtime "${id}" here.`, { hint: 'List them: svc runtime list' });
+    throw new SvcError('not_found', `There is no runtime "${id}" here.`, { hint: 'See which there are: svc status' });
   }
   const where = [{ field: 'runtime' as const, equals: id }];
   for await (const keys of everyPage(transaction, { type: 'runtimeKey', anchor: null, where, limit: 100 })) {

@@ -18,7 +18,7 @@ export async function greet(conversation: Conversation, version: string, timeout
   const params = {
     protocolVersion: ownRevision,
     capabilities: {},
-    clientInfo: { name: 'svc-runtime', title: 'svc runtime', version },
+    clientInfo: { name: 'svc-runtime', title: 'Runtime of svc', version },
   };
   const answer = await conversation.ask('initialize', params, timeoutMs);
   const body: unknown = JSON.parse(Buffer.from(answer.payload).toString('utf8'));

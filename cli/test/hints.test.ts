@@ -1,0 +1,86 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
+import { svcFile } from './run-svc.ts';
+
+/** What we tell people to type must be there to be typed. */
+const repository = join(svcFile, '../..');
+
+interface Command {
+  readonly aliases: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+}
+const manifest: { commands: Record<string, Command> } = JSON.parse(
+  readFileSync(join(repository, 'oclif.manifest.json'), 'utf8'),
+);
+const commands = new Map(
+  Object.entries(manifest.commands).flatMap(([id, command]) => [id, ...command.aliases].map((name) => [name, command])),
+);
+
+/** Words that follow the name of the program in sentences about it. */
+const prose: ReadonlySet<string> = new Set(['needs', 'runs']);
+
+/** Every command that a text tells to type and that is not there, or not with these flags. */
+function missingIn(text: string): string[] {
+  // What is put in when the text is made, and the name of the program in examples.
+  const plain = text.replaceAll('<%= config.bin %>', 'svc');
+  return [...plain.matchAll(/(?<![\w./-])svc ([a-z]+)(?: ([a-z]+))?([^\n`"',;]*)/g)].flatMap(
+    ([typed, first = '', second = '', rest = '']) => {
+      const command = commands.get(`${first}:${second}`) ?? commands.get(first);
+      if (command === undefined) return prose.has(first) ? [] : [typed.trim()];
+      const own = rest.split(' -- ')[0]?.split(/: | and /)[0] ?? '';
+      return [...own.matchAll(/(?<=\s)--([a-z][a-z-]*)/g)].flatMap(([flag, name = '']) =>
+        name in command.flags || name === 'help' ? [] : [`svc ${first} ${second}: ${flag}`],
+      );
+    },
+  );
+}
+
+/** The texts of a source file, without its comments; what a template puts in is `…`. */
+function textsOf(path: string): string[] {
+  const source = readFileSync(join(repository, path), 'utf8');
+  if (!path.endsWith('.ts')) return [source];
+  const texts: string[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if ('type' in node && node.type === 'Literal' && 'value' in node && typeof node.value === 'string')
+      texts.push(node.value);
+    if ('type' in node && node.type === 'TemplateLiteral' && 'quasis' in node && Array.isArray(node.quasis))
+      texts.push(node.quasis.map((quasi) => quasi.value.cooked).join('…'));
+    for (const below of Object.values(node)) visit(below);
+  };
+  visit(parseAst(source, { lang: 'ts' }));
+  return texts;
+}
+
+const sources = globSync(['{services,stack,cli}/**/*.ts', 'cli/*.cjs', 'templates/**/*.{yaml,md}', '**/README.md'], {
+  cwd: repository,
+  exclude: ['**/node_modules/**', 'dist/**', '**/test/**', '**/*.test.ts'],
+}).sort();
+
+test('every command that a message, an example or a template names is there, with its flags', () => {
+  expect(sources.length).toBeGreaterThan(200);
+  const missing = sources.flatMap((path) =>
+    textsOf(path).flatMap((text) => missingIn(text).map((one) => `${path}: ${one}`)),
+  );
+  expect(missing).toEqual([]);
+});
+
+describe('a hint is noticed that names', () => {
+  test.each([
+    ['no command', 'Set the key that `svc runtime register NAME` printed.', ['svc runtime register NAME']],
+    ['no command of a topic', 'List them: svc keys rotate', ['svc keys rotate']],
+    ['a topic alone', 'See: svc keys.', ['svc keys.']],
+    ['a flag that is not there', 'Try: svc keys create --nmae x', ['svc keys create: --nmae']],
+    ['two, of which one is there', 'See it: svc status, or svc doctor', ['svc doctor']],
+  ])('%s', (_, text, told) => expect(missingIn(text)).toEqual(told));
+
+  test.each([
+    'Add one: svc server add NAME -- COMMAND --flag',
+    'svc needs Node 24 or newer',
+    'See it: svc server show …. Take it away: svc server remove …',
+    'svc key list',
+    'svc up --help',
+  ])('and no other: %s', (text) => expect(missingIn(text)).toEqual([]));
+});
