@@ -9,7 +9,15 @@ function statusWith(pids: readonly number[]): Status {
     ...{ name: `service-${index}`, state: 'healthy', health: 'green', url: `http://127.0.0.1:${index}`, pid },
     ...{ since: null, memoryBytes: 100 * 1024 * 1024, reason: null },
   }));
-  return { state: 'running', topology: 'embedded', engine: 'process', services, mcpServers: [], runtimes: [] } as never;
+  return {
+    state: 'running',
+    topology: 'embedded',
+    engine: 'process',
+    services,
+    ended: null,
+    mcpServers: [],
+    runtimes: [],
+  } as never;
 }
 
 function described(pids: readonly number[]): string {
@@ -27,4 +35,19 @@ test('services in processes of their own have their own memory', () => {
   expect(text).toContain('(embedded, process).');
   expect(text).toContain('MEMORY');
   expect(text.match(/100 MB/g)).toHaveLength(2);
+});
+
+const end = { pid: 7, at: '2026-11-21T15:04:05Z', lastLogLine: 'backend info backend listening' };
+
+test('how a platform ended that nobody stopped is told, and what to do', () => {
+  const killed = { ...statusWith([]), state: 'stopped', ended: { ...end, by: 'outside', reason: null } };
+  expect(describeStatus(killed as never, plain as never)).toContain(
+    'The platform before (pid 7) was ended from outside (not by svc down), at about 2026-11-21T15:04:05Z; ' +
+      'its last log line: backend info backend listening. svc up starts it again.',
+  );
+  const failed = { ...killed, ended: { ...end, by: 'failure', reason: 'The disk is full.\nMore.', lastLogLine: null } };
+  expect(describeStatus(failed as never, plain as never)).toContain(
+    'The platform before (pid 7) ended by itself, at 2026-11-21T15:04:05Z: The disk is full. svc up',
+  );
+  expect(describeStatus(statusWith([7]), plain as never)).not.toContain('before');
 });

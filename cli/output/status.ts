@@ -1,4 +1,5 @@
 import type { Status } from '../../stack/lifecycle/status.ts';
+import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
 import { table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
 import { megabytes, span } from './words.ts';
@@ -25,6 +26,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const health = (word: string) => state(healthWords[word] ?? word, word);
   const shared = sharedProcess(status);
   const parts = [`The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.`];
+  if (status.ended !== null) parts.push(`${describeEnd(status.ended)} svc up starts it again.`);
   const services = status.services.map((service) => [
     service.name,
     state(service.state),

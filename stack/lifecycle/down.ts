@@ -23,7 +23,7 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
   try {
     const running = findRunning(installation);
     if (running === null) {
-      const cleared = clearStaleRecord(installation);
+      const cleared = await clearStaleRecord(installation);
       if (cleared !== null) onNotice(cleared);
       await endLeftMcpServers(installation, onNotice);
       return { outcome: 'unchanged' };

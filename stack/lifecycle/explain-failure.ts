@@ -79,7 +79,8 @@ async function lastLines(installation: Installation, service: string, since: num
   return lines.length === 0 ? '' : `\nLast lines of logs/${service}.log:\n${lines.join('\n')}`;
 }
 
-function describe({ level, logger, message, fields }: LogLine): string {
+/** A line of a log, as it is told in a sentence. */
+export function describe({ level, logger, message, fields }: LogLine): string {
   const { err, reason } = fields;
   const why = typeof err === 'object' && err !== null && 'message' in err ? err.message : reason;
   return [level, logger, message, typeof why === 'string' ? `(${why})` : null]

@@ -33,7 +33,7 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
   }
-  const cleared = running === null ? clearStaleRecord(installation) : null;
+  const cleared = running === null ? await clearStaleRecord(installation) : null;
   if (cleared !== null) onNotice(cleared);
   const ours = new Set(running?.services.map(({ url }) => Number(new URL(url).port)));
   const { ports, notices } = await claimPorts({

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Installation } from '../installation.ts';
-import { type PlatformRecord, readFailure, readRecord, removeRecord } from '../state/platform-record.ts';
+import { type PlatformRecord, readRecord, removeRecord } from '../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
+import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
 
 /** The platform that runs in this installation, starting ones included, or null. */
 export function findRunning(installation: Installation): PlatformRecord | null {
@@ -9,14 +10,13 @@ export function findRunning(installation: Installation): PlatformRecord | null {
   return record !== null && isAlive(record) ? record : null;
 }
 
-/** Clears away what a platform left that ended without a word; returns what to tell about it, or null where there is nothing. */
-export function clearStaleRecord(installation: Installation): string | null {
+/** Clears away what a platform left that nobody stopped; returns what to tell about it, or null where there is nothing. */
+export async function clearStaleRecord(installation: Installation): Promise<string | null> {
   const record = readRecord(installation);
   if (record === null || isAlive(record)) return null;
+  const end = await findUnwantedEnd(installation);
   removeRecord(installation);
-  const failure = readFailure(installation);
-  const why = failure?.pid === record.pid ? `: ${failure.message}` : ' without a word';
-  return `The platform before (pid ${record.pid}) had ended${why}. What it left was cleared away.`;
+  return end === null ? null : `${describeEnd(end)} What it left was cleared away.`;
 }
 
 export interface StopOptions {

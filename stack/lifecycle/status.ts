@@ -1,12 +1,13 @@
 import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
-import { type PlatformRecord, readFailure, type ServiceRecord } from '../state/platform-record.ts';
+import { type PlatformRecord, readFailure, readRecord, type ServiceRecord } from '../state/platform-record.ts';
 import { memoryOf } from '../state/process-identity.ts';
 import { readPlan } from './plan.ts';
 import { type Content, noContent, readContent } from './read-content.ts';
 import { readReadiness } from './readiness.ts';
 import { findRunning } from './running-platform.ts';
 import { type ServiceState, transition } from './transition.ts';
+import { findUnwantedEnd, type UnwantedEnd } from './unwanted-end.ts';
 import { type Urls, urlsOf } from './urls.ts';
 
 /** What `svc up` and `svc status` print as JSON. */
@@ -18,6 +19,8 @@ export interface Status extends Content {
   readonly version: string | null;
   readonly urls: Urls;
   readonly services: readonly ServiceStatus[];
+  /** Where it is stopped and nobody stopped it: how it ended. */
+  readonly ended: UnwantedEnd | null;
 }
 
 export interface ServiceStatus {
@@ -45,9 +48,13 @@ export async function status({ installation, signal }: StatusOptions): Promise<S
   return running === null ? stoppedStatus(installation) : runningStatus(installation, running, signal);
 }
 
-function stoppedStatus(installation: Installation): Status {
+async function stoppedStatus(installation: Installation): Promise<Status> {
   const { definition, addresses } = readPlan(installation);
   const failure = readFailure(installation);
+  const ended = await findUnwantedEnd(installation);
+  const left = readRecord(installation)?.services ?? [];
+  // What a record still says of a service is what it was before its process ended.
+  const stateOf = (name: string) => transition(left.find((one) => one.name === name)?.state ?? 'stopped', 'ended');
   return {
     state: 'stopped',
     topology: definition.topology,
@@ -56,14 +63,15 @@ function stoppedStatus(installation: Installation): Status {
     urls: urlsOf(addresses),
     services: Object.entries(addresses.local).map(([name, url]) => ({
       name,
-      state: 'stopped',
+      state: stateOf(name),
       health: 'red',
       url,
       pid: null,
-      since: failure?.at ?? null,
+      since: ended?.at ?? null,
       memoryBytes: null,
       reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
     })),
+    ended,
     ...noContent,
   };
 }
@@ -86,6 +94,7 @@ async function runningStatus(
     version: running.version,
     urls: running.urls,
     services: services.map((service) => ({ ...service, pid: running.pid, memoryBytes })),
+    ended: null,
     ...content,
   };
 }

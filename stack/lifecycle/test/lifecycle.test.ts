@@ -256,21 +256,31 @@ describe('ports', () => {
 });
 
 describe('killed', () => {
-  test('the platform, while it runs: status says stopped, up repairs and says so', async () => {
+  test('the platform, while it runs: status says that it was, up repairs and says so too', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
+    const begun = Date.now();
     await up({ env: process.env, installation });
     const [pid = 0] = platformsOf(installation);
     process.kill(pid, 'SIGKILL');
     await until(() => findRunning(installation) === null);
-    expect(await status({ installation })).toMatchObject({ state: 'stopped' });
-    const told = listen();
-    expect(await up({ env: process.env, installation, onProgress: told.onProgress })).toMatchObject({
-      outcome: 'started',
+    const seen = await status({ installation });
+    expect(seen).toMatchObject({
+      state: 'stopped',
+      ended: { by: 'outside', pid, reason: null, lastLogLine: expect.stringMatching(/^[a-z-]+ info /) },
     });
-    expect(told.notices()).toEqual([
-      `The platform before (pid ${pid}) had ended without a word. What it left was cleared away.`,
-    ]);
+    expect(seen.services.map(({ state, since }) => [state, since])).toEqual(
+      Array.from({ length: 4 }, () => ['stopped', seen.ended?.at]),
+    );
+    expect(Date.parse(seen.ended?.at ?? '')).toBeGreaterThanOrEqual(begun - 1000);
+    const told = listen();
+    const again = await up({ env: process.env, installation, onProgress: told.onProgress });
+    expect([again.outcome, again.status.ended]).toEqual(['started', null]);
+    const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
+    expect(told.notices()).toEqual([`The platform before (pid ${pid}) ${how} What it left was cleared away.`]);
+    await down({ installation });
+    expect((await status({ installation })).ended).toBeNull();
+    await up({ env: process.env, installation });
     expect(await readWorkspaces(installation)).toHaveLength(1);
   });
 
@@ -413,6 +423,7 @@ describe('a start that fails', () => {
     const after = await status({ installation });
     expect(after.state).toBe('stopped');
     expect(after.services[0]).toMatchObject({ name: 'backend', reason: expect.any(String) });
+    expect(after.ended).toMatchObject({ by: 'failure', reason: after.services[0]?.reason });
     rmSync(join(installation.dataDir, 'graph.sqlite'), { recursive: true });
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
