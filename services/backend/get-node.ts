@@ -1,5 +1,5 @@
 import { SvcError } from '../contracts/errors.ts';
-import { parseId } from '../contracts/ids.ts';
+import { parseId, type WorkspaceId } from '../contracts/ids.ts';
 import type { Anchor, Graph, Node } from './graph/graph.ts';
 import { idKindOf } from './graph/schema.ts';
 
@@ -29,6 +29,16 @@ export function checkVersion(
     `"${node.name}" was changed meanwhile: it is at version ${node.version}, you have version ${ifVersion}.`,
     { hint: 'Read it again and repeat the change.' },
   );
+}
+
+/** In a workspace a name belongs to one of its kind. */
+export async function requireFreeName(
+  graph: Pick<Graph, 'findBy'>,
+  type: Exclude<Named, 'workspace'>,
+  name: string,
+  workspace: WorkspaceId,
+): Promise<void> {
+  if ((await graph.findBy(type, { name }, workspace)) !== null) throw nameTaken(type, name);
 }
 
 export function nameTaken(type: Named, name: string): SvcError {

@@ -3,7 +3,7 @@ import { parseDescription, parseName } from '../../contracts/names.ts';
 import { rolesMax, skillsOfRoleMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
-import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
+import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
 import { replaceEdges } from '../replace-edges.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -29,7 +29,7 @@ export function createRole(
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const { transaction } = change;
     const name = parseName('role', input.name);
-    await requireFree(change, name);
+    await requireFreeName(change.transaction, 'role', name, workspace);
     if ((await transaction.count({ type: 'role', anchor: workspace, limit: 1 })) >= rolesMax) {
       throw tooMany('roles in a workspace', rolesMax);
     }
@@ -61,7 +61,7 @@ export function updateRole(
     const before = await getNode(transaction, 'role', id, workspace);
     checkVersion(before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('role', patch.name);
-    if (name !== before.name) await requireFree(change, name);
+    if (name !== before.name) await requireFreeName(change.transaction, 'role', name, workspace);
     const description = patch.description == null ? before.description : parseDescription(patch.description);
     const enabled = patch.enabled ?? before.enabled;
     const skills = patch.skills == null ? null : await replaceSkills(change, before, patch.skills);
@@ -93,10 +93,6 @@ export function removeRole(
       changes: {},
     });
   });
-}
-
-async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {
-  if ((await transaction.findBy('role', { name }, workspace)) !== null) throw nameTaken('role', name);
 }
 
 /** Gives the names of the skills before and after. */

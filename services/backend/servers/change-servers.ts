@@ -6,7 +6,7 @@ import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
-import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
+import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
 import { replaceEdges } from '../replace-edges.ts';
 import { runtimesPerServerMax } from '../runtimes/assigned.ts';
@@ -45,7 +45,7 @@ export function createMcpServer(
     const { transaction } = change;
     const name = parseName('mcpServer', input.name);
     const launch = allowedLaunch(backend, input.launch);
-    await requireFree(change, name);
+    await requireFreeName(change.transaction, 'mcpServer', name, workspace);
     if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
       throw tooMany('MCP servers in a workspace', mcpServersMax);
     }
@@ -84,7 +84,7 @@ export function updateMcpServer(
     const before = await getNode(transaction, 'mcpServer', id, workspace);
     checkVersion(before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('mcpServer', patch.name);
-    if (name !== before.name) await requireFree(change, name);
+    if (name !== before.name) await requireFreeName(change.transaction, 'mcpServer', name, workspace);
     const enabled = patch.enabled ?? before.enabled;
     const relaunch = patch.launch == null ? null : replaceLaunch(backend, before, patch.launch);
     const runtimes = await bind(change, before, patch.runtime ?? null);
@@ -182,8 +182,4 @@ function idOf({ id }: Node<'runtime'>): RuntimeId {
 
 function nameOf({ name }: Node<'runtime'>): string {
   return name;
-}
-
-async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {
-  if ((await transaction.findBy('mcpServer', { name }, workspace)) !== null) throw nameTaken('mcpServer', name);
 }

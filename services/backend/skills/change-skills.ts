@@ -3,8 +3,8 @@ import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseDescription, parseName } from '../../contracts/names.ts';
 import { instructionsMaxBytes, skillsMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
-import { type Change, type ChangeContext, change } from '../change.ts';
-import { checkVersion, getNode, nameTaken, tooMany } from '../get-node.ts';
+import { type ChangeContext, change } from '../change.ts';
+import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { ToolRef } from '../tools/ensure-tools.ts';
@@ -31,7 +31,7 @@ export function createSkill(
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const { transaction } = change;
     const name = parseName('skill', input.name);
-    await requireFree(change, name);
+    await requireFreeName(change.transaction, 'skill', name, workspace);
     if ((await transaction.count({ type: 'skill', anchor: workspace, limit: 1 })) >= skillsMax) {
       throw tooMany('skills in a workspace', skillsMax);
     }
@@ -63,7 +63,7 @@ export function updateSkill(
     const before = await getNode(transaction, 'skill', id, workspace);
     checkVersion(before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('skill', patch.name);
-    if (name !== before.name) await requireFree(change, name);
+    if (name !== before.name) await requireFreeName(change.transaction, 'skill', name, workspace);
     const description = patch.description == null ? before.description : parseDescription(patch.description);
     const instructions = patch.instructions == null ? before.instructions : parseInstructions(patch.instructions);
     const tools = patch.tools == null ? null : await replaceTools(change, before, patch.tools);
@@ -94,10 +94,6 @@ export function removeSkill(
       changes: {},
     });
   });
-}
-
-async function requireFree({ transaction, workspace }: Change, name: string): Promise<void> {
-  if ((await transaction.findBy('skill', { name }, workspace)) !== null) throw nameTaken('skill', name);
 }
 
 function parseInstructions(text: string): string {

@@ -8,7 +8,6 @@ import {
   protocolVersions,
 } from '../wire/revision-2025-11-25/protocol.ts';
 import { type Disclosure, skillsMax } from './disclosure.ts';
-import type { Session } from './session.ts';
 
 const rolesMax = 10_000;
 const roles = z.array(id('role')).max(rolesMax);
@@ -40,7 +39,10 @@ export interface SessionRecord extends SessionState {
   readonly workspace: WorkspaceId;
 }
 
-export function formatRecord({ key, workspace }: Session, state: SessionState): Uint8Array {
+export function formatRecord(
+  { key, workspace }: Pick<SessionRecord, 'key' | 'workspace'>,
+  state: SessionState,
+): Uint8Array {
   const { protocol, logLevel, disclosure, seenAt } = state;
   return Buffer.from(JSON.stringify({ v: 1, key, workspace, protocol, logLevel, seenAt, disclosure }));
 }
