@@ -17,14 +17,36 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   ];
   if (server.launch !== null) rows.push(['started as', launchLine(server.launch)]);
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
-  if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
+  if (server.reason !== null) rows.push(['reason', reasonOf(server)], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
   const lines = [table(['MCP SERVER', ''], rows)];
-  if (server.stderr.length > 0 && server.status !== 'Connected') lines.push(describeStderr(server, terminal));
+  if (showsStderr(server)) lines.push(describeStderr(server, terminal));
   return lines.join('\n\n');
 }
 
-export function describeStderr(server: McpServer, terminal: Terminal): string {
+/** Why it is not Connected: its last words, the cause and what to do. */
+export function describeFailure(server: McpServer, terminal: Terminal): string {
+  const { name, status, reason } = server;
+  const cause = reason === null ? 'no runtime has reported yet.' : reasonOf(server);
+  return [
+    ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
+    `${terminal.paint('red', 'Error:')} ${name} is ${status}: ${cause}`,
+    ...(reason === null ? [] : [reason.repair]),
+    `It stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}`,
+  ].join('\n');
+}
+
+/** Its reason quotes the end of its last words; where these are shown whole, once is enough. */
+function reasonOf(server: McpServer): string {
+  const message = server.reason?.message ?? '';
+  return showsStderr(server) ? message.replace(/ Its last words:\n[\s\S]*$/, '') : message;
+}
+
+function showsStderr({ stderr, status }: McpServer): boolean {
+  return stderr.length > 0 && status !== 'Connected';
+}
+
+function describeStderr(server: McpServer, terminal: Terminal): string {
   return ['Its last words:', ...server.stderr.map((line) => terminal.paint('grey', `  ${line}`))].join('\n');
 }
 

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { interruption, SvcCommand, ToldAlready } from '../../command.ts';
-import { describeStderr, describeTools } from '../../output/server.ts';
+import { describeFailure, describeTools } from '../../output/server.ts';
 import { defaultWorkspace, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
@@ -71,14 +71,7 @@ export default class ServerAdd extends SvcCommand {
       terminal.talk(`\nNext, put tools into a skill: svc skill create NAME --tool ${name}/TOOL`);
       return;
     }
-    if (server.stderr.length > 0) terminal.complain(describeStderr(server, terminal));
-    const reason = server.reason;
-    terminal.complain(
-      `${terminal.paint('red', 'Error:')} ${name} is ${server.status}: ${reason?.message ?? 'no runtime has reported yet.'}`,
-    );
-    terminal.complain(
-      `${reason?.repair ?? ''}\nIt stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}`.trim(),
-    );
+    terminal.complain(describeFailure(server, terminal));
     throw new ToldAlready(1);
   }
 }

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSvc } from './run-svc.ts';
+
+let cwd = '';
+const svc = (...args: string[]) => runSvc(args, { cwd });
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-failed-'));
+  await svc('init', '--yes');
+  const { code, stderr } = await svc('up');
+  expect(stderr + code).toMatch(/0$/);
+}, 120_000);
+afterAll(async () => {
+  await svc('down');
+  rmSync(cwd, { recursive: true, force: true });
+}, 120_000);
+
+const words = ['nothing unusual so far', 'the parrot is gone', 'it is an ex-parrot'];
+const ending = `for (const line of ${JSON.stringify(words)}) console.error(line); process.exitCode = 3;`;
+
+describe('an MCP server that ends at once', () => {
+  test('has its last words told once by svc server add, with the cause and what to do', async () => {
+    const run = await svc('server', 'add', 'ends', '--', process.execPath, '-e', ending);
+    expect(run.code).toBe(1);
+    for (const line of words) expect(run.stderr.split(line).length - 1, line).toBe(1);
+    expect(run.stderr.match(/last words:/g)).toEqual(['last words:']);
+    expect(run.stderr).toMatch(/Error: ends is Error: .* ended with exit code 3: it failed\.\n/);
+    expect(run.stderr).toContain('svc server remove ends');
+    expect(run.stdout).toBe('');
+  });
+
+  test('has them told once by svc server show', async () => {
+    const { stdout } = await svc('server', 'show', 'ends');
+    for (const line of words) expect(stdout.split(`  ${line}\n`).length - 1, line).toBe(1);
+    expect(stdout.match(/last words:/g)).toEqual(['last words:']);
+  });
+
+  test('has them in its reason for scripts, whole', async () => {
+    const { stdout } = await svc('server', 'show', 'ends', '--json');
+    const { reason, stderr }: { reason: { message: string }; stderr: string[] } = JSON.parse(stdout);
+    expect(reason.message).toContain(words.join('\n'));
+    expect(stderr).toEqual(words);
+  });
+});
