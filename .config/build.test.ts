@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -128,7 +129,7 @@ describe('dist/ of this repository', () => {
     expect(await commandManifest(repository)).toBe(readFileSync(join(repository, 'oclif.manifest.json'), 'utf8'));
   });
 
-  test('is published without dependencies, install scripts or anything but its own files, in at most 10 MB', () => {
+  test('is published without dependencies, install scripts or anything but its own files, each of them once, in at most 10 MB', () => {
     const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
       cwd: repository,
       encoding: 'utf8',
@@ -137,11 +138,23 @@ describe('dist/ of this repository', () => {
     expect(tarball.size).toBeLessThanOrEqual(10_000_000);
     const paths = tarball.files.map((file) => file.path);
     expect(paths).toEqual(
-      expect.arrayContaining(['package.json', 'oclif.manifest.json', 'dist/svc.cjs', 'dist/licenses.txt']),
+      expect.arrayContaining([
+        'package.json',
+        'oclif.manifest.json',
+        'dist/svc.cjs',
+        'dist/licenses.txt',
+        'dist/templates/svc.yaml',
+      ]),
     );
-    expect(
-      paths.filter((path) => !/^(dist|templates)\/|^(package\.json|oclif\.manifest\.json|README\.md)$/.test(path)),
-    ).toEqual([]);
+    expect(paths.filter((path) => !/^dist\/|^(package\.json|oclif\.manifest\.json|README\.md)$/.test(path))).toEqual(
+      [],
+    );
+    const byContent = Map.groupBy(paths, (path) =>
+      createHash('sha256')
+        .update(readFileSync(join(repository, path)))
+        .digest('hex'),
+    );
+    expect([...byContent.values()].filter((same) => same.length > 1)).toEqual([]);
     const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
     expect(manifest.dependencies ?? {}).toEqual({});
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
