@@ -1,7 +1,8 @@
+import { ownVersion } from '../kit/own-version.ts';
 import { startBackend } from './start.ts';
 
 /** The backend as a process of its own. */
-const service = await startBackend(process.env, { hub: null, version: '', log: process.stdout }).catch(
+const service = await startBackend(process.env, { hub: null, version: ownVersion(), log: process.stdout }).catch(
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

@@ -10,13 +10,13 @@ import { createFrontend } from './server.ts';
 /** A page is sent in milliseconds; who takes longer to fetch it is cut off when the service stops. */
 const stopDeadlineMs = 1000;
 
-export async function startFrontend(env: EnvRecord, { log }: Surroundings): Promise<RunningService> {
+export async function startFrontend(env: EnvRecord, { log, version }: Surroundings): Promise<RunningService> {
   const { config, warnings } = readConfig(env);
   const logger = createLog({ service: 'frontend', level: config.logLevel, destination: log })('frontend');
   for (const warning of warnings) logger.warn({ warning }, 'ignored a variable');
   const server = createServer(createFrontend(await readPage(config)));
   const url = await listen(server, { host: config.host, port: config.port });
-  logger.info({ url }, 'listening');
+  logger.info({ url, version }, 'listening');
   return {
     url,
     async stop() {

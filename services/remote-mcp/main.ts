@@ -1,7 +1,8 @@
+import { ownVersion } from '../kit/own-version.ts';
 import { startRemoteMcp } from './start.ts';
 
 /** remote-mcp as a process of its own. */
-const surroundings = { hub: null, version: 'development', log: process.stdout };
+const surroundings = { hub: null, version: ownVersion(), log: process.stdout };
 const service = await startRemoteMcp(process.env, surroundings).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

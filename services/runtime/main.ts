@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { toSvcError } from '../contracts/errors.ts';
+import { ownVersion } from '../kit/own-version.ts';
 import { startRuntime } from './start.ts';
 
 /** The runtime as a process of its own. A second signal ends it at once; its MCP servers end because their input closes. */
 async function main(): Promise<void> {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  const running = await startRuntime(process.env, { hub: null, version: String(version), log: process.stdout });
+  const running = await startRuntime(process.env, { hub: null, version: ownVersion(), log: process.stdout });
   let asked = false;
   const end = () => {
     if (asked) process.exit(130);
