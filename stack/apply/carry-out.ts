@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toSvcError } from '../../services/contracts/errors.ts';
 import type { BackendClient } from '../backend-client.ts';
 import type { Change, Plan } from './plan-changes.ts';
 import type { WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
@@ -14,7 +15,8 @@ export interface Carrying {
 export async function carryOut({ backend, plan, signal, onDone }: Carrying): Promise<void> {
   const skillIds = new Map(plan.skillIds);
   const send = async (noun: Noun, step: Sendable, input: object | null): Promise<string | null> => {
-    const id = await sendChange({ backend, workspace: plan.workspaceId, noun, step, input, signal });
+    if (signal.aborted) throw toSvcError(signal.reason);
+    const id = await sendChange({ backend, workspace: plan.workspaceId, noun, step, input });
     onDone();
     return id;
   };
@@ -55,21 +57,16 @@ interface Sending {
   readonly step: Sendable;
   /** Null: it goes. */
   readonly input: object | null;
-  readonly signal: AbortSignal;
 }
 
-/** Returns the id of what was saved. A change that somebody made since the difference was computed is a conflict, and stays. */
-async function sendChange({
-  backend,
-  workspace,
-  noun,
-  step: { live },
-  input,
-  signal,
-}: Sending): Promise<string | null> {
+/**
+ * Returns the id of what was saved. An interruption lets it finish, or nobody would know whether it was. A change that somebody made since
+ * the difference was computed is a conflict, and stays.
+ */
+async function sendChange({ backend, workspace, noun, step: { live }, input }: Sending): Promise<string | null> {
   if (input === null) {
     const document = `mutation ($workspace: ID!, $id: ID!) { remove${noun}(workspace: $workspace, id: $id) }`;
-    await backend.query(document, { workspace, id: live?.id }, () => undefined, { signal });
+    await backend.query(document, { workspace, id: live?.id }, () => undefined);
     return null;
   }
   const document =
@@ -78,7 +75,7 @@ async function sendChange({
       : `mutation ($workspace: ID!, $id: ID!, $input: ${noun}Patch!) { saved: update${noun}(workspace: $workspace, id: $id, input: $input) { id } }`;
   const variables =
     live === null ? { workspace, input } : { workspace, id: live.id, input: { ...input, ifVersion: live.version } };
-  const { saved } = await backend.query(document, variables, answer.parse, { signal });
+  const { saved } = await backend.query(document, variables, answer.parse);
   return saved.id;
 }
 

@@ -17,6 +17,7 @@ export interface TestRuntime {
   report(mcpServer: McpServerId, said?: Partial<ServerReport>, tools?: readonly ReportedTool[]): Promise<void>;
   /** Answers calls from now on; the last one that was set counts. */
   answer(answerer: Answerer): void;
+  /** Its last beat promises the next one soon. */
   stopBeating(): void;
   /** As if it were gone and nobody had noticed yet. */
   stopAnswering(): Promise<void>;
@@ -39,7 +40,9 @@ export interface Call {
 
 export type Answerer = (call: Call, request: Request) => Promise<Reply>;
 
+/** It promises less than it keeps: on a loaded machine a beat may be late, which is not what tests are about. */
 const beatEveryMs = 100;
+const promisedMs = 30_000;
 /** The bench makes more than anybody reads. */
 const callsMax = 10_000;
 
@@ -55,12 +58,12 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
     if (calls.length < callsMax) calls.push(call);
     return await answerer(call, request);
   });
-  const beat = (intervalMs = beatEveryMs) => {
+  const beat = (intervalMs: number) => {
     const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };
     bus.publish(subjects.heartbeat(runtime, process), toBody(body));
   };
-  beat();
-  const timer = setInterval(beat, beatEveryMs);
+  beat(promisedMs);
+  const timer = setInterval(() => beat(promisedMs), beatEveryMs);
   bus.onConnection((state) => {
     if (state === 'disconnected') clearInterval(timer);
   });
@@ -78,7 +81,10 @@ export async function connectRuntime(hub: Hub, { key, name }: { key: Secret; nam
       answerer = next;
     },
     stopAnswering: () => answering.stop(),
-    stopBeating: () => clearInterval(timer),
+    stopBeating() {
+      clearInterval(timer);
+      beat(beatEveryMs);
+    },
     beat,
     stop: async () => {
       clearInterval(timer);
