@@ -3,10 +3,10 @@ import type { BackendClient } from '../backend-client.ts';
 import { carryOut } from './carry-out.ts';
 import { checkAgainstLive } from './check-against-live.ts';
 import { mergeWanted, saidTwice } from './merge-wanted.ts';
-import { refuseMistaken } from './mistakes.ts';
+import { mistakeAt, type PlacedMistake, refuseMistaken } from './mistakes.ts';
 import { type Change, type Plan, planChanges } from './plan-changes.ts';
 import { readApplyFile } from './read-file.ts';
-import { type Live, readFingerprints, readLive } from './read-live.ts';
+import { type JudgedLaunch, judgeLaunches, type Live, readLive } from './read-live.ts';
 import type { Wanted } from './wanted.ts';
 
 export type { Change };
@@ -37,8 +37,10 @@ export async function apply(options: ApplyOptions): Promise<readonly Change[]> {
     throw error;
   });
   refuseMistaken([...mistakes, ...present.flatMap((one) => checkAgainstLive(one.wanted, one.live, prune))]);
-  const plans: Plan[] = [];
-  for (const one of present) plans.push(await compare(backend, one, prune, signal));
+  const compared: Compared[] = [];
+  for (const one of present) compared.push(await compare(backend, one, prune, signal));
+  refuseMistaken(compared.flatMap(notAllowed));
+  const plans = compared.map(({ plan }) => plan);
   const changes = plans.flatMap(changesOf);
   const total = changes.filter(({ action }) => action !== 'none').length;
   let done = 0;
@@ -62,15 +64,31 @@ async function readPresent(
   return present;
 }
 
+interface Compared {
+  readonly plan: Plan;
+  /** Of the launches that the files name, in their order. */
+  readonly judged: readonly JudgedLaunch[];
+}
+
 async function compare(
   backend: BackendClient,
   { wanted, live }: Present,
   prune: boolean,
   signal: AbortSignal,
-): Promise<Plan> {
+): Promise<Compared> {
   const launches = wanted.mcpServers.map(({ launch }) => launch);
-  const fingerprints = await readFingerprints(backend, live.workspaceId, launches, signal);
-  return planChanges({ wanted, live, fingerprints, prune });
+  const judged = await judgeLaunches(backend, live.workspaceId, launches, signal);
+  const fingerprints = judged.map(({ fingerprint }) => fingerprint);
+  return { plan: planChanges({ wanted, live, fingerprints, prune }), judged };
+}
+
+/** What stays as it is may stay, whatever the installation allows by now. */
+function notAllowed({ plan, judged }: Compared): readonly PlacedMistake[] {
+  return plan.mcpServers.flatMap(({ change, wanted }, index) => {
+    const refusal = judged[index]?.refusal ?? null;
+    if (wanted === null || change.action === 'none' || refusal === null) return [];
+    return [mistakeAt(wanted.place, `The MCP server "${wanted.name}" is not allowed here. ${refusal}`)];
+  });
 }
 
 function changesOf({ mcpServers, skills, roles }: Plan): readonly Change[] {

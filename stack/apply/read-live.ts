@@ -141,27 +141,36 @@ async function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.
 }
 
 /** The backend takes fifty aliases in one question. */
-const fingerprintsAtOnce = 25;
+const launchesAtOnce = 25;
 
-/** What the fingerprint of each launch would be: the only way to see whether a secret differs. */
-export async function readFingerprints(
+/** What the backend says of a launch before it is given to an MCP server. */
+export interface JudgedLaunch {
+  /** What its fingerprint would be: the only way to see whether a secret differs. */
+  readonly fingerprint: string;
+  /** Why the installation does not allow it, or null where it does. */
+  readonly refusal: string | null;
+}
+
+export async function judgeLaunches(
   backend: BackendClient,
   workspaceId: string,
   launches: readonly Launch[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (let start = 0; start < launches.length; start += fingerprintsAtOnce) {
-    const batch = launches.slice(start, start + fingerprintsAtOnce);
+): Promise<readonly JudgedLaunch[]> {
+  const judged: JudgedLaunch[] = [];
+  for (let start = 0; start < launches.length; start += launchesAtOnce) {
+    const batch = launches.slice(start, start + launchesAtOnce);
     const parameters = batch.map((_, i) => `$l${i}: LaunchInput!`).join(', ');
-    const fields = batch.map((_, i) => `f${i}: launchFingerprint(launch: $l${i})`).join(' ');
+    const fields = batch.map((_, i) => `f${i}: launchFingerprint(launch: $l${i}) r${i}: launchRefusal(launch: $l${i})`);
     const { workspace } = await backend.query(
-      `query ($id: ID, ${parameters}) { workspace(id: $id) { ${fields} } }`,
+      `query ($id: ID, ${parameters}) { workspace(id: $id) { ${fields.join(' ')} } }`,
       { id: workspaceId, ...Object.fromEntries(batch.map((launch, i) => [`l${i}`, launch])) },
-      z.object({ workspace: z.record(z.string(), z.string()) }).parse,
+      z.object({ workspace: z.record(z.string(), z.string().nullable()) }).parse,
       { signal },
     );
-    found.push(...batch.map((_, i) => workspace[`f${i}`] ?? ''));
+    judged.push(
+      ...batch.map((_, i) => ({ fingerprint: workspace[`f${i}`] ?? '', refusal: workspace[`r${i}`] ?? null })),
+    );
   }
-  return found;
+  return judged;
 }

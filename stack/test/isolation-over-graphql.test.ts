@@ -156,7 +156,7 @@ const texts: readonly RegExp[] = [
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
   /^Mutation\.(create|update)McpServer\(input\.launch\..+\)$/,
-  /^Workspace\.launchFingerprint\(launch\..+\)$/,
+  /^Workspace\.launch(Fingerprint|Refusal)\(launch\..+\)$/,
   /^Mutation\.registerRuntime\(name\)$/,
 ];
 

@@ -4,6 +4,7 @@ import { allows } from '../members/access.ts';
 import { runtimesPerServerMax } from '../runtimes/assigned.ts';
 import { runtimesRunning } from '../servers/bound-runtimes.ts';
 import { createMcpServer, restartMcpServer, updateMcpServer } from '../servers/change-servers.ts';
+import { findRefusal, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch, fingerprintOf, viewOf } from '../servers/launch.ts';
 import { parseLaunch } from '../servers/parse-launch.ts';
 import { removeMcpServer } from '../servers/remove-server.ts';
@@ -181,6 +182,19 @@ function addMutations(builder: Builder): void {
       resolve: async (workspace, args, { backend, access }) => {
         await access(workspace.id, 'administer');
         return fingerprintOf(backend.secrets, parseLaunch(args.launch));
+      },
+    }),
+  );
+
+  builder.objectField('Workspace', 'launchRefusal', (t) =>
+    t.string({
+      nullable: true,
+      description:
+        'Why this installation would not let an MCP server be launched so; null where it would. Owner and admin only.',
+      args: { launch: t.arg({ type: launchInput, required: true }) },
+      resolve: async (workspace, args, { backend, access }) => {
+        await access(workspace.id, 'administer');
+        return findRefusal(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), parseLaunch(args.launch));
       },
     }),
   );

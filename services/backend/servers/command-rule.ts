@@ -17,16 +17,23 @@ export function parseCommandRule(text: string): CommandRule {
  * `/tmp/npx` is not; and the search path that `npx` is found by may not be set.
  */
 export function checkCommand(rule: CommandRule, launch: Launch): void {
-  if (launch.kind === 'http' || rule.kind === 'any') return;
-  if (rule.kind === 'none') throw refused('no MCP server may run a command here');
-  if (!rule.commands.includes(launch.command)) {
-    throw refused(`the command "${launch.command.slice(0, 200)}" is not one of ${rule.commands.join(', ')}`);
-  }
-  if ('PATH' in launch.env) throw refused('where commands are listed, an MCP server may not set PATH');
-}
-
-function refused(why: string): SvcError {
-  return new SvcError('forbidden', `Refused by the setting runtime.commands: ${why}.`, {
+  const refusal = findRefusal(rule, launch);
+  if (refusal === null) return;
+  throw new SvcError('forbidden', refusal, {
     hint: 'Whoever runs the installation can change runtime.commands in svc.yaml (MCP_SERVER_COMMANDS).',
   });
+}
+
+/** Why a launch is not allowed, or null where it is. */
+export function findRefusal(rule: CommandRule, launch: Launch): string | null {
+  if (launch.kind === 'http' || rule.kind === 'any') return null;
+  if (rule.kind === 'none') return refusal('no MCP server may run a command here');
+  if (!rule.commands.includes(launch.command)) {
+    return refusal(`the command "${launch.command.slice(0, 200)}" is not one of ${rule.commands.join(', ')}`);
+  }
+  return 'PATH' in launch.env ? refusal('where commands are listed, an MCP server may not set PATH') : null;
+}
+
+function refusal(why: string): string {
+  return `Refused by the setting runtime.commands: ${why}.`;
 }

@@ -16,6 +16,7 @@ async function startWith(rule: string) {
   let count = 0;
   return {
     stop: () => backend.stop(),
+    read: (query: string) => backend.ask({ query, variables: { w }, token: operator }),
     create: async (launch: object, token = operator) => {
       const variables = { w, input: { name: `s${++count}`, launch } };
       return await backend.ask({ query: create, variables, token });
@@ -27,6 +28,21 @@ async function startWith(rule: string) {
 }
 
 describe('MCP_SERVER_COMMANDS', () => {
+  test('is told of a launch before it is tried', async () => {
+    const backend = await startWith('npx');
+    const query = `query ($w: ID!) { workspace(id: $w) {
+      allowed: launchRefusal(launch: { command: "npx" }) url: launchRefusal(launch: { url: "http://localhost:1/mcp" })
+      refused: launchRefusal(launch: { command: "node" })
+    } }`;
+    const { data } = await backend.read(query);
+    expect(data.workspace).toEqual({
+      allowed: null,
+      url: null,
+      refused: 'Refused by the setting runtime.commands: the command "node" is not one of npx.',
+    });
+    await backend.stop();
+  });
+
   test('none: nobody runs a command, whoever asks', async () => {
     const backend = await startWith('none');
     for (const token of [undefined, backend.admin]) {

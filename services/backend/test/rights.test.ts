@@ -400,8 +400,8 @@ describe('reading', () => {
     }
   });
 
-  test('the fingerprint of a launch, too', async () => {
-    const query = `query ($w: ID!) { workspace(id: $w) { launchFingerprint(launch: { command: "x" }) } }`;
+  test.each(['launchFingerprint', 'launchRefusal'])('what would become of a launch (%s), too', async (field) => {
+    const query = `query ($w: ID!) { workspace(id: $w) { ${field}(launch: { command: "x" }) } }`;
     for (const who of everyone) {
       const answer = await ask(query, { w: home.workspace }, tokens.get(who));
       expect(answer.code).toBe(may(who, 'administer') ? null : 'forbidden');

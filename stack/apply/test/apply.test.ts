@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -194,6 +194,37 @@ roles:
   ]);
   expect((await read(workspace)).revision).toBe(revision);
 });
+
+test('a command that the installation does not allow is told before anything is changed, unless it is there already', async () => {
+  await using strict = await openTrial();
+  const { definitionFile } = strict.installation;
+  const yaml = 'mcpServers:\n  a: { command: one, enabled: false }\n';
+  const file = join(dir, 'strict.yaml');
+  const begin = async (commands: string) => {
+    const text = readFileSync(definitionFile, 'utf8').replace(/^ {2}commands: .*$/m, `  commands: ${commands}`);
+    writeFileSync(definitionFile, text);
+    await up({ env: process.env, installation: strict.installation });
+    return connectToBackend(strict.installation);
+  };
+  const before = await begin('any');
+  writeFileSync(file, yaml);
+  expect(lines(await apply({ backend: before, files: [file], env: {} }))).toEqual(['create a']);
+
+  const after = await begin('[npx]');
+  writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n  c: { command: node }\n  d: { command: sh }\n`);
+  await expect(apply({ backend: after, files: [file], env: {} })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: ['4:3 The MCP server "c"|"node"', '5:3 The MCP server "d"|"sh"']
+      .map((one) => one.split('|'))
+      .map(
+        ([place, command]) =>
+          `${file}:${place} is not allowed here. Refused by the setting runtime.commands: the command ${command} is not one of npx.`,
+      )
+      .join('\n'),
+  });
+  writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n`);
+  expect(lines(await apply({ backend: after, files: [file], env: {} }))).toEqual(['none a', 'create b']);
+}, 60_000);
 
 test('an MCP server may be bound to any runtime there is', async () => {
   const { write, apply: applyIt } = await open();
