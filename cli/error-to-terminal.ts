@@ -1,4 +1,5 @@
 import { type ErrorCode, type SvcError, toSvcError } from '../services/contracts/errors.ts';
+import { withoutKeys } from '../services/contracts/keys.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** Exit codes of the command line, a contract with scripts: 1 failed, 2 wrong use, 3 refused, 4 not reachable, 5 conflict. */
@@ -24,14 +25,16 @@ export function exitCodeOf(error: SvcError): number {
 /** Says what went wrong, to people on stderr or to programs on stdout, and returns the exit code. */
 export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: boolean): number {
   const error = toSvcError(thrown);
-  const message = error.code === 'internal' ? bugMessage(error) : error.message;
+  const message = error.code === 'internal' ? withoutKeys(bugMessage(error)) : error.message;
   const hint = error.hint ?? (error.code === 'internal' ? 'Set SVC_DEBUG=1 to see where it happened.' : undefined);
   if (terminal.asJson) {
     terminal.json({ error: { code: error.code, message, ...(hint === undefined ? {} : { hint }) } });
   } else if (error.code !== 'cancelled') {
     terminal.complain(`${terminal.paint('red', 'Error:')} ${message}${hint === undefined ? '' : `\n${hint}`}`);
   }
-  if (verbose && error.cause instanceof Error) terminal.complain(error.cause.stack ?? error.cause.message);
+  if (verbose && error.cause instanceof Error) {
+    terminal.complain(withoutKeys(error.cause.stack ?? error.cause.message));
+  }
   return exitCodeOf(error);
 }
 

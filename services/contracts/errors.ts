@@ -1,3 +1,5 @@
+import { withoutKeys } from './keys.ts';
+
 /** The closed set of error codes. Every outlet (HTTP, bus, JSON-RPC, GraphQL, terminal) maps all of them in one total table. */
 export const errorCodes = [
   'invalid_input',
@@ -23,16 +25,19 @@ export interface SvcErrorOptions {
   readonly cause?: unknown;
 }
 
-/** An expected failure: it has a code, says what failed and by which rule, and may be shown to whoever asked. */
+/**
+ * An expected failure: it has a code, says what failed and by which rule, and may be shown to whoever asked. Messages quote what was given,
+ * and a key may stand in any wrong place: none is ever repeated.
+ */
 export class SvcError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: SvcErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(withoutKeys(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SvcError';
     this.code = code;
-    this.hint = options.hint;
+    this.hint = options.hint === undefined ? undefined : withoutKeys(options.hint);
   }
 }
 

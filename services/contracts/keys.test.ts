@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyHint, keyPrefixes, newKey, parseKey } from './keys.ts';
+import { keyHint, keyPrefixes, newKey, parseKey, withoutKeys } from './keys.ts';
 
 const kinds = ['user', 'runtime', 'system'] as const;
 const good = newKey('user').reveal();
@@ -88,5 +88,29 @@ describe('a hint', () => {
 
   it('of a short text shows the prefix alone', () => {
     for (const short of ['USK1', 'USKabcdef', 'USK0123456789abcde']) expect(keyHint(short)).toBe('USK…');
+  });
+});
+
+describe('a text that holds keys', () => {
+  const retired = `WSK_${good.slice(4)}`;
+  it.each([
+    ['one in quotes', `"${good}" is not an id.`, '"SVA_…" is not an id.'],
+    ['one that was cut short', `"${good.slice(0, 12)}" is not an id.`, '"SVA_…" is not an id.'],
+    ['several', `${newKey('runtime').reveal()},${newKey('system').reveal()} ${retired}`, 'RTK_…,SYK_… WSK_…'],
+    ['one right after a word', `Bearer${good}`, 'BearerSVA_…'],
+    ['an older one', `There is no "${legacy}".`, 'There is no "USK…".'],
+    ['an older one with marks in it', 'There is no "USK-a"b}c/d:e".', 'There is no "USK…".'],
+  ])('shows none of them: %s', (_what, text, shown) => {
+    expect(withoutKeys(text)).toBe(shown);
+  });
+
+  it.each([
+    'none of the accepted prefixes: "SVA_" and "USK".',
+    `as a list shows it: ${keyHint(good)}`,
+    'srv_0Abc1USKdefghijklmnopqr',
+    'USK keys arrive by svc keys import.',
+    'A key starts with SVA_….',
+  ])('stays as it is without one: %s', (text) => {
+    expect(withoutKeys(text)).toBe(text);
   });
 });

@@ -51,6 +51,14 @@ export function keyHint(text: string): string {
   return `${prefix}…${shown}`;
 }
 
+/** Whatever looks like a key, or like the beginning of one that was cut short. Of an older key any visible character may be a part. */
+const keyLike = /((?:SVA|RTK|SYK|WSK)_)[0-9A-Za-z_-]{6,}|(?<![0-9A-Za-z])(USK)[\x21-\x7e]{6,}[0-9A-Za-z]/g;
+
+/** The text without the keys in it: of each the prefix is left, which says what stood there. */
+export function withoutKeys(text: string): string {
+  return text.replace(keyLike, (_key, prefix: string | undefined, older: string | undefined) => `${prefix ?? older}…`);
+}
+
 function checked(kind: keyof typeof keyPrefixes, text: string): ParsedKey {
   const end = keyPrefixes[kind].length + secretLength;
   if (text.length !== end + checksumLength || !/^[A-Z]{3}_[0-9A-Za-z]+$/.test(text)) return refused('malformed');

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { SvcError } from '../../contracts/errors.ts';
+import { withoutKeys } from '../../contracts/keys.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 
@@ -11,7 +12,8 @@ export function errorToGraphql(thrown: GraphQLError, requestId: string, logger: 
   const error = withBugReported(causeOf(thrown), logger.child({ request: requestId }));
   return new GraphQLError(error.message, {
     nodes: thrown.nodes ?? null,
-    path: thrown.path ?? null,
+    // An alias is the caller's own text as well.
+    path: thrown.path?.map((part) => (typeof part === 'string' ? withoutKeys(part) : part)) ?? null,
     extensions: {
       code: error.code,
       ...(error.hint === undefined ? {} : { hint: error.hint }),

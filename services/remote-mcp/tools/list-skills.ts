@@ -1,3 +1,4 @@
+import { withoutKeys } from '../../contracts/keys.ts';
 import { isAvailable } from '../catalogue/availability.ts';
 import type { Role, Skill } from '../catalogue/catalogue.ts';
 import { explainSkill, names } from './explain.ts';
@@ -16,18 +17,19 @@ export interface ListSkillsArguments {
 /** Tells the skills of the active roles, compactly, and which further roles there are. */
 export function listSkills(view: View, { query, cursor }: ListSkillsArguments): ToolText {
   const after = parseCursor(cursor);
-  const words = typeof query === 'string' ? query.toLowerCase().split(/\s+/).filter(Boolean) : [];
+  const asked = typeof query === 'string' ? query.trim() : '';
+  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   const usable = view.catalogue.skills.filter((skill) => isUsable(view, skill) && holdsAll(skill, words));
   const rest = usable.filter(({ name }) => after === null || name > after);
   const page = rest.slice(0, pageMaxSkills);
   const lines = page.map((skill) => describe(view, skill));
   return told(
-    [heading(usable.length, words), ...lines, goOn(page, rest), describeRoles(view)].filter(Boolean).join('\n\n'),
+    [heading(usable.length, asked), ...lines, goOn(page, rest), describeRoles(view)].filter(Boolean).join('\n\n'),
   );
 }
 
-function heading(count: number, words: readonly string[]): string {
-  const which = words.length === 0 ? '' : ` with "${words.join(' ').slice(0, 200)}"`;
+function heading(count: number, asked: string): string {
+  const which = asked === '' ? '' : ` with "${withoutKeys(asked).slice(0, 200)}"`;
   if (count === 0) return `No skill${which} is usable in this session.`;
   return `${count} ${count === 1 ? 'skill' : 'skills'}${which}. Load one with load_skill to get its instructions and tools.`;
 }

@@ -1,3 +1,5 @@
+import { withoutKeys } from '../../contracts/keys.ts';
+
 /** The result of a tool of ours: texts for a model to read. */
 export interface ToolText {
   readonly texts: readonly string[];
@@ -9,8 +11,9 @@ export function told(...texts: readonly string[]): ToolText {
   return { texts, isError: false };
 }
 
+/** Like every error it may quote what was given, and repeats no key. */
 export function failed(...texts: readonly string[]): ToolText {
-  return { texts, isError: true };
+  return { texts: texts.map(withoutKeys), isError: true };
 }
 
 /** JSON text of the result of `tools/call`. */

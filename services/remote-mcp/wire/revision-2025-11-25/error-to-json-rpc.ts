@@ -1,4 +1,5 @@
 import type { ErrorCode, SvcError } from '../../../contracts/errors.ts';
+import { withoutKeys } from '../../../contracts/keys.ts';
 
 /** JSON-RPC 2.0, section 5.1. */
 export const jsonRpcCodes = {
@@ -41,5 +42,6 @@ export function errorToJsonRpc({ code, message, hint }: SvcError): RpcError {
 
 /** The text of an error response; `idText` is `null` where no id could be read. */
 export function errorResponse(idText: string, error: RpcError): string {
-  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(error)}}`;
+  const shown = { ...error, message: withoutKeys(error.message) };
+  return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(shown)}}`;
 }
