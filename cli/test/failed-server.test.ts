@@ -1,22 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTrial } from '../../stack/lifecycle/test/trial.ts';
 import { runSvc } from './run-svc.ts';
 
-let cwd = '';
-const svc = (...args: string[]) => runSvc(args, { cwd });
+let trial: Awaited<ReturnType<typeof openTrial>>;
+const svc = (...args: string[]) => runSvc(args, { cwd: trial.installation.dir });
 
 beforeAll(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'svc-failed-'));
-  await svc('init', '--yes');
+  trial = await openTrial();
   const { code, stderr } = await svc('up');
   expect(stderr + code).toMatch(/0$/);
 }, 120_000);
-afterAll(async () => {
-  await svc('down');
-  rmSync(cwd, { recursive: true, force: true });
-}, 120_000);
+afterAll(() => trial[Symbol.asyncDispose](), 120_000);
 
 const words = ['nothing unusual so far', 'the parrot is gone', 'it is an ex-parrot'];
 const ending = `for (const line of ${JSON.stringify(words)}) console.error(line); process.exitCode = 3;`;
