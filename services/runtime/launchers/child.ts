@@ -37,6 +37,10 @@ export function createChildLauncher(options: ChildLauncherOptions): Launcher<'ch
 async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: ChildLauncherOptions): Promise<Launched> {
   const { command, args, cwd, env: own } = order.launch;
   const mark = randomText(markLength);
+  const note = await options.notes.open(mark).catch((err: unknown) => {
+    options.log('launchers').warn({ err, mcpServer: order.mcpServer }, 'could not note down a child');
+    return null;
+  });
   let child: ChildProcessWithoutNullStreams;
   try {
     child = spawn(command, args, {
@@ -48,14 +52,15 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
     });
     await once(child, 'spawn');
   } catch (error) {
+    await note?.remove().catch(() => {});
     return { ok: false, reason: explainSpawnError(command, error) };
   }
   const root = { pid: child.pid ?? 0, birth: null, mark, current: true };
-  const note = options.notes.write(root).catch((err: unknown) => {
-    options.log('launchers').warn({ err, mcpServer: order.mcpServer }, 'could not note down a child');
-    return async () => {};
-  });
-  const removeNote = async () => (await note)();
+  const born = note?.born(root.pid).catch(() => {}); // Its mark is noted, which is enough on most systems.
+  const removeNote = async () => {
+    await born;
+    await note?.remove();
+  };
   return { ok: true, channel: new ChildChannel(child, root, { order, removeNote, ...options }) };
 }
 

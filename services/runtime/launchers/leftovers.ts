@@ -1,23 +1,30 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { endTree } from './process-tree.ts';
+import { endTree, treeOf } from './process-tree.ts';
 import { findBirth, type Look } from './processes.ts';
 
 /**
- * A note for each child that runs, `children/<pid>` in the working directory: after a kill -9 of the runtime the next one reads
- * them and ends what is left. Several runtimes may share the directory; a note belongs to the process that wrote it.
+ * A note for each child that runs, `children/<mark>` in the working directory: after a kill -9 of the runtime the next one reads
+ * them and ends what is left. Several runtimes may share the directory; a note belongs to the process that wrote it. Its first line is
+ * there before the child is, the second one once the child's pid is known.
  */
-const note = z.object({
+const opening = z.object({
   mark: z.string().min(8).max(100),
-  birth: z.string().max(200).nullable(),
   owner: z.object({ pid: z.number().int().positive(), birth: z.string().max(200).nullable() }),
 });
-type Note = z.infer<typeof note>;
+const born = z.object({ pid: z.number().int().positive(), birth: z.string().max(200).nullable() });
+
+type Note = z.infer<typeof opening> & { readonly child: z.infer<typeof born> | null };
+
+export interface ChildNote {
+  born(pid: number): Promise<void>;
+  remove(): Promise<void>;
+}
 
 export interface ChildNotes {
-  /** Returns what removes the note again. */
-  write(child: { readonly pid: number; readonly mark: string }): Promise<() => Promise<void>>;
+  /** To be called before the child with this mark is started. */
+  open(mark: string): Promise<ChildNote>;
 }
 
 export async function openChildNotes(workingDir: string): Promise<ChildNotes> {
@@ -25,11 +32,14 @@ export async function openChildNotes(workingDir: string): Promise<ChildNotes> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const owner = { pid: process.pid, birth: await findBirth(process.pid) };
   return {
-    async write({ pid, mark }) {
-      const file = path.join(folder, String(pid));
-      const text = JSON.stringify({ mark, birth: await findBirth(pid), owner } satisfies Note);
-      await writeFile(file, text, { mode: 0o600 });
-      return () => rm(file, { force: true });
+    async open(mark) {
+      const file = path.join(folder, mark);
+      await writeFile(file, lineOf({ mark, owner } satisfies z.infer<typeof opening>), { mode: 0o600 });
+      return {
+        born: async (pid) =>
+          appendFile(file, lineOf({ pid, birth: await findBirth(pid) } satisfies z.infer<typeof born>)),
+        remove: () => rm(file, { force: true }),
+      };
     },
   };
 }
@@ -38,29 +48,23 @@ export async function openChildNotes(workingDir: string): Promise<ChildNotes> {
 export async function endLeftovers(workingDir: string, look: Look): Promise<number> {
   const folder = folderOf(workingDir);
   const names = await readdir(folder).catch(() => []);
-  const births = new Map((await look()).map((one) => [one.pid, one.birth]));
+  const processes = await look();
+  const isLiving = ({ pid, birth }: z.infer<typeof born>) =>
+    birth !== null && processes.some((one) => one.pid === pid && one.birth === birth);
   let ended = 0;
-  for (const name of names.filter((candidate) => /^\d{1,10}$/.test(candidate))) {
+  for (const name of names) {
     const file = path.join(folder, name);
-    const written = await readNote(file);
-    if (written !== null) {
-      if (births.get(written.owner.pid) === written.owner.birth && written.owner.birth !== null) continue;
-      ended += await endOne(Number(name), written, births, look);
-    }
+    const note = await readNote(file);
+    if (note === null || isLiving(note.owner)) continue;
+    const { mark, child } = note;
+    // Without a pid, or with one that is somebody else's now, its mark alone tells what is left of it.
+    const current = child !== null && isLiving(child);
+    const root = { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current };
+    if (treeOf(root, processes).length > 0) ended++;
+    await endTree(root, { look, graceMs });
     await rm(file, { force: true });
   }
   return ended;
-}
-
-async function endOne(
-  pid: number,
-  { mark, birth }: Note,
-  births: ReadonlyMap<number, string>,
-  look: Look,
-): Promise<number> {
-  const current = birth !== null && births.get(pid) === birth;
-  await endTree({ pid, mark, birth, current }, { look, graceMs });
-  return current ? 1 : 0;
 }
 
 /** Their standard input closed when their runtime died: who still lives did not take that as the end. */
@@ -68,10 +72,17 @@ const graceMs = 1000;
 
 async function readNote(file: string): Promise<Note | null> {
   try {
-    return note.parse(JSON.parse(await readFile(file, 'utf8')));
+    const [first = '', ...rest] = (await readFile(file, 'utf8')).split('\n');
+    // Half written, its second line is none.
+    const child = rest.length < 2 ? null : born.parse(JSON.parse(rest[0] ?? ''));
+    return { ...opening.parse(JSON.parse(first)), child };
   } catch {
-    return null; // Half written when its runtime was killed, or not ours.
+    return null; // Another runtime is writing it now, or it isn't ours.
   }
+}
+
+function lineOf(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
 }
 
 function folderOf(workingDir: string): string {

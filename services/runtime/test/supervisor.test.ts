@@ -34,7 +34,7 @@ test('an MCP server that says nothing is given up after its time to start, and i
   await using platform = await Platform.open();
   const { workingDir } = platform;
   const look = createLook();
-  const notes = { write: async () => async () => {} };
+  const notes = { open: async () => ({ born: async () => {}, remove: async () => {} }) };
   const inherited = { PATH: process.env.PATH ?? '' };
   const child = createChildLauncher({ workingDir, inherited, forwardStderr: false, notes, look, log });
   const one = assignment(script('silent'));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -9,7 +9,7 @@ import { createLog } from '../../kit/log.ts';
 import type { Channel } from '../launchers/channel.ts';
 import { createChildLauncher } from '../launchers/child.ts';
 import { endLeftovers, openChildNotes } from '../launchers/leftovers.ts';
-import { createLook, findBirth } from '../launchers/processes.ts';
+import { createLook, findBirth, markVariable } from '../launchers/processes.ts';
 import { Platform, script } from './platform.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -143,8 +143,12 @@ test('what a killed runtime left behind is ended by the next one, and nothing el
 
   // A note about a process of this very runtime, and one about a pid that now belongs to somebody else.
   const bystander = spawn('sleep', ['600'], { detached: true });
-  const somebody = { mark: 'somebodyelse', birth: 'earlier', owner: { pid: 1, birth: 'earlier' } };
-  await writeFile(path.join(notes, String(bystander.pid)), JSON.stringify(somebody));
+  const dead = { pid: 1, birth: 'earlier' };
+  const somebody = [
+    { mark: 'somebodyelse', owner: dead },
+    { pid: bystander.pid, birth: 'earlier' },
+  ];
+  await writeFile(path.join(notes, 'somebodyelse'), somebody.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const own = await launcher.start('cat', []);
   await vi.waitFor(async () => expect(await readdir(notes)).toHaveLength(3));
 
@@ -154,6 +158,27 @@ test('what a killed runtime left behind is ended by the next one, and nothing el
   expect(await readdir(notes)).toHaveLength(1);
   await own.stop();
   bystander.kill('SIGKILL');
+});
+
+test('a child whose runtime was killed before it knew the pid is ended by its mark', async () => {
+  await using launcher = await launching();
+  const { workingDir } = launcher;
+  const notes = path.join(workingDir, 'children');
+  const child = spawn('sleep', ['600'], { detached: true, env: { ...process.env, [markVariable]: 'bornunnoticed' } });
+  const line = JSON.stringify({ mark: 'bornunnoticed', owner: { pid: 1, birth: 'earlier' } });
+  await writeFile(path.join(notes, 'bornunnoticed'), `${line}\n{"pid":`);
+  await vi.waitFor(async () => expect((await look()).map(({ mark }) => mark)).toContain('bornunnoticed'));
+  expect(await endLeftovers(workingDir, look)).toBe(1);
+  expect(await living([child.pid ?? 0])).toEqual([]);
+  expect(await readdir(notes)).toEqual([]);
+});
+
+test('a child is noted before it starts', async () => {
+  await using launcher = await launching();
+  const seen = path.join(launcher.workingDir, 'seen');
+  const channel = await launcher.start('sh', ['-c', `ls "${launcher.workingDir}/children" > "${seen}"; cat`]);
+  await vi.waitFor(async () => expect(await readFile(seen, 'utf8')).toMatch(/^\w{20}\n$/));
+  await channel.stop();
 });
 
 test('the birth of a process tells it from all others', async () => {
