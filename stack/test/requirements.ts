@@ -487,7 +487,11 @@ export const requirements: readonly Requirement[] = [
   {
     id: 'additions.backend.MCP_SERVER_COMMANDS',
     says: 'Which commands MCP servers may run',
-    shown: [`${commands}: none: nobody runs a command`, `${commands}: a list: these commands`],
+    shown: [
+      `${commands}: none: nobody runs a command`,
+      `${commands}: a list: these commands`,
+      `${variablesTest}: backend MCP_SERVER_COMMANDS`,
+    ],
   },
   { id: 'additions.backend.BIND_HOST', says: 'Where it listens', shown: [`${boot}: BIND_HOST is where it listens`] },
   {

@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -164,6 +165,62 @@ describe('backend PRIVATE_GRAPHDB_URL', () => {
     await expect(startTestBackend({ PRIVATE_GRAPHDB_URL: 'localhost:8080' })).rejects.toMatchObject({
       code: 'unsupported',
     });
+  });
+});
+
+describe('backend MCP_SERVER_COMMANDS', () => {
+  test('narrowed, it keeps what was added before from being started', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-commands-'));
+    open.push(() => rm(folder, { recursive: true, force: true }));
+    const mark = join(folder, 'started');
+    /** A backend with a runtime beside it, until both are stopped. */
+    const restarted = async (commands: string) => {
+      for (const close of open.splice(1).reverse()) await close();
+      const env = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'graph.sqlite')}`, MCP_SERVER_COMMANDS: commands };
+      const backend = await backendWith(env);
+      const key = await registered(backend, 'runtime', ['cloud']);
+      return { backend, startRuntime: () => runtimeWith(backend, { SYSTEM_KEY: key, RUNTIME_NAME: 'cloud' }) };
+    };
+    const told = ({ must }: TestBackend, what: string, isSo: (seen: Seen) => boolean) =>
+      until(what, async () => {
+        const { workspaces } = await must(
+          '{ workspaces { nodes { mcpServers { nodes { status reason { code message repair } } } } } }',
+        );
+        const seen: Seen = workspaces.nodes[0].mcpServers.nodes[0];
+        return isSo(seen) ? seen : null;
+      });
+    interface Seen {
+      readonly status: string;
+      readonly reason: { readonly code: string; readonly message: string; readonly repair: string } | null;
+    }
+
+    const first = await restarted('any');
+    const marking = `require('node:fs').writeFileSync(${JSON.stringify(mark)}, '')`;
+    await first.backend.must(
+      'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+      {
+        workspace: await addWorkspace(first.backend),
+        input: { name: 'marks', launch: { command: process.execPath, args: ['-e', marking] } },
+      },
+    );
+    await first.startRuntime();
+    await until('a start', () => existsSync(mark) || null);
+
+    const narrowed = await restarted('npx,uvx');
+    rmSync(mark);
+    await narrowed.startRuntime();
+    const isRefused = ({ reason }: Seen) => reason?.code === 'command_refused';
+    const { status, reason } = await told(narrowed.backend, 'a refusal', isRefused);
+    expect(status).toBe('Error');
+    expect(reason).toMatchObject({
+      message: expect.stringContaining('is not one of npx, uvx'),
+      repair: expect.stringContaining('MCP_SERVER_COMMANDS'),
+    });
+    expect(existsSync(mark)).toBe(false);
+
+    const widened = await restarted('any');
+    await widened.startRuntime();
+    await until('a start', () => existsSync(mark) || null);
   });
 });
 

@@ -63,6 +63,36 @@ describe('a handshake', () => {
     expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));
   });
 
+  test('gives no launch that is not allowed any more, and says why', async () => {
+    const { id, owner, addServer } = await newWorkspace();
+    const { id: mcpServer } = await addServer('narrowed');
+    const url = await createMcpServer(backend, owner, id, {
+      name: 'reached',
+      launch: { url: 'http://localhost:1/mcp' },
+    });
+    const { etag } = await cloud.shakeHands();
+    await started.stop();
+    const narrower = { ...backend, config: { ...backend.config, MCP_SERVER_COMMANDS: 'npx' } };
+    started = await startRuntimes(narrower);
+    const { assignments: all, etag: narrowed } = await cloud.shakeHands(etag);
+    expect(all).toContainEqual({
+      ...{ mcpServer, workspace: id, name: 'narrowed', configVersion: 1 },
+      refused: {
+        code: 'command_refused',
+        message: 'Refused by the setting runtime.commands: the command "run" is not one of npx.',
+        repair: expect.stringContaining('MCP_SERVER_COMMANDS'),
+      },
+    });
+    expect(all).toContainEqual(expect.objectContaining({ mcpServer: url.id, launch: expect.anything() }));
+    expect(JSON.stringify(all)).not.toContain(secret);
+    expect(await cloud.shakeHands(narrowed)).toMatchObject({ etag: narrowed, assignments: null });
+    await started.stop();
+    started = await startRuntimes(backend);
+    expect((await cloud.shakeHands(narrowed)).assignments).toContainEqual(
+      expect.objectContaining({ mcpServer, launch: expect.anything() }),
+    );
+  });
+
   test('seals nothing where the process has the present assignments, and anew after any change', async () => {
     const { id, owner, addServer } = await newWorkspace();
     const server = await addServer('files');

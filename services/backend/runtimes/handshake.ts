@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
-  type Assignment,
+  type Assigned,
   type HandshakeReply,
   type HandshakeRequest,
   type HelloReply,
@@ -12,6 +12,7 @@ import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
 import type { Node } from '../graph/graph.ts';
+import { findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch } from '../servers/launch.ts';
 import { parseBody, toBody } from '../wire.ts';
 import { assignedServers } from './assigned.ts';
@@ -59,7 +60,7 @@ async function handshake(backend: Context, id: RuntimeId, request: HandshakeRequ
     servers.push(...page);
     if (servers.length > assignmentsMax) throw tooMany(runtime);
   }
-  const etag = etagOf(servers);
+  const etag = etagOf(servers, backend.config.MCP_SERVER_COMMANDS);
   const mcpUrl = backend.config.PUBLIC_MCP_URL;
   if (request.etag === etag) return { mcpUrl, etag };
   const assignments = assignmentsOf(backend, servers);
@@ -77,19 +78,27 @@ function tooMany({ name }: Node<'runtime'>): SvcError {
   });
 }
 
-/** Over all that a process is told; `configVersion` stands for the launch. */
-function etagOf(servers: readonly Node<'mcpServer'>[]): string {
-  const hash = createHash('sha256');
+/** Over all that a process is told; `configVersion` stands for the launch, and with the rule for whether it may be run. */
+function etagOf(servers: readonly Node<'mcpServer'>[], commands: string): string {
+  const hash = createHash('sha256').update(`${commands}\n`);
   for (const { id, configVersion, name } of servers) hash.update(`${id} ${configVersion} ${name}\n`);
   return hash.digest('base64url');
 }
 
-/** One launch that cannot be decrypted must not keep all others from running. */
-function assignmentsOf(backend: Context, servers: readonly Node<'mcpServer'>[]): readonly Assignment[] {
+/**
+ * One launch that cannot be decrypted must not keep all others from running. What was allowed when it was added need not be so any more: the
+ * rule is asked again before anything is run.
+ */
+function assignmentsOf(backend: Context, servers: readonly Node<'mcpServer'>[]): readonly Assigned[] {
+  const rule = parseCommandRule(backend.config.MCP_SERVER_COMMANDS);
   return servers.flatMap((server) => {
     const { id, workspace, name, configVersion } = server;
     try {
-      return [{ mcpServer: id, workspace, name, configVersion, launch: decryptLaunch(backend.secrets, server) }];
+      const launch = decryptLaunch(backend.secrets, server);
+      const refusal = findRefusal(rule, launch);
+      const known = { mcpServer: id, workspace, name, configVersion };
+      const refused = { code: 'command_refused', message: refusal ?? '', repair: howToAllow };
+      return [refusal === null ? { ...known, launch } : { ...known, refused }];
     } catch (error) {
       backend.log('runtimes').error({ err: error, mcpServer: id, workspace }, 'launch not decrypted');
       return [];

@@ -1,5 +1,5 @@
 import { CompactEncrypt, importJWK } from 'jose';
-import type { Assignment, HandshakeRequest } from '../../contracts/bus/messages.ts';
+import type { Assigned, HandshakeRequest } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 
 /**
@@ -7,7 +7,7 @@ import { SvcError } from '../../contracts/errors.ts';
  * X25519 (RFC 8037). Sealed to one process and never stored, so that nothing on the bus can be opened later.
  */
 export async function seal(
-  assignments: readonly Assignment[],
+  assignments: readonly Assigned[],
   publicKey: HandshakeRequest['publicKey'],
 ): Promise<string> {
   const plaintext = new TextEncoder().encode(JSON.stringify(assignments));

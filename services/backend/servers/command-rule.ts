@@ -19,10 +19,11 @@ export function parseCommandRule(text: string): CommandRule {
 export function checkCommand(rule: CommandRule, launch: Launch): void {
   const refusal = findRefusal(rule, launch);
   if (refusal === null) return;
-  throw new SvcError('forbidden', refusal, {
-    hint: 'Whoever runs the installation can change runtime.commands in svc.yaml (MCP_SERVER_COMMANDS).',
-  });
+  throw new SvcError('forbidden', refusal, { hint: howToAllow });
 }
+
+export const howToAllow =
+  'Whoever runs the installation can change runtime.commands in svc.yaml (MCP_SERVER_COMMANDS).';
 
 /** Why a launch is not allowed, or null where it is. */
 export function findRefusal(rule: CommandRule, launch: Launch): string | null {

@@ -1,6 +1,6 @@
 import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
 import {
-  type Assignment,
+  type Assigned,
   assignments,
   type HandshakeRequest,
   type Heartbeat,
@@ -33,7 +33,7 @@ export interface Handshake {
   readonly etag: string;
   readonly mcpUrl: string;
   /** Null where the etag was the present one. */
-  readonly assignments: readonly Assignment[] | null;
+  readonly assignments: readonly Assigned[] | null;
   /** As it went over the bus. */
   readonly text: string;
 }

@@ -5,6 +5,10 @@ import { id } from '../id-schema.ts';
 const shortText = z.string().max(255);
 const time = z.number().int().nonnegative();
 
+/** Why something is not as it should be, and what mends it. Never holds a secret. */
+export const reason = z.object({ code: shortText, message: z.string().max(4000), repair: z.string().max(1000) });
+export type Reason = z.infer<typeof reason>;
+
 // Identity
 
 export const handshakeRequest = z.object({
@@ -50,7 +54,13 @@ export const assignment = z.object({
   launch,
 });
 export type Assignment = z.infer<typeof assignment>;
-export const assignments = z.array(assignment).max(10_000);
+
+/** One that it may not run, and shall say so of: what is allowed was narrowed since it was added. The launch stays where it is. */
+export const refusedAssignment = assignment.omit({ launch: true }).extend({ refused: reason });
+export type RefusedAssignment = z.infer<typeof refusedAssignment>;
+const assigned = z.union([assignment, refusedAssignment]);
+export type Assigned = z.infer<typeof assigned>;
+export const assignments = z.array(assigned).max(10_000);
 
 export const helloReply = z.object({ backendUrl: z.string(), mcpUrl: z.string() });
 export type HelloReply = z.infer<typeof helloReply>;
@@ -82,10 +92,6 @@ export const serverStatus = z.enum(['Connected', 'Disconnected', 'Error']);
 export type ServerStatus = z.infer<typeof serverStatus>;
 export const health = z.enum(['green', 'yellow', 'red']);
 export type Health = z.infer<typeof health>;
-
-/** Why something is not as it should be, and what mends it. Never holds a secret. */
-export const reason = z.object({ code: shortText, message: z.string().max(4000), repair: z.string().max(1000) });
-export type Reason = z.infer<typeof reason>;
 
 /** Code of the reason of an MCP server that is being started and has not failed before: who calls it had better wait. */
 export const startingCode = 'starting';

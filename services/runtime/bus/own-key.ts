@@ -1,11 +1,11 @@
 import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
-import { type Assignment, assignments, type HandshakeRequest } from '../../contracts/bus/messages.ts';
+import { type Assigned, assignments, type HandshakeRequest } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 
 /** The key pair of this very process: what is sealed to it nobody else can read, and it dies with the process. */
 export interface OwnKey {
   readonly publicKey: HandshakeRequest['publicKey'];
-  open(sealed: string): Promise<readonly Assignment[]>;
+  open(sealed: string): Promise<readonly Assigned[]>;
 }
 
 export async function createOwnKey(): Promise<OwnKey> {

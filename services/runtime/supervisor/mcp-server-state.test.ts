@@ -33,6 +33,12 @@ describe('the table', () => {
       [{ kind: 'start' }, failed, { kind: 'retry' }, { kind: 'start' }, { kind: 'connected' }, { kind: 'settled' }],
       ['connected', 'Connected', 'green', null],
     ],
+    ['refused', [{ kind: 'refused', reason }], ['refused', 'Error', 'red', 'exited']],
+    [
+      'allowed again',
+      [{ kind: 'refused', reason }, { kind: 'replaced' }],
+      ['waiting', 'Disconnected', 'red', 'starting'],
+    ],
     ['stopped', [{ kind: 'start' }, { kind: 'connected' }, { kind: 'stop' }], ['stopped', 'Disconnected', 'red', null]],
     ['replaced', [{ kind: 'start' }, failed, { kind: 'replaced' }], ['waiting', 'Disconnected', 'red', 'starting']],
   ])('%s', (_name, events, expected) => {

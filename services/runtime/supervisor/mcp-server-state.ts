@@ -13,6 +13,7 @@ export type State = Past &
         readonly deafPings: number;
       }
     | { readonly phase: 'failed'; readonly retryAt: number; readonly failure: Reason }
+    | { readonly phase: 'refused'; readonly refusal: Reason }
     | { readonly phase: 'stopped' }
   );
 
@@ -41,6 +42,8 @@ export type Event =
   | { readonly kind: 'complaint'; readonly reason: Reason | null }
   /** It has been connected long enough to forget its failures. */
   | { readonly kind: 'settled' }
+  /** It may not be run. */
+  | { readonly kind: 'refused'; readonly reason: Reason }
   /** Another configuration, or a person who wants it to begin anew. */
   | { readonly kind: 'replaced' }
   | { readonly kind: 'stop' };
@@ -73,6 +76,7 @@ export function transition(state: State, event: Event, clock: Clock): State {
   if (event.kind === 'replaced') return { ...initialState, restarts: state.restarts };
   switch (state.phase) {
     case 'waiting':
+      if (event.kind === 'refused') return { ...past(state), phase: 'refused', refusal: event.reason };
       return event.kind === 'start' ? started(state, clock) : state;
     case 'starting':
       if (event.kind === 'connected') return connected(state);
@@ -93,6 +97,7 @@ export function transition(state: State, event: Event, clock: Clock): State {
     case 'failed':
       if (event.kind !== 'retry') return state;
       return { ...past(state), phase: 'waiting', restarts: state.restarts + 1, restartedAt: clock.now };
+    case 'refused':
     case 'stopped':
       return state;
   }
@@ -107,6 +112,7 @@ export function isExpectedWithin(state: State, timeMs: number, now: number): boo
       return timeMs > 0;
     case 'failed':
       return state.retryAt - now < timeMs;
+    case 'refused':
     case 'stopped':
       return false;
   }
@@ -118,6 +124,7 @@ export function statusOf(state: State): ServerStatus {
     case 'connected':
       return 'Connected';
     case 'failed':
+    case 'refused':
       return 'Error';
     case 'waiting':
     case 'starting':
@@ -141,6 +148,8 @@ export function reasonOf(state: State): Reason | null {
     case 'waiting':
     case 'starting':
       return state.failure ?? beingStarted;
+    case 'refused':
+      return state.refusal;
     case 'stopped':
       return null;
   }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Assignment, Reason, ServerReport } from '../../contracts/bus/messages.ts';
+import type { Assigned, Assignment, Reason, RefusedAssignment, ServerReport } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
@@ -56,7 +56,7 @@ interface Ended {
 /** One MCP server of this runtime: keeps an instance of it running, and knows how it is. */
 export class McpServer {
   readonly #options: McpServerOptions;
-  #assignment: Assignment;
+  #assignment: Assigned;
   #state: State = initialState;
   #instance: Instance | null = null;
   #tools: ToolList | null = null;
@@ -67,12 +67,12 @@ export class McpServer {
   #living: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<() => void>();
 
-  constructor(assignment: Assignment, options: McpServerOptions) {
+  constructor(assignment: Assigned, options: McpServerOptions) {
     this.#assignment = assignment;
     this.#options = options;
   }
 
-  get assignment(): Assignment {
+  get assignment(): Assigned {
     return this.#assignment;
   }
 
@@ -85,14 +85,14 @@ export class McpServer {
   }
 
   /** Another configuration: the old instance ends its calls, then the new one begins. */
-  replace(assignment: Assignment): void {
+  replace(assignment: Assigned): void {
     this.#assignment = assignment;
     this.#tools = null;
     this.restart();
   }
 
   /** The same configuration under another name: nothing needs to begin anew. */
-  rename(assignment: Assignment): void {
+  rename(assignment: Assigned): void {
     this.#assignment = assignment;
   }
 
@@ -152,6 +152,8 @@ export class McpServer {
 
   /** Start, watch, wait, start again, until the life is over; whatever was started is then stopped. */
   async #live(life: AbortSignal): Promise<void> {
+    const assignment = this.#assignment;
+    if ('refused' in assignment) return this.#isPresent(life) ? this.#refuse(assignment) : undefined;
     while (!life.aborted) {
       const { failure, stopped } = await this.#liveOnce(life).catch((thrown: unknown) => this.#ownFault(thrown));
       if (failure !== null && this.#isPresent(life)) {
@@ -164,6 +166,12 @@ export class McpServer {
       await pause(Math.max(0, retryAt - Date.now()), undefined, { signal: life }).catch(() => {});
       if (this.#isPresent(life)) this.#apply({ kind: 'retry' });
     }
+  }
+
+  /** Until it is allowed: that comes as another assignment. */
+  #refuse({ mcpServer, name: mcpServerName, refused }: RefusedAssignment): void {
+    this.#apply({ kind: 'refused', reason: refused });
+    this.#options.logger.warn({ mcpServer, mcpServerName, why: refused.message }, 'refused to start');
   }
 
   /** From one start to its end; `stopped` tells when nothing is left of it. No failure where the life ended meanwhile. */
@@ -192,13 +200,15 @@ export class McpServer {
     const release = await this.#options.gate.turn(life).catch(() => null);
     if (release === null) return null;
     try {
-      return this.#isPresent(life) ? await this.#startOne(life) : null;
+      const assignment = this.#assignment;
+      if (!this.#isPresent(life) || 'refused' in assignment) return null;
+      return await this.#startOne(assignment, life);
     } finally {
       release();
     }
   }
 
-  async #startOne(life: AbortSignal): Promise<StartedInstance> {
+  async #startOne(assignment: Assignment, life: AbortSignal): Promise<StartedInstance> {
     const { launchers, logger, startMaxMs, version } = this.#options;
     this.#apply({ kind: 'start' });
     const complaints = new Complaints();
@@ -220,7 +230,7 @@ export class McpServer {
       doubted: () => pulse.doubt(),
     };
     return startInstance({
-      assignment: this.#assignment,
+      assignment,
       launchers,
       version,
       listener,

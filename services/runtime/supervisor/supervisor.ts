@@ -1,4 +1,4 @@
-import type { Assignment } from '../../contracts/bus/messages.ts';
+import type { Assigned } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import type { Log, Logger } from '../../kit/log.ts';
@@ -41,7 +41,7 @@ export class Supervisor {
   }
 
   /** Makes what runs equal to what is assigned. */
-  apply(assignments: readonly Assignment[]): void {
+  apply(assignments: readonly Assigned[]): void {
     if (this.#stopping) return;
     const wanted = new Map(assignments.map((assignment) => [assignment.mcpServer, assignment]));
     for (const id of [...this.#mcpServers.keys()]) if (!wanted.has(id)) this.#remove(id);
@@ -82,12 +82,12 @@ export class Supervisor {
     this.#mcpServers.clear();
   }
 
-  #assign(assignment: Assignment): void {
+  #assign(assignment: Assigned): void {
     const { mcpServer, name, configVersion } = assignment;
     const existing = this.#mcpServers.get(mcpServer);
     if (existing === undefined) {
       void this.#add(assignment);
-    } else if (existing.assignment.configVersion !== configVersion) {
+    } else if (isOther(existing.assignment, assignment)) {
       this.#logger.info({ mcpServer, mcpServerName: name, configVersion }, 'took a changed configuration');
       existing.replace(assignment);
     } else {
@@ -95,7 +95,7 @@ export class Supervisor {
     }
   }
 
-  async #add(assignment: Assignment): Promise<void> {
+  async #add(assignment: Assigned): Promise<void> {
     const { mcpServer, name } = assignment;
     const { launchers, startMaxMs, version } = this.#options;
     const added = new McpServer(assignment, {
@@ -125,4 +125,13 @@ export class Supervisor {
     });
     this.#leaving.set(mcpServer, leaving);
   }
+}
+
+/** Whether what there is of it, running or refused, cannot stay. */
+function isOther(before: Assigned, now: Assigned): boolean {
+  return before.configVersion !== now.configVersion || refusalIn(before) !== refusalIn(now);
+}
+
+function refusalIn(assignment: Assigned): string | null {
+  return 'refused' in assignment ? assignment.refused.message : null;
 }

@@ -151,6 +151,32 @@ test.concurrent('an MCP server that is assigned no more is gone, with its proces
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });
 
+test.concurrent('one that may not be run any more ends, says why, is not tried again, and starts once it may', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('stubborn'), two: script('echo', ['two']) });
+  await platform.startRuntime();
+  const { configVersion } = await platform.connected('one');
+  const two = await platform.connected('two');
+  const pid = Number(await platform.say('one', {}));
+  const reason = { code: 'command_refused', message: 'Refused by a setting.', repair: 'Change it.' };
+  const allow = platform.refuse('one', reason);
+  const refused = { status: 'Error', health: 'red', reason, nextRetryAt: null, configVersion };
+  expect(await platform.reported('one', ({ status }) => status === 'Error')).toMatchObject(refused);
+  await expect(platform.say('one', {})).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'MCP server "one" is not running. Refused by a setting.',
+    hint: 'Change it.',
+  });
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  platform.command({ kind: 'restart', mcpServer: platform.idOf('one') });
+  await platform.reported('one', ({ status }) => status === 'Error');
+  expect(await platform.say('two', { text: 'x' })).toBe('two: x');
+  expect((await platform.connected('two')).startedAt).toBe(two.startedAt);
+  allow();
+  expect(await platform.connected('one')).toMatchObject({ configVersion, health: 'green' });
+  expect(Number(await platform.say('one', {}))).not.toBe(pid);
+});
+
 test.concurrent('a person restarts it', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn') });

@@ -4,12 +4,13 @@ import path from 'node:path';
 import { CompactEncrypt, generateKeyPair, importJWK } from 'jose';
 import { callHeader } from '../../contracts/bus/call.ts';
 import {
-  type Assignment,
+  type Assigned,
   type HandshakeReply,
   type Heartbeat,
   handshakeRequest,
   heartbeat,
   type Launch,
+  type Reason,
   type ReportedTool,
   type ServerReport,
 } from '../../contracts/bus/messages.ts';
@@ -43,7 +44,7 @@ export class Platform {
   readonly #reported = new Map<McpServerId, Reported>();
   readonly #waiting = new Set<() => void>();
   readonly #ids = new Map<string, McpServerId>();
-  #assigned: readonly Assignment[] = [];
+  #assigned: readonly Assigned[] = [];
   #version = 1;
   #process: ProcessId | null = null;
   /** Refuses every handshake and report. */
@@ -120,13 +121,28 @@ export class Platform {
   assign(launches: Readonly<Record<string, Launch>>): void {
     this.#assigned = Object.entries(launches).map(([name, launch]) => {
       const before = this.#assigned.find((assignment) => assignment.name === name);
-      const same = before !== undefined && JSON.stringify(before.launch) === JSON.stringify(launch);
+      const same =
+        before !== undefined && 'launch' in before && JSON.stringify(before.launch) === JSON.stringify(launch);
       if (same) return before;
       const mcpServer = this.#ids.get(name) ?? newId('mcpServer');
       this.#ids.set(name, mcpServer);
       return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch };
     });
     this.command({ kind: 'assignments' });
+  }
+
+  /** The same configuration may not be run any more; what is returned allows it again. */
+  refuse(name: string, refused: Reason): () => void {
+    const before = this.#assigned;
+    this.#assigned = before.map((one) => {
+      const { mcpServer, workspace, configVersion } = one;
+      return one.name === name ? { mcpServer, workspace, name, configVersion, refused } : one;
+    });
+    this.command({ kind: 'assignments' });
+    return () => {
+      this.#assigned = before;
+      this.command({ kind: 'assignments' });
+    };
   }
 
   command(command: unknown): void {
@@ -209,7 +225,8 @@ export class Platform {
   async #shakeHands(payload: Uint8Array): Promise<HandshakeReply> {
     if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
     const { etag: known, publicKey } = handshakeRequest.parse(JSON.parse(Buffer.from(payload).toString()));
-    const etag = JSON.stringify(this.#assigned.map(({ mcpServer, configVersion }) => [mcpServer, configVersion]));
+    const told = this.#assigned.map((one) => [one.mcpServer, one.configVersion, 'refused' in one]);
+    const etag = JSON.stringify(told);
     const tag = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(etag))).toString('hex');
     const mcpUrl = 'http://127.0.0.1:1/mcp';
     if (known === tag) return { mcpUrl, etag: tag };
