@@ -106,7 +106,7 @@ describe('beside one that works, which goes on answering', () => {
     });
   });
 
-  test('one that exits at once is an Error with its last words, tried again ever more rarely', async () => {
+  test('one that exits at once is an Error that says why, tried again ever more rarely', async () => {
     await meanwhile(async () => {
       let seen = await show('exits');
       // Between two tries it says when the next one is.
@@ -116,9 +116,12 @@ describe('beside one that works, which goes on answering', () => {
       });
       const { status, health, reason } = seen;
       expect({ status, health, code: reason.code }).toEqual({ status: 'Error', health: 'red', code: 'exited' });
-      expect(reason.message).toMatch(/exit code 3.*I give up/s);
+      expect(reason.message).toMatch(/exit code 3: it failed/);
       expect(Date.parse(seen.nextRetryAt)).toBeGreaterThan(Date.parse(seen.lastStartedAt));
-      expect(await agent.text('list_skills', { query: 'exits' })).toMatch(/Not available.*I give up/s);
+      expect(await agent.text('list_skills', { query: 'exits' })).toMatch(/Not available.*exit code 3: it failed/s);
+      // What it prints may hold what it was given: agents don't read it.
+      expect(await agent.text('list_skills', {})).not.toContain('I give up');
+      expect(await agent.text('load_skill', { skill: 'exits' }).catch(String)).not.toContain('I give up');
     });
   });
 

@@ -9,16 +9,18 @@ export interface Exit {
   readonly stderr: readonly string[];
 }
 
-/** Why a child ended and what probably mends it, told from its exit code and its last words. */
+/**
+ * Why a child ended and what probably mends it, told from its exit code and its last words. These are not quoted: what a child prints may
+ * hold what it was given, and agents read reasons. Who may see its last words finds them beside the reason.
+ */
 export function explainExit(exit: Exit): Reason {
   const how =
     exit.signal === null ? `ended with exit code ${exit.code ?? 'unknown'}` : `was ended by the signal ${exit.signal}`;
   const cause = findCause(exit);
-  const words = lastWords(exit.stderr, cause.pattern).join('\n');
-  const said = words === '' ? ' It wrote nothing to standard error.' : ` Its last words:\n${words}`;
+  const said = exit.stderr.length === 0 ? ' It wrote nothing to standard error.' : '';
   return {
     code: cause.code,
-    message: `"${exit.command}" ${how}: ${cause.what}.${said}`.slice(0, messageMaxChars),
+    message: `"${exit.command}" ${how}: ${cause.what}.${said}`,
     repair: cause.repair,
   };
 }
@@ -34,27 +36,11 @@ export function explainSpawnError(command: string, error: unknown): Reason {
   };
 }
 
-const quotedLines = 5;
-const messageMaxChars = 3000;
-
 interface Cause {
   readonly code: string;
   readonly what: string;
   readonly repair: string;
-  /** What in its last words tells. */
-  readonly pattern?: RegExp;
 }
-
-/** The last lines that say something, and before them the one that told the cause. */
-function lastWords(stderr: readonly string[], pattern: RegExp | undefined): readonly string[] {
-  const lines = stderr.filter((line) => !saysNothing.test(line));
-  const last = lines.slice(-quotedLines);
-  const telling = lines.find((line) => pattern?.test(line));
-  return telling === undefined || last.includes(telling) ? last : [telling, ...last];
-}
-
-/** Stack frames, and npm's advertisements. */
-const saysNothing = /^\s+at .+:\d+|^npm notice/;
 
 const commandNotFound: Cause = {
   code: 'command_not_found',
@@ -203,6 +189,6 @@ function findCause({ code, signal, stderr }: Exit): Cause {
   return {
     code: 'exited',
     what: code === 0 ? 'it ended by itself instead of serving' : 'it failed',
-    repair: 'Read its last words; try the same command by hand on the machine of the runtime.',
+    repair: 'Read its last words (svc server show); try the same command by hand on the machine of the runtime.',
   };
 }
