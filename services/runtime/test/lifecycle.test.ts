@@ -23,7 +23,12 @@ describe('an MCP server that does not start says why, and when it is tried again
     ['a folder with a relative path', { ...command('node'), cwd: 'docs' }, 'folder_not_found', /"docs"/],
     ['no such module', command('node', ['/no/such/file.mjs']), 'module_not_found', /exit code 1.*module/],
     ['exits at once', script('exits', ['3', 'I have had enough']), 'exited', /exit code 3: it failed\.$/],
-    ['a missing setting', script('exits', ['1', 'Error: API_KEY is required']), 'setting_missing', /exit code 1.*setting/],
+    [
+      'a missing setting',
+      script('exits', ['1', 'Error: API_KEY is required']),
+      'setting_missing',
+      /exit code 1.*setting/,
+    ],
     ['exits without a word', script('exits', ['0']), 'exited', /exit code 0.*wrote nothing/],
     ['an argument with a null byte', command('node', ['a\0b']), 'not_started', /could not be started/],
     ['a URL that is none', { kind: 'http', url: 'ftp://x', headers: {} }, 'url_invalid', /http/],
