@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import {
   chmodSync,
@@ -45,6 +46,7 @@ describe('a new installation', () => {
     expect(modeOf(join(dir, 'svc.yaml'))).toBe('644');
     const secrets = readdirSync(secretsDir).sort();
     expect(secrets).toEqual([
+      '.gitignore',
       'encryption.key',
       'jwt-private.pem',
       'jwt-public.pem',
@@ -79,29 +81,67 @@ describe('a new installation', () => {
     expect(readDefinition(other.definitionFile).id).not.toBe(definition.id);
   });
 
-  test('holds no secret in svc.yaml and keeps the rest out of git', async () => {
+  test('holds no secret in svc.yaml', async () => {
     const { dir, secretsDir } = await create();
     const definition = readFileSync(join(dir, 'svc.yaml'), 'utf8');
-    for (const name of readdirSync(secretsDir)) {
+    for (const name of readdirSync(secretsDir).filter((file) => file !== '.gitignore')) {
       expect(definition).not.toContain(readFileSync(join(secretsDir, name), 'utf8').trim());
     }
-    expect(readFileSync(join(dir, '.gitignore'), 'utf8').split('\n')).toEqual(
-      expect.arrayContaining(['secrets/', 'data/', 'state/', 'logs/']),
-    );
   });
 
   test('lists all that it created', async () => {
     const paths = readManifest(await create()).map(({ path }) => path);
     expect(paths).toEqual(
-      expect.arrayContaining(['svc.yaml', 'secrets', 'data', 'state', 'logs', 'secrets/encryption.key']),
+      expect.arrayContaining([
+        'svc.yaml',
+        'secrets',
+        'secrets/.gitignore',
+        'data',
+        'state',
+        'logs',
+        'secrets/encryption.key',
+      ]),
     );
   });
 
   test('is not begun with a wrong choice', async () => {
-    await expect(createInstallation({ dir: join(root, 'x'), ownerEmail: 'nobody' })).rejects.toThrow(
-      /owner\.email must be an e-mail/,
-    );
+    await expect(createInstallation({ dir: join(root, 'x'), ownerEmail: 'nobody' })).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: 'The owner must be given by an e-mail address, not "nobody".',
+    });
     expect(readdirSync(root)).toEqual([]);
+  });
+
+  test('is not made where the system takes no folders', async () => {
+    await expect(createInstallation({ dir: '/proc/svc-test/svc' })).rejects.toThrow(/ENOENT.*\/proc\/svc-test/);
+  });
+});
+
+describe('git', () => {
+  const git = (...words: string[]) => execFileSync('git', ['-C', root, ...words], { encoding: 'utf8' });
+  const taken = () => {
+    git('add', '--all');
+    return git('ls-files').trim().split('\n');
+  };
+
+  test('takes svc.yaml and nothing else of an installation, whatever .gitignore a project has of its own', async () => {
+    git('init', '--quiet');
+    writeFileSync(join(root, '.gitignore'), 'node_modules\n');
+    const { installation } = await createInstallation({ dir: root });
+    for (const folder of [installation.dataDir, installation.stateDir, installation.logsDir])
+      writeFileSync(join(folder, 'something'), 'x');
+    expect(taken()).toEqual(['.gitignore', 'svc.yaml']);
+  });
+
+  test('nor of one that was made before', async () => {
+    git('init', '--quiet');
+    const installation = await create();
+    for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
+    expect(ensureFolders(installation).filter(({ outcome }) => outcome !== 'kept')).toEqual([
+      { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
+      { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
+    ]);
+    expect(taken()).toEqual(['acme/svc/svc.yaml']);
   });
 });
 

@@ -1,12 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
+import { SvcError } from '../services/contracts/errors.ts';
 import { randomText } from '../services/contracts/ids.ts';
 import { checkDefinition, readDefinition } from './definition/check.ts';
-import type { ListenerName } from './definition/definition.ts';
+import { type ListenerName, shape } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
 import { type CreationStep, type Installation, installationIn } from './installation.ts';
 import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
+import { makeFolder } from './state/folder.ts';
 import { removeLeftDrafts } from './state/left-drafts.ts';
 import { type ManifestEntry, recordCreated } from './state/manifest.ts';
 
@@ -25,9 +26,6 @@ export interface CreatedInstallation {
   readonly steps: readonly CreationStep[];
 }
 
-/** Everything in an installation but its definition stays on this machine. */
-const gitignore = 'secrets/\ndata/\nstate/\nlogs/\n';
-
 export async function createInstallation(wanted: NewInstallation): Promise<CreatedInstallation> {
   const installation = installationIn(resolve(wanted.dir));
   const text = fillTemplate({
@@ -37,13 +35,10 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
     ports: wanted.ports,
   });
   // A wrong choice is refused before anything is written.
+  refuseOwner(wanted.ownerEmail);
   checkDefinition(text, installation.definitionFile);
-  mkdirSync(installation.dir, { recursive: true });
-  const steps = [
-    ensureFile(installation.definitionFile, text),
-    ensureFile(join(installation.dir, '.gitignore'), gitignore),
-    ...ensureFolders(installation),
-  ];
+  makeFolder(installation.dir);
+  const steps = [ensureFile(installation.definitionFile, text), ...ensureFolders(installation)];
   readDefinition(installation.definitionFile);
   return { installation, steps };
 }
@@ -53,16 +48,25 @@ export function ensureFolders(installation: Installation): readonly CreationStep
   const { dataDir, stateDir, logsDir, secretsDir } = installation;
   const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation)];
   for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
-  recordCreated(installation, [file('svc.yaml'), file('.gitignore'), ...steps.map(({ path }) => entryFor(path))]);
+  recordCreated(installation, [file('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
   return steps;
+}
+
+/** Told here in words of its own: in the file that the address would be written to, nobody could look for it. */
+function refuseOwner(email: string | undefined): void {
+  const { email: field } = shape.owner;
+  if (email === undefined || field.parse(email) !== null) return;
+  throw new SvcError('invalid_input', `The owner must be given by ${field.rule}, not "${email}".`, {
+    hint: 'Such as: svc init --owner-email ops@example.com',
+  });
 }
 
 function ensureFile(path: string, text: string): CreationStep {
   return { path: basename(path), outcome: writeIfAbsent(path, text, 0o644) ? 'created' : 'kept' };
 }
 
-function entryFor(path: string): ManifestEntry {
-  return path.endsWith('/') ? { kind: 'folder', path: path.slice(0, -1) } : file(path);
+function entriesFor(path: string): readonly ManifestEntry[] {
+  return path.endsWith('/') ? [{ kind: 'folder', path: path.slice(0, -1) }, file(`${path}.gitignore`)] : [file(path)];
 }
 
 function file(path: string): ManifestEntry {

@@ -1,11 +1,12 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { newKey, parseKey } from '../services/contracts/keys.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
+import { makeFolder } from './state/folder.ts';
 
 /** The files in `secrets/` that every installation has. */
 export interface SecretFiles {
@@ -49,11 +50,23 @@ export function ensureSecrets(installation: Installation): readonly CreationStep
   return steps;
 }
 
+/**
+ * Closed to others, and to git before anything lies in it: a project's own .gitignore, which is not ours to change, need not know of
+ * installations.
+ */
 export function ensurePrivateFolder(dir: string): CreationStep {
-  const created = mkdirSync(dir, { recursive: true, mode: 0o700 }) !== undefined;
-  const repaired = closeMode(dir, 0o700);
-  return { path: `${basename(dir)}/`, outcome: created ? 'created' : 'kept', ...(created ? {} : repaired) };
+  const path = `${basename(dir)}/`;
+  const created = makeFolder(dir, 0o700);
+  const closed = closeMode(dir, 0o700);
+  const ignored = writeIfAbsent(join(dir, gitignore), '*\n');
+  if (created) return { path, outcome: 'created' };
+  if (closed !== undefined) return { path, ...closed };
+  return ignored
+    ? { path, outcome: 'repaired', detail: 'git did not ignore it, now it does' }
+    : { path, outcome: 'kept' };
 }
+
+const gitignore = '.gitignore';
 
 /** Names a secret without telling it: equal for equal secrets, and useless to find one of 256 random bits. */
 export function fingerprintOf(file: string): string {
@@ -91,6 +104,7 @@ function octal(mode: number): string {
 
 function otherFiles({ secretsDir }: Installation, files: SecretFiles): readonly string[] {
   const generated = new Set(Object.values(files).filter((file) => file !== files.mailKey));
+  generated.add(join(secretsDir, gitignore));
   return readdirSync(secretsDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft'))
     .map((entry) => join(secretsDir, entry.name))
