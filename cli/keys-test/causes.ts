@@ -1,5 +1,5 @@
 import { type ErrorCode, SvcError } from '../../services/contracts/errors.ts';
-import { parseKey } from '../../services/contracts/keys.ts';
+import { keyPrefixes, parseKey } from '../../services/contracts/keys.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
 import { type Answer, isRecord, messageOf } from './exchange.ts';
 
@@ -29,6 +29,22 @@ export function refusalOf(key: Secret, answer: Answer): Cause {
       isRecord(said) && typeof said.hint === 'string'
         ? said.hint
         : 'Create a new one with "svc keys create --name NAME".',
+  };
+}
+
+/** What is typed in place of a key where an example was copied as it is, and whatever else can be in no header. */
+export function unsendable(key: Secret): Cause {
+  const text = key.reveal();
+  if (text === '') return { code: 'unauthenticated', ...textRefusals.missing };
+  const isExample = /[…<>]|\.\.\./.test(text);
+  return {
+    code: 'unauthenticated',
+    message: isExample
+      ? 'This is the placeholder of an example, not a key.'
+      : 'This is no key: it holds spaces or other characters that no key has.',
+    hint: isExample
+      ? `Put your key in the place of …: it starts with ${keyPrefixes.user}, and "svc keys create --name NAME" prints a new one.`
+      : textRefusals.malformed.hint,
   };
 }
 
@@ -64,13 +80,46 @@ export function forbidden(answer: Answer): Cause {
   };
 }
 
+/** Nothing is known of a key from an address that lets everybody in, or nobody. */
+export function asksForNoKey(url: URL, answer: Answer): Cause {
+  const location = answer.headers.location;
+  if (answer.status >= 300 && answer.status < 400 && typeof location === 'string') {
+    return {
+      code: 'unavailable',
+      message: `${url.href} leads somewhere else.`,
+      hint: `Use the address it leads to: --url ${new URL(location, url).href}`,
+    };
+  }
+  if (messageOf(answer)?.jsonrpc === '2.0') {
+    return {
+      code: 'unavailable',
+      message: `${url.href} asks for no key: it answers everybody.`,
+      hint: 'It is an MCP server of its own, not the platform, whose address "svc status" prints.',
+    };
+  }
+  return notMcp(url, answer);
+}
+
+export const unchecked: Cause = {
+  code: 'unavailable',
+  message: 'the platform answered 503.',
+  hint: 'The backend is away. See "svc status" and "svc logs backend", then try again.',
+};
+
 export function notMcp(url: URL, answer: Answer): Cause {
+  const isMcpPath = url.pathname.endsWith(mcpPath);
   return {
     code: 'unavailable',
-    message: `${url.href} did not answer as an MCP server does (status ${answer.status}).`,
-    hint: `The address ends in /mcp; "svc status" prints it. It answered: ${excerpt(answer.body)}`,
+    message: isMcpPath
+      ? `${url.href} did not answer as /mcp does (status ${answer.status}).`
+      : `this address is not /mcp: ${url.href} (status ${answer.status}).`,
+    hint: isMcpPath
+      ? `"svc status" prints the address for agents, under mcp. It answered: ${excerpt(answer.body)}`
+      : `Try --url ${new URL(mcpPath, url).href}`,
   };
 }
+
+const mcpPath = '/mcp';
 
 /** Connection errors of node, as a cause and a repair. */
 export function causeOf(error: unknown, url: URL): Cause {
@@ -83,6 +132,24 @@ export function causeOf(error: unknown, url: URL): Cause {
       code: 'unavailable',
       message: `Nothing listens on ${url.host}.`,
       hint: 'Start the platform with "svc up", or check the port.',
+    };
+  }
+  if (
+    url.protocol === 'https:' &&
+    /^(EPROTO|ERR_SSL_)/.test(code) &&
+    /wrong version|packet length/i.test(text + code)
+  ) {
+    return {
+      code: 'unavailable',
+      message: `${url.host} speaks http, not https.`,
+      hint: `Use --url ${url.href.replace('https:', 'http:')}`,
+    };
+  }
+  if (url.protocol === 'http:' && /^(ECONNRESET|HPE_)/.test(code)) {
+    return {
+      code: 'unavailable',
+      message: `${url.host} does not speak http: it may speak https.`,
+      hint: `Try --url ${url.href.replace('http:', 'https:')}`,
     };
   }
   if (code === 'CERT_HAS_EXPIRED') {

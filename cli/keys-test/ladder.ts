@@ -1,18 +1,23 @@
 import type { Secret } from '../../services/contracts/secret.ts';
+import { authenticate, endSession, listSkills, listTools, openStream, ping, shakeHands } from './ask-mcp.ts';
 import { type Cause, causeOf } from './causes.ts';
-import { type Climber, endSession, failed, steps } from './rungs.ts';
+import { askHealth, openTcp, openTls, readText, resolveName } from './reach.ts';
+import { type Climber, failed, type Mark, type Step, type Verdict } from './rung.ts';
 
 export interface Rung {
   readonly name: string;
   readonly ok: boolean;
+  readonly mark: Mark;
   readonly ms: number;
   readonly detail: string;
 }
 
 export interface LadderResult {
-  /** Is the key valid? It is wherever the platform answered anything but 401 and 503. */
+  /** No rung broke. */
   readonly ok: boolean;
-  /** HTTP status of the answer to the key; 0 where it was never asked. */
+  /** What is known of the key itself, also where a later rung broke. */
+  readonly verdict: Verdict;
+  /** HTTP status of the answer to the key; 0 where it was never sent. */
   readonly status: number;
   readonly latencyMs: number;
   readonly rungs: readonly Rung[];
@@ -25,9 +30,24 @@ export interface LadderOptions {
   readonly onRung?: (rung: Rung) => void;
 }
 
-/** Climbs from the name to the tools and stops at the first rung that breaks: that one says why the key does not work. */
+/** From the text of the key, over the name, to the skills. */
+const steps: readonly Step[] = [
+  { name: 'key', climb: readText },
+  { name: 'name resolution', climb: resolveName },
+  { name: 'TCP', climb: openTcp },
+  { name: 'TLS', climb: openTls },
+  { name: '/health', climb: askHealth },
+  { name: 'authentication', climb: authenticate },
+  { name: 'MCP handshake', climb: shakeHands },
+  { name: 'streaming', climb: openStream },
+  { name: 'ping', climb: ping },
+  { name: 'tools', climb: listTools },
+  { name: 'skills', climb: listSkills },
+];
+
+/** Climbs until the top and stops at the first rung that breaks: that one says why the key does not work. */
 export async function climb(options: LadderOptions): Promise<LadderResult> {
-  const climber: Climber = { ...options, session: null, status: 0, pingMs: 0 };
+  const climber: Climber = { ...options, session: null, status: 0, pingMs: 0, verdict: 'untested' };
   const rungs: Rung[] = [];
   let cause: Cause | null = null;
   for (const step of steps) {
@@ -37,6 +57,7 @@ export async function climb(options: LadderOptions): Promise<LadderResult> {
     const rung = {
       name: step.name,
       ok: outcome.cause === null,
+      mark: outcome.mark,
       ms: round(performance.now() - start),
       detail: outcome.detail,
     };
@@ -46,14 +67,8 @@ export async function climb(options: LadderOptions): Promise<LadderResult> {
     if (cause !== null) break;
   }
   if (climber.session !== null) await endSession(climber);
-  const answered = climber.status !== 0;
-  return {
-    ok: answered && climber.status !== 401 && climber.status !== 503,
-    status: climber.status,
-    latencyMs: climber.pingMs,
-    rungs,
-    cause,
-  };
+  const { verdict, status, pingMs } = climber;
+  return { ok: cause === null, verdict, status, latencyMs: pingMs, rungs, cause };
 }
 
 function round(ms: number): number {

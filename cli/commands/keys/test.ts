@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { status } from '../../../stack/lifecycle/status.ts';
 import { environment, type SharedFlags, SvcCommand, ToldAlready } from '../../command.ts';
+import type { Cause } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { climb, type LadderResult } from '../../keys-test/ladder.ts';
 import { installationOf } from '../../platform.ts';
@@ -34,29 +35,42 @@ export default class KeysTest extends SvcCommand {
       url,
       key,
       onRung: (rung) => {
-        const mark = rung.ok ? terminal.paint('green', '✓') : terminal.paint('red', '✗');
-        terminal.result(`${mark} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  ${rung.detail}`);
+        const mark = marks[rung.mark];
+        terminal.result(
+          `${terminal.paint(mark.colour, mark.sign)} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  ${rung.detail}`,
+        );
       },
     });
     terminal.json(found);
-    terminal.result(verdict(found));
-    if (found.cause !== null) throw new ToldAlready(exitCodeOf(found));
+    terminal.result(conclusion(found));
+    if (found.cause !== null) throw new ToldAlready(exitCodeOf(found.cause));
   }
 }
 
-function verdict(found: LadderResult): string {
-  if (found.cause === null) return 'The key is valid and the tools can be listed.';
-  const key = found.ok
-    ? 'The key is valid, but'
-    : found.status === 401
-      ? 'The key is refused:'
-      : 'The key could not be tested:';
-  return `\n${key} ${found.cause.message}\n${found.cause.hint}`;
+const marks = {
+  passed: { sign: '✓', colour: 'green' },
+  noted: { sign: '!', colour: 'yellow' },
+  untested: { sign: '–', colour: 'yellow' },
+  failed: { sign: '✗', colour: 'red' },
+} as const;
+
+const verdicts = {
+  valid: 'The key is valid, but:',
+  refused: 'The key is refused:',
+  untested: 'The key could not be tested:',
+};
+
+function conclusion({ cause, rungs, verdict }: LadderResult): string {
+  if (cause !== null) return `\n${verdicts[verdict]} ${cause.message}\n${cause.hint}`;
+  const worthALook = rungs.filter((rung) => rung.mark === 'noted').map((rung) => rung.detail);
+  return worthALook.length === 0
+    ? 'The key is valid and the tools can be listed.'
+    : `\n${verdicts.valid} ${worthALook.join(' ')}`;
 }
 
-/** 3: the key is refused. 4: it could not be tested, or it is valid and a later rung broke. */
-function exitCodeOf(found: LadderResult): number {
-  return found.status === 401 || found.status === 403 ? 3 : 4;
+/** 3: the key is refused, or what it asks for. 4: it could not be tested, or it is valid and a later rung broke. */
+function exitCodeOf({ code }: Cause): number {
+  return code === 'unauthenticated' || code === 'forbidden' ? 3 : 4;
 }
 
 async function addressOf(flags: SharedFlags & { readonly url?: string | undefined }): Promise<URL> {

@@ -93,6 +93,30 @@ describe('list_skills', () => {
     expect(await say(session, 'list_skills', { query: 'nothing like it' })).toMatch(/^No skill with/);
   });
 
+  test('tells why a key gives nothing', async () => {
+    const empty = await workspace.role('Empty', []);
+    const { text: ofEmpty } = await workspace.key('of-empty', { roles: [empty, roles.off] });
+    const ask = async (key: string) => {
+      const session = await openSession(platform.mcpUrl, key);
+      const body = rpc('tools/call', { name: 'list_skills', arguments: {} });
+      return (await send(platform.mcpUrl, { key, session, body })).body.result;
+    };
+    await until(async () => (await ask(ofEmpty)).content[0].text.includes('"Empty"'));
+    const { content, _meta } = await ask(ofEmpty);
+    expect(content[0].text).toMatch(
+      /^No skill is usable in this session\.\n\nActive, but without any skill: "Empty"\./,
+    );
+    expect(content[0].text).toContain('svc apply');
+    expect(content[0].text).toContain('Disabled by an administrator: "Off".');
+    expect(_meta).toEqual({ 'svc/skills': { skills: 0, tools: 0, names: [], unavailable: [] } });
+  });
+
+  test('counts for programs what the session sees', async () => {
+    const { result } = await call(await openSession(platform.mcpUrl, key), 'list_skills');
+    const seen = { skills: 2, tools: 3, names: ['reading', 'selling'], unavailable: [] };
+    expect(result._meta).toEqual({ 'svc/skills': seen });
+  });
+
   test('refuses what was never a cursor', async () => {
     const { error } = await call(await openSession(platform.mcpUrl, key), 'list_skills', { cursor: '!' });
     expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(/cursor/) });

@@ -1,4 +1,5 @@
 import { withoutKeys } from '../../contracts/keys.ts';
+import { type SkillsSeen, skillsSeenName } from '../../contracts/skills-seen.ts';
 import { isAvailable } from '../catalogue/availability.ts';
 import type { Role, Skill } from '../catalogue/catalogue.ts';
 import { explainSkill, names } from './explain.ts';
@@ -8,6 +9,8 @@ import { isActive, isDisclosed, isOfKey, isUsable, type View } from './view.ts';
 
 const pageMaxSkills = 50;
 const descriptionMaxChars = 500;
+/** Enough for a person to know whose skills these are. */
+const namesMax = 10;
 
 export interface ListSkillsArguments {
   readonly query?: unknown;
@@ -23,9 +26,18 @@ export function listSkills(view: View, { query, cursor }: ListSkillsArguments): 
   const rest = usable.filter(({ name }) => after === null || name > after);
   const page = rest.slice(0, pageMaxSkills);
   const lines = page.map((skill) => describe(view, skill));
-  return told(
-    [heading(usable.length, asked), ...lines, goOn(page, rest), describeRoles(view)].filter(Boolean).join('\n\n'),
-  );
+  const parts = [heading(usable.length, asked), ...lines, goOn(page, rest), describeRoles(view)];
+  return { ...told(parts.filter(Boolean).join('\n\n')), meta: { [skillsSeenName]: seen(usable) } };
+}
+
+function seen(usable: readonly Skill[]): SkillsSeen {
+  const named = (skills: readonly Skill[]) => skills.slice(0, namesMax).map(({ name }) => name);
+  return {
+    skills: usable.length,
+    tools: new Set(usable.flatMap(({ tools }) => tools)).size,
+    names: named(usable),
+    unavailable: named(usable.filter((skill) => !isAvailable(skill))),
+  };
 }
 
 function heading(count: number, asked: string): string {
@@ -36,7 +48,8 @@ function heading(count: number, asked: string): string {
 
 function describe(view: View, skill: Skill): string {
   const roles = skill.roles.filter((role) => isActive(view, role));
-  const tools = `${skill.tools.length} ${skill.tools.length === 1 ? 'tool' : 'tools'}`;
+  const count = skill.tools.length;
+  const tools = count === 0 ? 'instructions without tools' : `${count} ${count === 1 ? 'tool' : 'tools'}`;
   const loaded = isDisclosed(view, skill) ? ', loaded' : '';
   const explanation = explainSkill(skill);
   const state = isAvailable(skill) ? `Available, ${tools}${loaded}.` : `Not available${loaded}.`;
@@ -53,24 +66,31 @@ function goOn(page: readonly Skill[], rest: readonly Skill[]): string {
   return `${rest.length - page.length} more: call list_skills with the cursor "${formatCursor(last.name)}".`;
 }
 
-/** Roles that are not active, so that nothing is silently missing. */
+/** Roles that give nothing, so that nothing is silently missing. */
 function describeRoles(view: View): string {
-  const own = view.catalogue.roles.filter((role) => isOfKey(view.principal, role) && !isActive(view, role));
+  const own = view.catalogue.roles.filter((role) => isOfKey(view.principal, role));
+  if (own.length === 0) return view.principal.roles === null ? noRoles : noneOfKey;
+  const inactive = own.filter((role) => !isActive(view, role));
+  const empty = own.filter((role) => isActive(view, role) && role.skills.length === 0);
   const lines = [
+    sentence('Active, but without any skill', empty, ' Repair: an administrator puts skills into it, with svc apply.'),
     sentence(
       'Not active, and can be activated with activate_role',
-      own.filter((role) => role.enabled),
+      inactive.filter((role) => role.enabled),
     ),
     sentence(
       'Disabled by an administrator',
-      own.filter((role) => !role.enabled),
+      inactive.filter((role) => !role.enabled),
     ),
   ];
   return lines.filter(Boolean).join('\n');
 }
 
-function sentence(what: string, roles: readonly Role[]): string {
-  return roles.length === 0 ? '' : `${what}: ${names(roles.slice(0, pageMaxSkills))}.`;
+const noRoles = 'The workspace has no roles yet. Repair: an administrator creates one, with svc role create.';
+const noneOfKey = 'None of the roles of this key exists any more. Repair: create another key, with svc keys create.';
+
+function sentence(what: string, roles: readonly Role[], repair = ''): string {
+  return roles.length === 0 ? '' : `${what}: ${names(roles.slice(0, pageMaxSkills))}.${repair}`;
 }
 
 function holdsAll({ name, description }: Skill, words: readonly string[]): boolean {

@@ -5,6 +5,8 @@ export interface ToolText {
   readonly texts: readonly string[];
   /** The model is to see it as a failure that it can do something about (2025-11-25, "Tools", "Error Handling"). */
   readonly isError: boolean;
+  /** For programs, by names with a prefix; no model is shown it. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 export function told(...texts: readonly string[]): ToolText {
@@ -17,7 +19,7 @@ export function failed(...texts: readonly string[]): ToolText {
 }
 
 /** JSON text of the result of `tools/call`. */
-export function formatToolText({ texts, isError }: ToolText): string {
+export function formatToolText({ texts, isError, meta: _meta }: ToolText): string {
   const content = texts.map((text) => ({ type: 'text', text }));
-  return JSON.stringify(isError ? { content, isError } : { content });
+  return JSON.stringify({ content, ...(isError ? { isError } : {}), _meta });
 }

@@ -1,0 +1,79 @@
+import { lookup } from 'node:dns/promises';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { excerpt, unsendable } from './causes.ts';
+import { exchange } from './exchange.ts';
+import { type Climber, failed, type Outcome, passed, rungTimeoutMs } from './rung.ts';
+
+/** A text that no header can carry is no key, whatever the platform is: it is not sent, and nothing has to be there to say so. */
+export async function readText(climber: Climber): Promise<Outcome | null> {
+  if (/^[\x21-\x7e]+$/.test(climber.key.reveal())) return null;
+  climber.verdict = 'refused';
+  return failed(unsendable(climber.key));
+}
+
+export async function resolveName({ url }: Climber): Promise<Outcome> {
+  const { address } = await lookup(hostOf(url)).catch((error: unknown) => {
+    throw new SvcError('unavailable', `The name "${url.hostname}" does not resolve.`, {
+      hint: 'Check the spelling of the URL and the DNS of this machine.',
+      cause: error,
+    });
+  });
+  return passed(address);
+}
+
+export async function openTcp({ url }: Climber): Promise<Outcome> {
+  const port = portOf(url);
+  const socket = connectTcp({ host: hostOf(url), port });
+  try {
+    await settled(socket, 'connect');
+    return passed(`port ${port} is open`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+export async function openTls({ url }: Climber): Promise<Outcome | null> {
+  if (url.protocol !== 'https:') return null;
+  const host = hostOf(url);
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  const socket = connectTls({ host, port: portOf(url), ...named });
+  try {
+    await settled(socket, 'secureConnect');
+    return passed(`certificate valid until ${socket.getPeerCertificate().valid_to}`);
+  } finally {
+    socket.destroy();
+  }
+}
+
+export async function askHealth({ url }: Climber): Promise<Outcome> {
+  const health = new URL('/health', url);
+  const answer = await exchange(health, { method: 'GET', timeoutMs: rungTimeoutMs });
+  if (answer.status === 200) return passed('200');
+  return failed({
+    code: 'unavailable',
+    message: `${health.href} answered ${answer.status}, not 200: this is not the address of remote-mcp.`,
+    hint: `Use the mcp address that "svc status" prints. It answered: ${excerpt(answer.body)}`,
+  });
+}
+
+function settled(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.setTimeout(rungTimeoutMs, () =>
+      reject(
+        new SvcError('timeout', `No connection within ${rungTimeoutMs / 1000} s.`, { hint: 'A firewall may drop it.' }),
+      ),
+    );
+    socket.once(event, resolve);
+    socket.once('error', reject);
+  });
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+}

@@ -1,0 +1,48 @@
+import type { Secret } from '../../services/contracts/secret.ts';
+import type { Cause } from './causes.ts';
+
+/** How a rung held: `noted` holds but is worth a look, `untested` could not tell anything about the key. */
+export type Mark = 'passed' | 'noted' | 'untested' | 'failed';
+
+/** What a key turned out to be. `untested`: the address was not reached, or its answer says nothing about a key. */
+export type Verdict = 'valid' | 'refused' | 'untested';
+
+export interface Climber {
+  readonly url: URL;
+  readonly key: Secret;
+  session: string | null;
+  /** HTTP status of the answer to the key; 0 where it was never sent. */
+  status: number;
+  pingMs: number;
+  verdict: Verdict;
+}
+
+export interface Outcome {
+  readonly mark: Mark;
+  readonly detail: string;
+  readonly cause: Cause | null;
+}
+
+export interface Step {
+  readonly name: string;
+  /** Null where the rung does not apply. */
+  readonly climb: (climber: Climber) => Promise<Outcome | null>;
+}
+
+export const rungTimeoutMs = 10_000;
+
+export function passed(detail: string): Outcome {
+  return { mark: 'passed', detail, cause: null };
+}
+
+export function noted(detail: string): Outcome {
+  return { mark: 'noted', detail, cause: null };
+}
+
+export function untested(cause: Cause): Outcome {
+  return { mark: 'untested', detail: `could not be tested: ${cause.message}`, cause };
+}
+
+export function failed(cause: Cause): Outcome {
+  return { mark: 'failed', detail: cause.message, cause };
+}
