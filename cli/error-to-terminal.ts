@@ -1,5 +1,6 @@
 import { type ErrorCode, type SvcError, toSvcError } from '../services/contracts/errors.ts';
 import { withoutKeys } from '../services/contracts/keys.ts';
+import { fileFailure } from '../stack/state/file-failure.ts';
 import type { Terminal } from './output/terminal.ts';
 
 /** Exit codes of the command line, a contract with scripts: 1 failed, 2 wrong use, 3 refused, 4 not reachable, 5 conflict. */
@@ -24,7 +25,7 @@ export function exitCodeOf(error: SvcError): number {
 
 /** Says what went wrong, to people on stderr or to programs on stdout, and returns the exit code. */
 export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: boolean): number {
-  const error = toSvcError(thrown);
+  const error = fileFailure(thrown) ?? toSvcError(thrown);
   const message = error.code === 'internal' ? withoutKeys(bugMessage(error)) : error.message;
   const hint = error.hint ?? (error.code === 'internal' ? 'Set SVC_DEBUG=1 to see where it happened.' : undefined);
   if (terminal.asJson) {

@@ -7,6 +7,7 @@ import { createInstallation } from '../create-installation.ts';
 import type { Installation } from '../installation.ts';
 import { up } from '../lifecycle/up.ts';
 import type { Urls } from '../lifecycle/urls.ts';
+import { fileFailure } from '../state/file-failure.ts';
 import { setUpDemo } from './demo.ts';
 
 /** `npm start`: an installation with a demo in ./svc, in the foreground, until Ctrl-C. */
@@ -22,7 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   await startDemo();
 } catch (thrown) {
-  const error = toSvcError(thrown);
+  const error = fileFailure(thrown) ?? toSvcError(thrown);
   const text = error.cause instanceof Error && error.code === 'internal' ? error.cause.message : error.message;
   process.stderr.write(`${text}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
   process.exitCode = 1;

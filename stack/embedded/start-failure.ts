@@ -1,5 +1,6 @@
 import { type SvcError, toSvcError } from '../../services/contracts/errors.ts';
 import type { ListenerName } from '../definition/definition.ts';
+import { fileFailure } from '../state/file-failure.ts';
 
 export type FailingPart = ListenerName | 'platform';
 
@@ -10,7 +11,7 @@ export class StartFailure extends Error {
   readonly error: SvcError;
 
   constructor(part: FailingPart, check: string, thrown: unknown) {
-    const error = toSvcError(thrown);
+    const error = fileFailure(thrown) ?? toSvcError(thrown);
     super(`${part}: ${check}: ${error.message}`, { cause: thrown });
     this.part = part;
     this.check = check;

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -22,7 +22,7 @@ export type LockName = 'command' | 'platform';
 export function acquireLock(installation: Installation, name: LockName): Lock {
   const { stateDir } = installation;
   const path = join(stateDir, `${name}.lock`);
-  const database = new DatabaseSync(path, { timeout: handOverMs });
+  const database = openDatabase(path);
   try {
     // SQLite wants to write to an empty file before it locks it, and on a full disk a platform must still be stopped.
     if (statSync(path).size === 0) database.exec('PRAGMA user_version = 1');
@@ -35,6 +35,12 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
   }
   noteHolder(installation, name);
   return { release: () => (database.isOpen ? database.close() : undefined) };
+}
+
+/** SQLite says neither which file it could not open nor why; the system does. */
+function openDatabase(path: string): DatabaseSync {
+  closeSync(openSync(path, 'a', 0o600));
+  return new DatabaseSync(path, { timeout: handOverMs });
 }
 
 /** Whoever is just letting go is waited for; whoever is at work takes longer. */

@@ -1,0 +1,102 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { toSvcError } from '../../services/contracts/errors.ts';
+import { createInstallation } from '../create-installation.ts';
+import { down } from '../lifecycle/down.ts';
+import { status } from '../lifecycle/status.ts';
+import { up } from '../lifecycle/up.ts';
+import { fileFailure } from './file-failure.ts';
+
+let dir: string;
+/** Of no rights beyond its own: root may do everything, so it becomes somebody else for a moment. */
+const person = process.geteuid?.() === 0 ? 65_534 : (process.geteuid?.() ?? 0);
+const own = process.geteuid?.() ?? 0;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-files-'));
+  if (own === 0) chownSync(dir, person, person);
+});
+afterEach(() => {
+  chmodSync(dir, 0o700);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** What is said of what that person is refused. */
+async function refusal(work: () => unknown) {
+  process.seteuid?.(person);
+  try {
+    await work();
+  } catch (error) {
+    // As it comes to the outlets.
+    return fileFailure(error) ?? error;
+  } finally {
+    process.seteuid?.(own);
+  }
+  throw new Error('nothing was refused');
+}
+
+test("a folder in somebody else's", async () => {
+  expect(await refusal(() => createInstallation({ dir: '/svc-test/svc' }))).toMatchObject({
+    code: 'forbidden',
+    message: expect.stringMatching(/^"\/svc-test" may not be made by \S+: "\/" belongs to root\.$/),
+    hint: 'Use svc as root, or choose a folder of your own with --dir.',
+  });
+  expect(existsSync('/svc-test')).toBe(false);
+});
+
+test('a folder of your own that is closed', async () => {
+  chmodSync(dir, 0o500);
+  expect(await refusal(() => createInstallation({ dir: join(dir, 'svc') }))).toMatchObject({
+    code: 'forbidden',
+    message: expect.stringMatching(/svc" may not be made by \S+: the mode of "\S+" is 0500\.$/),
+    hint: `Open it to yourself: chmod u+rwX "${dir}"`,
+  });
+});
+
+test.skipIf(own !== 0)("somebody else's installation: nothing of it can be asked or done", async () => {
+  chmodSync(dir, 0o755);
+  const { installation } = await createInstallation({ dir });
+  for (const work of [
+    () => status({ installation }),
+    () => up({ installation, env: {} }),
+    () => down({ installation }),
+  ]) {
+    expect(await refusal(work)).toMatchObject({
+      code: 'forbidden',
+      message: expect.stringMatching(/state.*" may not be .* by nobody: .* belongs to root\.$/),
+      hint: expect.stringContaining('Use svc as root'),
+    });
+  }
+});
+
+test('a file where a folder is needed, and a folder where a file is', async () => {
+  const file = join(dir, 'svc');
+  writeFileSync(file, '');
+  for (const below of [file, join(file, 'deeper')]) {
+    expect(await refusal(() => createInstallation({ dir: below }))).toMatchObject({
+      code: 'invalid_input',
+      message: `"${file}" is a file, and a folder is needed there.`,
+    });
+  }
+  mkdirSync(join(dir, 'other', 'svc.yaml'), { recursive: true });
+
+  expect(await refusal(() => writeFileSync(join(dir, 'other', 'svc.yaml'), ''))).toMatchObject({
+    message: `"${join(dir, 'other', 'svc.yaml')}" is a folder, and a file is needed there.`,
+  });
+});
+
+test('where the system takes no folders', async () => {
+  expect(await refusal(() => createInstallation({ dir: '/proc/svc-test' }))).toMatchObject({
+    code: 'invalid_input',
+    message: 'No folder can be made in "/proc".',
+  });
+});
+
+test('it is found beneath what others made of it, and nothing else is', async () => {
+  const said = await refusal(() => createInstallation({ dir: '/svc-test' }));
+  expect(fileFailure(toSvcError(said instanceof Error ? said.cause : null))).toMatchObject({ code: 'forbidden' });
+  expect(fileFailure(new TypeError('a bug'))).toBeNull();
+  expect(fileFailure(toSvcError(new TypeError('a bug')))).toBeNull();
+});
