@@ -2,15 +2,17 @@ import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
 import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { everyPage } from '../every-page.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
 
 /** Nodes read at once: a page must not keep the event loop for more than a few milliseconds. */
-const pageMax = 100;
+const toolPageMax = 100;
 /** Instructions may be long. */
 const skillPageMax = 20;
 /** Edges followed from one node; the rules of skills and roles allow no more. */
-const edgesMax = 1000;
+const edgesEach = pageMax;
+/** Nodes whose edges are followed at once, even if each has as many as it may. */
+const followedMax = edgesMax / edgesEach;
 
 type Tagged = Pick<Node<'workspace'>, 'revision' | 'statusRevision'>;
 
@@ -48,8 +50,8 @@ async function isUnchanged(graph: Graph, before: Node<'workspace'>): Promise<boo
 type Slices = AsyncGenerator<readonly CatalogueEntry[], void, undefined>;
 
 async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
-  for await (const servers of everyPage(graph, { type: 'mcpServer', anchor, limit: pageMax })) {
-    const options = { anchor, limitEach: edgesMax };
+  for await (const servers of everyPage(graph, { type: 'mcpServer', anchor, limit: followedMax })) {
+    const options = { anchor, limitEach: edgesEach };
     const statuses = await graph.followBack({ from: 'status', edge: 'server' }, idsOf(servers), options);
     yield servers.map((server) => {
       const state = stateOf(server, statuses.get(server.id) ?? []);
@@ -61,7 +63,7 @@ async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
 }
 
 async function* tools(graph: Graph, anchor: WorkspaceId): Slices {
-  for await (const nodes of everyPage(graph, { type: 'tool', anchor, limit: pageMax })) {
+  for await (const nodes of everyPage(graph, { type: 'tool', anchor, limit: toolPageMax })) {
     yield nodes.flatMap(toolEntry);
   }
 }
@@ -100,8 +102,8 @@ async function skillEntry(
 }
 
 async function* roles(graph: Graph, anchor: WorkspaceId): Slices {
-  for await (const page of everyPage(graph, { type: 'role', anchor, limit: pageMax })) {
-    const options = { anchor, limitEach: edgesMax };
+  for await (const page of everyPage(graph, { type: 'role', anchor, limit: followedMax })) {
+    const options = { anchor, limitEach: edgesEach };
     const skills = await graph.follow({ from: 'role', edge: 'skills' }, idsOf(page), options);
     yield page.map(({ id, name, description, enabled }) => {
       return { entry: 'role', id, name, description, enabled, skills: idsOf(skills.get(id) ?? []) };

@@ -111,7 +111,7 @@ export type Cursor = string & { readonly cursor: unique symbol };
 export interface FollowOptions<Type extends TypeName> {
   /** Of the type that the edge starts from: what lies in another workspace has no edges here, in either direction. */
   readonly anchor: Anchor<Type>;
-  /** 1 to `pageMax`. */
+  /** 1 to `pageMax`; times the number of nodes it may be more than `edgesMax`, as long as the edges are not. */
   readonly limitEach: number;
 }
 
@@ -153,3 +153,5 @@ export type NewNode<Type extends TypeName> = FullFields<Type> & Owner<Type> & { 
 export type UpdateOptions<Type extends TypeName> = { readonly anchor: Anchor<Type>; readonly ifVersion?: number };
 
 export const pageMax = 1000;
+/** Edges that one `follow` or `followBack` may give: more would be a page that nobody can hold. */
+export const edgesMax = 50_000;

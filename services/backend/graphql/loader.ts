@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WorkspaceId } from '../../contracts/ids.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
 
 /**
- * Follows edges for all nodes of a page in one round trip, however many resolvers ask: `load.skillsOfRole(role, 100)`. Made for one
+ * Follows edges for all nodes of a page in as few round trips as possible, however many resolvers ask: `load.skillsOfRole(role, 100)`. Made for one
  * request, and ends with it. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
  */
 export type Loader = ReturnType<typeof createLoader>;
@@ -34,6 +34,20 @@ export function createLoader(graph: Graph, signal: AbortSignal) {
     },
     personOfMember: async (member: Node<'member'>) => (await personOfMember(member, 1))[0] ?? null,
   };
+}
+
+/** As many nodes at once as the graph follows edges of, even if each has as many as it may. */
+async function inSlices<Item>(
+  ids: readonly string[],
+  limitEach: number,
+  load: (slice: readonly string[]) => Promise<ReadonlyMap<string, Item>>,
+): Promise<ReadonlyMap<string, Item>> {
+  const atOnce = Math.min(pageMax, Math.floor(edgesMax / limitEach));
+  const loaded = new Map<string, Item>();
+  for (let from = 0; from < ids.length; from += atOnce) {
+    for (const [id, item] of await load(ids.slice(from, from + atOnce))) loaded.set(id, item);
+  }
+  return loaded;
 }
 
 /** What edges start from or end at. */
@@ -67,8 +81,10 @@ function batched<Item>(
       const ids = new Set<string>();
       const loaded = nextTurn().then(() => {
         batches.delete(key);
-        signal.throwIfAborted();
-        return loadMany([...ids], { anchor: node.workspace, limitEach: limit });
+        return inSlices([...ids], limit, (slice) => {
+          signal.throwIfAborted();
+          return loadMany(slice, { anchor: node.workspace, limitEach: limit });
+        });
       });
       batch = { ids, loaded };
       batches.set(key, batch);

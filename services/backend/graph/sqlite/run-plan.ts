@@ -1,4 +1,5 @@
 import { SvcError } from '../../../contracts/errors.ts';
+import { edgesMax } from '../graph.ts';
 import type { Connection, Row } from './connection.ts';
 import type { FollowPlan, RowsPlan } from './read-plan.ts';
 import type { Sql } from './sql.ts';
@@ -9,9 +10,6 @@ export interface Followed {
   /** For each id that was asked for, in order: places in `rows`. */
   readonly ends: readonly (readonly number[])[];
 }
-
-/** Of one read: what is more would be a page that nobody can hold. */
-const endsMax = 50_000;
 
 export function runRows(connection: Connection, plan: RowsPlan): Row[] {
   if (plan.steps.length === 1 && plan.shortcuts.length === 0) return runSteps(connection, plan.steps, plan.limit);
@@ -34,9 +32,9 @@ export function followFew(connection: Connection, plan: FollowPlan, max: number)
 }
 
 export function runFollow(connection: Connection, plan: FollowPlan): Followed {
-  const followed = connection.snapshot(() => follow(connection, plan, endsMax));
+  const followed = connection.snapshot(() => follow(connection, plan, edgesMax));
   if (followed !== null) return followed;
-  throw new SvcError('too_large', `More than ${endsMax} edges were to be followed at once: follow fewer nodes.`);
+  throw new SvcError('too_large', `More than ${edgesMax} edges were to be followed at once: follow fewer nodes.`);
 }
 
 /** Null as soon as there are more ends than `max`. */
