@@ -1,6 +1,7 @@
 import { Command } from '@oclif/core/command';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../services/contracts/errors.ts';
+import { withName } from './name.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 
 /** Flags that every command has. */
@@ -10,6 +11,11 @@ export const sharedFlags = {
   quiet: Flags.boolean({ summary: 'Print the result and errors only.', helpGroup: 'GLOBAL' }),
   'no-input': Flags.boolean({ summary: 'Never ask; a missing answer is an error.', helpGroup: 'GLOBAL' }),
 };
+
+/** Those of them that take no value, as they are typed. */
+export const sharedSwitches: readonly string[] = Object.entries(sharedFlags).flatMap(([name, flag]) =>
+  flag.type === 'boolean' ? [`--${name}`] : [],
+);
 
 export interface SharedFlags {
   readonly dir?: string | undefined;
@@ -25,8 +31,22 @@ export abstract class SvcCommand extends Command {
   protected terminal(flags: SharedFlags): Terminal {
     return openTerminal(
       { json: flags.json, quiet: flags.quiet, noInput: flags['no-input'] },
-      { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: environment },
+      {
+        stdin: process.stdin,
+        stdout: process.stdout,
+        stderr: process.stderr,
+        env: environment,
+        asTyped: withName(this.config.bin, this.config.commandIDs),
+      },
     );
+  }
+
+  /** The one place where what oclif says of wrong flags and arguments becomes what we say. */
+  protected override async catch(thrown: unknown): Promise<never> {
+    const command = this.config.findCommand(this.id ?? '');
+    if (thrown instanceof SvcError || command === undefined) throw thrown;
+    const { wrongUse } = await import('./wrong-use.ts');
+    throw wrongUse(thrown, command) ?? thrown;
   }
 }
 

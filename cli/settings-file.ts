@@ -8,7 +8,7 @@ export interface Setting {
 
 const fileMaxBytes = 1024 * 1024;
 
-/** NAME=value lines (--env-file) or Name: value lines (--header-file): secrets come from files, never from arguments. */
+/** NAME=value lines (--variable-file) or Name: value lines (--header-file): secrets come from files, never from arguments. */
 export async function readSettings(flag: string, file: string, separator: '=' | ':'): Promise<Setting[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new SvcError('invalid_input', `${flag} "${file}" cannot be read: ${error.code ?? error.message}.`);

@@ -28,23 +28,25 @@ interface Streams {
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** How the commands that a text for people names are typed here. */
+  readonly asTyped: (text: string) => string;
 }
 
 export function openTerminal(options: TerminalOptions, streams: Streams): Terminal {
-  const { stdout, stderr, env } = streams;
+  const { stdout, stderr, env, asTyped } = streams;
   const coloured = wantsColour(env, Boolean(stdout.isTTY));
   return {
     result(text) {
-      if (!options.json) stdout.write(ended(text));
+      if (!options.json) stdout.write(ended(asTyped(text)));
     },
     json(value) {
       if (options.json) stdout.write(`${JSON.stringify(value)}\n`);
     },
     talk(text) {
-      if (!options.quiet) stderr.write(ended(text));
+      if (!options.quiet) stderr.write(ended(asTyped(text)));
     },
     complain(text) {
-      stderr.write(ended(text));
+      stderr.write(ended(asTyped(text)));
     },
     paint: (colour, text) => (coloured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text),
     asJson: options.json,

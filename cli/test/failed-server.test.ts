@@ -39,3 +39,10 @@ describe('an MCP server that ends at once', () => {
     expect(stderr).toEqual(words);
   });
 });
+
+test('a command keeps its words as they were typed, also where one stands twice', async () => {
+  const args = ['-e', 'process.exitCode = 3', '-v', 'a:a', '-v', 'b:b', 'twice', process.execPath];
+  await svc('server', 'add', 'twice', '--', process.execPath, ...args);
+  const { stdout } = await svc('server', 'show', 'twice', '--json');
+  expect(JSON.parse(stdout).launch).toMatchObject({ command: process.execPath, args });
+});

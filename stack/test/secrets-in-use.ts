@@ -160,18 +160,18 @@ export class SecretsInUse {
     } as const;
     const pathOf = (name: keyof typeof files) => join(this.platform.folder, files[name][0]);
     for (const [name, text] of Object.values(files)) writeFileSync(join(this.platform.folder, name), text);
-    await this.platform.addServer('good', foreignServers.everything, ['--env-file', pathOf('good')]);
+    await this.platform.addServer('good', foreignServers.everything, ['--variable-file', pathOf('good')]);
     const failing = join(this.platform.folder, 'failing.mjs');
     writeFileSync(failing, telling);
     const command = ['--', process.execPath, failing];
-    await this.platform.fails('server', 'add', 'failing', '--env-file', pathOf('failing'), ...command);
+    await this.platform.fails('server', 'add', 'failing', '--variable-file', pathOf('failing'), ...command);
     const { port } = this.#upstream.address() as AddressInfo;
     const url = (at: number) => ['--url', `http://127.0.0.1:${at}/mcp`];
     await this.platform.fails('server', 'add', 'refused', ...url(port), '--header-file', pathOf('refused'));
     await this.platform.fails('server', 'add', 'unreachable', ...url(1), '--header-file', pathOf('unreachable'));
     // Once more for people, whose answers are worded otherwise.
     await this.platform.run(['server', 'remove', 'failing']);
-    await this.platform.run(['server', 'add', 'failing', '--env-file', pathOf('failing'), ...command]);
+    await this.platform.run(['server', 'add', 'failing', '--variable-file', pathOf('failing'), ...command]);
   }
 
   async #callTools(key: string): Promise<void> {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await Promise.all([
     platform.addServer('everything', everything),
     platform.addServer('files', [...filesystem, platform.folder]),
-    platform.addServer('memory', memory, ['--env-file', remembered]),
+    platform.addServer('memory', memory, ['--variable-file', remembered]),
   ]);
   const demos = ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'];
   skills.demos = await platform.addSkill(

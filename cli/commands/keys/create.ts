@@ -24,9 +24,14 @@ export default class KeysCreate extends SvcCommand {
     },
   ];
   static override flags = {
-    name: Flags.string({ summary: 'Name of the key.', required: true }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
-    role: Flags.string({ summary: 'A role it may use, by name or id; may be repeated. Default: all.', multiple: true }),
+    name: Flags.string({ summary: 'Name of the key.', helpValue: 'NAME', required: true }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
+    role: Flags.string({
+      summary: 'A role it may use, by name or id; may be repeated. Default: all.',
+      helpValue: 'ROLE',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
     expires: Flags.string({ summary: 'When it expires: 30d, 12h or a date. Default: never.', helpValue: 'TIME' }),
   };
 

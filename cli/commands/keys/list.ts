@@ -24,7 +24,9 @@ export default class KeysList extends SvcCommand {
     { description: 'All keys', command: '<%= config.bin %> keys list' },
     { description: 'For a script', command: '<%= config.bin %> keys list --json' },
   ];
-  static override flags = { workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(KeysList);

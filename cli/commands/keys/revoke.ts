@@ -17,7 +17,9 @@ export default class KeysRevoke extends SvcCommand {
   static override args = {
     key: Args.string({ description: 'Id, or name of a key that is not revoked', required: true, name: 'ID|NAME' }),
   };
-  static override flags = { workspace: Flags.string({ summary: 'Workspace of the key.', default: defaultWorkspace }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace of the key.', default: defaultWorkspace, helpValue: 'NAME' }),
+  };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(KeysRevoke);

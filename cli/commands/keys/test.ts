@@ -19,7 +19,7 @@ export default class KeysTest extends SvcCommand {
   ];
   static override strict = false;
   static override flags = {
-    url: Flags.string({ summary: 'Address of /mcp; default: the one of this installation.' }),
+    url: Flags.string({ summary: 'Address of /mcp; default: the one of this installation.', helpValue: 'URL' }),
     'key-file': Flags.string({ summary: 'File that holds the key.', helpValue: 'FILE' }),
   };
 

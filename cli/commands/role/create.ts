@@ -19,9 +19,14 @@ export default class RoleCreate extends SvcCommand {
   ];
   static override args = { name: Args.string({ description: 'Name of the role', required: true, name: 'NAME' }) };
   static override flags = {
-    skill: Flags.string({ summary: 'A skill by name or id; may be repeated.', multiple: true }),
-    description: Flags.string({ summary: 'What the role is for.', default: '' }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+    skill: Flags.string({
+      summary: 'A skill by name or id; may be repeated.',
+      helpValue: 'SKILL',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    description: Flags.string({ summary: 'What the role is for.', helpValue: 'TEXT', default: '' }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
   };
 
   async run(): Promise<void> {

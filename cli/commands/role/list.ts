@@ -11,7 +11,9 @@ export default class RoleList extends SvcCommand {
     { description: 'All roles', command: '<%= config.bin %> role list' },
     { description: 'For a script', command: '<%= config.bin %> role list --json' },
   ];
-  static override flags = { workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(RoleList);

@@ -3,7 +3,8 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { interruption, SvcCommand, ToldAlready } from '../../command.ts';
+import { interruption, SvcCommand, sharedSwitches, ToldAlready } from '../../command.ts';
+import { checkLaunchWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools } from '../../output/server.ts';
 import { defaultWorkspace, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
@@ -27,22 +28,25 @@ export default class ServerAdd extends SvcCommand {
       command: '<%= config.bin %> server add crm --url https://crm.example.com/mcp --header-file crm.headers',
     },
   ];
-  static override strict = false;
+  static override usage = 'server add NAME (-- COMMAND [ARG…] | --url URL)';
   static override args = { name: Args.string({ description: 'Name of the MCP server', required: true, name: 'NAME' }) };
   static override flags = {
-    url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.' }),
+    url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.', helpValue: 'URL' }),
     cwd: Flags.string({ summary: 'Folder the command runs in.', helpValue: 'DIR' }),
-    'env-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
+    'variable-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
     'header-file': Flags.string({ summary: 'File with Name: value lines for the URL.', helpValue: 'FILE' }),
     runtime: Flags.string({ summary: "Runtime that runs it; default: the platform's own.", helpValue: 'NAME' }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
   };
 
   async run(): Promise<void> {
-    const { args, argv, flags } = await this.parse(ServerAdd);
+    const words = splitLaunch(this.argv);
+    checkLaunchWords(words, sharedSwitches);
+    const { args, flags } = await this.parse(ServerAdd, [...words.own]);
     const terminal = this.terminal(flags);
-    const [command, ...commandArgs] = argv.map(String).slice(1);
-    const env = flags['env-file'] === undefined ? [] : await readSettings('--env-file', flags['env-file'], '=');
+    const [command, ...commandArgs] = words.command ?? [];
+    const env =
+      flags['variable-file'] === undefined ? [] : await readSettings('--variable-file', flags['variable-file'], '=');
     const headers =
       flags['header-file'] === undefined ? [] : await readSettings('--header-file', flags['header-file'], ':');
     const launch = launchOf({ command, args: commandArgs, cwd: flags.cwd, env, url: flags.url, headers });
@@ -91,7 +95,7 @@ function launchOf({ command, args, cwd, env, url, headers }: Wanted): object {
   }
   if (url !== undefined) {
     if (env.length > 0 || cwd !== undefined)
-      throw new SvcError('invalid_input', '--env-file and --cwd are for a command, not for --url.');
+      throw new SvcError('invalid_input', '--variable-file and --cwd are for a command, not for --url.');
     return { url, headers };
   }
   if (command === undefined) {

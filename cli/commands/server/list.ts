@@ -15,7 +15,9 @@ export default class ServerList extends SvcCommand {
     { description: 'All MCP servers', command: '<%= config.bin %> server list' },
     { description: 'For a script', command: '<%= config.bin %> server list --json' },
   ];
-  static override flags = { workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ServerList);

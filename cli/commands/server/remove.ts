@@ -14,7 +14,7 @@ export default class ServerRemove extends SvcCommand {
   ];
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace of the MCP server.', default: defaultWorkspace }),
+    workspace: Flags.string({ summary: 'Workspace of the MCP server.', default: defaultWorkspace, helpValue: 'NAME' }),
   };
 
   async run(): Promise<void> {

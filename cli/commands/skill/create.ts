@@ -35,11 +35,12 @@ export default class SkillCreate extends SvcCommand {
     tool: Flags.string({
       summary: 'A tool as MCPSERVER/TOOL; may be repeated.',
       multiple: true,
+      multipleNonGreedy: true,
       helpValue: 'MCPSERVER/TOOL',
     }),
-    description: Flags.string({ summary: 'What the skill is for, in a sentence.', default: '' }),
+    description: Flags.string({ summary: 'What the skill is for, in a sentence.', helpValue: 'TEXT', default: '' }),
     instructions: Flags.string({ summary: 'File with instructions (Markdown).', helpValue: 'FILE' }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace }),
+    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
   };
 
   async run(): Promise<void> {
@@ -68,6 +69,12 @@ export default class SkillCreate extends SvcCommand {
 }
 
 function parseTool(text: string): { readonly mcpServer: string; readonly tool: string } {
+  const several = text.split(',');
+  if (several.length > 1) {
+    throw new SvcError('invalid_input', `--tool names one tool, not "${text}".`, {
+      hint: `Write it once for each: ${several.map((one) => `--tool ${one.trim()}`).join(' ')}`,
+    });
+  }
   const [, mcpServer, tool] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
   if (mcpServer === undefined || tool === undefined) {
     throw new SvcError('invalid_input', `--tool must be MCPSERVER/TOOL, such as files/read_file, not "${text}".`);

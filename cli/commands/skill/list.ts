@@ -14,7 +14,9 @@ export default class SkillList extends SvcCommand {
       command: '<%= config.bin %> skill list --workspace Acme --json',
     },
   ];
-  static override flags = { workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace }) };
+  static override flags = {
+    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SkillList);

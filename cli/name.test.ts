@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { commandName, withName } from './name.ts';
+
+const ids = ['up', 'status', 'keys:create', 'server:add'];
+
+test('only what npm runs as a command is called npx svc', () => {
+  expect(commandName({ npm_command: 'exec' })).toBe('npx svc');
+  expect(commandName({ npm_command: 'run-script' })).toBe('svc');
+  expect(commandName({})).toBe('svc');
+});
+
+describe('with npx', () => {
+  const told = withName('npx svc', ids);
+  test.each([
+    ['Start it: svc up', 'Start it: npx svc up'],
+    ['svc status tells which one runs; svc up ends it.', 'npx svc status tells which one runs; npx svc up ends it.'],
+    ['SVC_API_KEY=… svc keys create', 'SVC_API_KEY=… npx svc keys create'],
+    ['See svc --help.', 'See npx svc --help.'],
+    ['"svc server add x"', '"npx svc server add x"'],
+  ])('%s', (text, expected) => expect(told(text)).toBe(expected));
+
+  test.each([
+    'npx svc up',
+    'npx --no svc up',
+    'svc needs Node 24',
+    './svc up',
+    '/opt/svc status',
+    'my-svc up',
+    'svc upwards',
+  ])('nothing changes in: %s', (text) => expect(told(text)).toBe(text));
+});
+
+test('without npx no text changes', () => expect(withName('svc', ids)('Start it: svc up')).toBe('Start it: svc up'));

@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSvc } from './run-svc.ts';
+
+let cwd = '';
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-cli-'));
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+
+const svc = (line: string, ...more: string[]) => runSvc([...line.split(' '), ...more], { cwd });
+
+const keysCreate = 'Usage: svc keys create --name NAME [--workspace NAME] [--role ROLE]… [--expires TIME]';
+
+describe('what was typed wrong is said with the way to write it', () => {
+  const rows: readonly (readonly [line: string, told: string])[] = [
+    // Flags.
+    ['status --jsno', 'There is no flag --jsno.\nDid you mean --json?\nUsage: svc status [--watch]'],
+    ['status --watchh', 'There is no flag --watchh.\nDid you mean --watch?\nUsage: svc status [--watch]'],
+    ['status -x', 'There is no flag -x.\nUsage: svc status [--watch]'],
+    ['--jsn status', 'There is no flag --jsn before a command.\nDid you mean --json?'],
+    ['keys create --name', `--name needs a value: --name NAME.\n${keysCreate}`],
+    ['keys create --name a --name b', `--name was given more than once.\n${keysCreate}`],
+    ['keys create', `--name is missing.\n${keysCreate}`],
+    [
+      'server add x --env-file=/dev/null',
+      '--env-file is a flag of Node, which reads that file for itself.\nDid you mean --variable-file FILE?\nUsage: svc server add NAME (-- COMMAND [ARG…] | --url URL)',
+    ],
+    [
+      'skill create x --tool a/b,c/d',
+      '--tool names one tool, not "a/b,c/d".\nWrite it once for each: --tool a/b --tool c/d',
+    ],
+    // Words.
+    ['keys create laptop', `"laptop" has no place here.\nDid you mean --name laptop?\n${keysCreate}`],
+    ['keys create --name x --role A B', `"B" is one word too many.\n${keysCreate}`],
+    ['status extra', '"extra" is one word too many.\nUsage: svc status [--watch]'],
+    ['server show', 'NAME is missing.\nUsage: svc server show NAME [--workspace NAME]'],
+    // Commands by the names that other programs give them.
+    ['start', '"svc start" is not a command.\nDid you mean "svc up"?'],
+    ['stop', '"svc stop" is not a command.\nDid you mean "svc down"?'],
+    ['restart', '"svc restart" is not a command.\nStop it, then start it: svc down && svc up'],
+    ['ps', '"svc ps" is not a command.\nDid you mean "svc status"?'],
+    ['server rm x', '"svc server rm" is not a command.\nDid you mean "svc server remove"?'],
+    ['servers delete x', '"svc servers delete" is not a command.\nDid you mean "svc server remove"?'],
+    ['keys delete', '"svc keys delete" is not a command.\nDid you mean "svc keys revoke"?'],
+    ['skill remove x', '"svc skill remove" is not a command.\nThere are: svc skill create, svc skill list.'],
+    ['help nosuch', '"svc nosuch" is not a command.\nSee svc --help.'],
+    // The command of an MCP server.
+    [
+      'server add foo npx -y bar',
+      'The command of an MCP server stands after --.\nPut -- before the command: svc server add foo -- npx -y bar',
+    ],
+    [
+      'server add --cwd docs foo npx -y bar',
+      'The command of an MCP server stands after --.\nPut -- before the command: svc server add --cwd docs foo -- npx -y bar',
+    ],
+    [
+      'server add a b -- node x',
+      '"b" is one word too many: before -- there is only the name.\nPut the whole command after --: svc server add a -- node x',
+    ],
+  ];
+  test.each(rows)('svc %s', async (line, told) => {
+    const run = await svc(line);
+    expect(run).toEqual({ code: 2, stdout: '', stderr: `Error: ${told}\n` });
+  });
+
+  test('a command in quotes', async () => {
+    const run = await svc('server add x --', "npx -y it's");
+    expect(run.stderr).toBe(
+      `Error: The command "npx -y it's" is one word with spaces.\nLeave out the quotes: svc server add x -- npx -y 'it'\\''s'\n`,
+    );
+    expect(run.code).toBe(2);
+  });
+});
+
+describe('--json asks for JSON also of what is no command', () => {
+  test.each(['--json', 'skills --json', '--json nosuch', '--json status extra'])('svc %s', async (line) => {
+    const run = await svc(line);
+    expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: 'invalid_input' } });
+    expect([run.stderr, run.code]).toEqual(['', 2]);
+  });
+});
+
+describe('help', () => {
+  test.each([
+    ['-h', /^EXIT CODES\n {2}0 +done/m],
+    ['help', /^EXIT CODES\n {2}0 +done/m],
+    ['--help', /^ {2}130 +interrupted/m],
+    ['help server add', /\$ svc server add NAME \(-- COMMAND \[ARG…\] \| --url URL\)/],
+    ['server add -h', /\$ svc server add NAME \(-- COMMAND/],
+    ['help skills', /\$ svc skill COMMAND/],
+    ['keys create --help', /\$ svc keys create --name NAME \[--workspace NAME\]/],
+  ])('svc %s', async (line, shown) => {
+    const run = await svc(line);
+    expect(run.stdout).toMatch(shown);
+    expect([run.stderr, run.code]).toEqual(['', 0]);
+  });
+});
+
+test('flags that every command has may stand before it', async () => {
+  const run = await svc('--dir ./there --json status');
+  expect(JSON.parse(run.stdout).error.message).toBe(
+    `"${join(cwd, 'there')}" is not an installation: it holds no svc.yaml.`,
+  );
+});
+
+describe('typed with npx', () => {
+  const env = { npm_command: 'exec' };
+  test('every command that is told is told with npx', async () => {
+    const run = await runSvc(['up'], { cwd, env });
+    expect(run.stderr).toContain('Make one here with npx svc init, or');
+    const mistaken = await runSvc(['status', 'extra'], { cwd, env });
+    expect(mistaken.stderr).toContain('Usage: npx svc status [--watch]\n');
+    const help = await runSvc(['help', 'status'], { cwd, env });
+    expect(help.stdout).toContain('$ npx svc status [--watch]');
+    expect(run.stderr + mistaken.stderr + help.stdout).not.toMatch(/npx npx|(?<!npx )svc (?:init|up|status)/);
+  });
+});

@@ -1,0 +1,145 @@
+import type { Config } from '@oclif/core/config';
+import { nearest } from '../services/contracts/did-you-mean.ts';
+import { SvcError } from '../services/contracts/errors.ts';
+import { sharedSwitches } from './command.ts';
+
+/** What somebody wants who typed this. */
+export type Wanted =
+  | { readonly kind: 'command'; readonly id: string; readonly words: readonly string[] }
+  /** Of a command or a topic; null: of all. */
+  | { readonly kind: 'help'; readonly id: string | null };
+
+type Known = readonly { readonly id: string; readonly aliases: readonly string[] }[];
+
+const helpFlags: readonly string[] = ['--help', '-h'];
+
+/** Finds the command in what was typed. Flags that every command has may stand before it, too. */
+export function wantedBy(typed: readonly string[], { commands }: Pick<Config, 'commands'>): Wanted {
+  // oclif lists a command once more for each of its aliases.
+  const known = commands.filter(({ id, aliases }) => !aliases.includes(id));
+  const { flags, rest } = flagsBefore(typed);
+  const end = rest.indexOf('--');
+  const own = end === -1 ? rest : rest.slice(0, end);
+  const asksHelp = own[0] === 'help' || [...flags, ...own].some((word) => helpFlags.includes(word));
+  const [first, second] = commandWords(own[0] === 'help' ? own.slice(1) : own);
+  if (first === undefined) {
+    if (asksHelp || typed.length === 0) return { kind: 'help', id: null };
+    throw new SvcError('invalid_input', 'There is no command in it.', { hint: 'See svc --help.' });
+  }
+  const command = findCommand(known, first, second);
+  if (command !== null) {
+    if (asksHelp) return { kind: 'help', id: command.id };
+    return { kind: 'command', id: command.id, words: [...flags, ...rest.slice(command.words)] };
+  }
+  const topic = topicOf(known, first);
+  if (topic === null) throw unknownCommand(first, known);
+  if (second !== undefined) throw unknownOfTopic({ topic, typedTopic: first, word: second }, known);
+  if (!asksHelp && [...flags, ...own].includes('--json')) {
+    throw new SvcError('invalid_input', `"svc ${first}" is not a whole command.`, { hint: listed(topic, known) });
+  }
+  return { kind: 'help', id: topic };
+}
+
+/** The flags before the first word that is none; of these only `--dir` takes a value. */
+function flagsBefore(typed: readonly string[]): { readonly flags: string[]; readonly rest: readonly string[] } {
+  const flags: string[] = [];
+  let at = 0;
+  for (let word = typed[at]; word?.startsWith('-') && word !== '--'; word = typed[at]) {
+    const value = typed[at + 1];
+    if (word === '--dir' && value !== undefined) flags.push(`--dir=${value}`);
+    else if (sharedSwitches.includes(word) || helpFlags.includes(word) || word.startsWith('--dir=')) flags.push(word);
+    else throw unknownBefore(word);
+    at += word === '--dir' ? 2 : 1;
+  }
+  return { flags, rest: typed.slice(at) };
+}
+
+function unknownBefore(word: string): SvcError {
+  if (word === '--dir') return new SvcError('invalid_input', '--dir needs a value: --dir DIR.');
+  const meant = nearest(word, [...sharedSwitches, '--help', '--version', '--dir']);
+  return new SvcError('invalid_input', `There is no flag ${word} before a command.`, {
+    hint: meant === null ? 'See svc --help.' : `Did you mean ${meant}?`,
+  });
+}
+
+/** The words up to the first flag. */
+function commandWords(own: readonly string[]): readonly string[] {
+  const end = own.findIndex((word) => word.startsWith('-'));
+  return end === -1 ? own : own.slice(0, end);
+}
+
+function findCommand(
+  commands: Known,
+  first: string,
+  second: string | undefined,
+): { readonly id: string; readonly words: number } | null {
+  for (const [name, words] of [
+    [`${first}:${second}`, 2],
+    [first, 1],
+  ] as const) {
+    const found = commands.find(({ id, aliases }) => id === name || aliases.includes(name));
+    if (found !== undefined) return { id: found.id, words };
+  }
+  return null;
+}
+
+/** Topics answer in the singular and the plural: the name that the commands' ids have. */
+function topicOf(commands: Known, given: string): string | null {
+  const found = commands.find(({ id, aliases }) => [id, ...aliases].some((name) => name.startsWith(`${given}:`)));
+  return found?.id.split(':')[0] ?? null;
+}
+
+/** What people type who know other programs, and what does it here, the best first. */
+const habits: Readonly<Record<string, readonly string[]>> = {
+  start: ['up'],
+  run: ['up'],
+  stop: ['down'],
+  ps: ['status'],
+  log: ['logs'],
+  rm: ['remove', 'revoke'],
+  del: ['remove', 'revoke'],
+  delete: ['remove', 'revoke'],
+  remove: ['revoke'],
+  revoke: ['remove'],
+  ls: ['list'],
+  get: ['show'],
+  add: ['create'],
+  new: ['create', 'add'],
+  create: ['add'],
+};
+
+function unknownCommand(given: string, known: Known): SvcError {
+  const firsts = [...new Set(known.map(({ id }) => id.split(':')[0] ?? id))];
+  return new SvcError('invalid_input', `"svc ${given}" is not a command.`, { hint: unknownHint(given, firsts) });
+}
+
+function unknownHint(given: string, firsts: readonly string[]): string {
+  if (given === 'restart') return 'Stop it, then start it: svc down && svc up';
+  if (given === 'version') return 'Did you mean "svc --version"?';
+  const meant = habits[given]?.find((word) => firsts.includes(word)) ?? nearest(given, firsts);
+  return meant === null ? 'See svc --help.' : `Did you mean "svc ${meant}"?`;
+}
+
+interface UnknownOfTopic {
+  readonly topic: string;
+  readonly typedTopic: string;
+  readonly word: string;
+}
+
+function unknownOfTopic({ topic, typedTopic, word }: UnknownOfTopic, known: Known): SvcError {
+  const verbs = verbsOf(topic, known);
+  const meant = habits[word]?.find((other) => verbs.includes(other)) ?? nearest(word, verbs);
+  return new SvcError('invalid_input', `"svc ${typedTopic} ${word}" is not a command.`, {
+    hint: meant === null ? listed(topic, known) : `Did you mean "svc ${topic} ${meant}"?`,
+  });
+}
+
+function listed(topic: string, known: Known): string {
+  return `There are: ${verbsOf(topic, known)
+    .map((verb) => `svc ${topic} ${verb}`)
+    .join(', ')}.`;
+}
+
+function verbsOf(topic: string, known: Known): string[] {
+  return known.flatMap(({ id }) => (id.startsWith(`${topic}:`) ? [id.slice(topic.length + 1)] : [])).sort();
+}
