@@ -1,10 +1,12 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { apply } from '../../stack/apply/apply.ts';
+import { apply, type Change, type Problem } from '../../stack/apply/apply.ts';
 import { connectToBackend } from '../../stack/backend-client.ts';
-import { environment, interruption, SvcCommand } from '../command.ts';
+import { environment, interruption, SvcCommand, ToldAlready } from '../command.ts';
+import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
@@ -13,13 +15,17 @@ const kinds = { mcpServer: 'MCP server', skill: 'skill', role: 'role' } as const
 
 export default class Apply extends SvcCommand {
   static override summary = 'Make MCP servers, skills and roles be as files say.';
-  static override description = 'Applying the same files again changes nothing.';
+  static override description =
+    'Applying the same files again changes nothing. What they name and does not work is told too, and the exit code is then 1.';
   static override examples = [
     { description: 'Apply a file', command: '<%= config.bin %> apply platform.yaml' },
+    { description: 'Apply what another program writes', command: 'cat platform.yaml | <%= config.bin %> apply -' },
     { description: 'Only show what would change', command: '<%= config.bin %> apply platform.yaml --dry-run' },
   ];
   static override strict = false;
-  static override args = { file: Args.string({ description: 'YAML files', required: true, name: 'FILE' }) };
+  static override args = {
+    file: Args.string({ description: 'YAML files; - is standard input', required: true, name: 'FILE' }),
+  };
   static override flags = { 'dry-run': Flags.boolean({ summary: 'Show what would change, and change nothing.' }) };
 
   async run(): Promise<void> {
@@ -28,26 +34,45 @@ export default class Apply extends SvcCommand {
     if (argv.length === 0)
       throw new SvcError('invalid_input', 'Name at least one file.', { hint: 'svc apply platform.yaml' });
     const backend = await connectToBackend(installationOf(flags));
-    const changes = await apply({
+    const files = await Promise.all(argv.map((file) => given(String(file))));
+    const { changes, problems } = await apply({
       backend,
-      files: argv.map((file) => resolve(String(file))),
+      files,
       env: environment,
       dryRun: flags['dry-run'],
+      onWait: (names) =>
+        terminal.talk(`Waiting until ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} Connected.`),
       signal: interruption(),
     });
-    terminal.json({ changes });
-    const made = changes.filter((change) => change.action !== 'none');
-    for (const change of made) {
-      const sign = terminal.paint(colours[change.action], signs[change.action]);
-      const fields = change.action === 'update' && change.fields.length > 0 ? ` (${change.fields.join(', ')})` : '';
-      terminal.result(`${sign} ${kinds[change.kind]} ${change.name}${fields}`);
-    }
-    const same = changes.length - made.length;
-    const kept = same === 0 ? '' : ` ${same} stay as they are.`;
-    terminal.result(
-      made.length === 0
-        ? `Nothing changes: all ${same} are as the files say.`
-        : `${made.length} ${flags['dry-run'] ? 'would change' : 'changed'}.${kept}`,
-    );
+    terminal.json({ changes, problems });
+    tellChanges(changes, flags['dry-run'], terminal);
+    if (changes.length === 0) terminal.result(files.length === 1 ? 'The file says nothing.' : 'The files say nothing.');
+    if (problems.length === 0) return;
+    tellProblems(problems, terminal);
+    throw new ToldAlready(1);
   }
+}
+
+/** What comes over standard input is as if it lay in the folder that the command was typed in. */
+async function given(file: string) {
+  return file === '-' ? { path: join(process.cwd(), file), text: await text(process.stdin) } : resolve(file);
+}
+
+function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Terminal): void {
+  const made = changes.filter((change) => change.action !== 'none');
+  for (const change of made) {
+    const sign = terminal.paint(colours[change.action], signs[change.action]);
+    const fields = change.action === 'update' && change.fields.length > 0 ? ` (${change.fields.join(', ')})` : '';
+    terminal.result(`${sign} ${kinds[change.kind]} ${change.name}${fields}`);
+  }
+  const same = changes.length - made.length;
+  const kept = same === 0 ? '' : ` ${same} ${same === 1 ? 'stays as it is' : 'stay as they are'}.`;
+  if (made.length > 0) terminal.result(`${made.length} ${dryRun ? 'would change' : 'changed'}.${kept}`);
+  else if (same > 0) terminal.result(`Nothing changes:${kept}`);
+}
+
+function tellProblems(problems: readonly Problem[], terminal: Terminal): void {
+  terminal.complain(`\n${terminal.paint('red', 'Not all of it works:')}`);
+  for (const { message, hint } of problems) terminal.complain(`- ${message}\n  ${hint}`);
+  terminal.complain('See how it is later: svc status');
 }

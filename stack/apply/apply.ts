@@ -2,19 +2,20 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { BackendClient } from '../backend-client.ts';
 import { carryOut } from './carry-out.ts';
 import { checkAgainstLive } from './check-against-live.ts';
+import { findProblems, type Problem } from './find-problems.ts';
 import { mergeWanted, saidTwice } from './merge-wanted.ts';
 import { mistakeAt, type PlacedMistake, refuseMistaken } from './mistakes.ts';
 import { type Change, type Plan, planChanges } from './plan-changes.ts';
-import { readApplyFile } from './read-file.ts';
+import { type GivenFile, readApplyFile } from './read-file.ts';
 import { type JudgedLaunch, judgeLaunches, type Live, readLive } from './read-live.ts';
 import type { Wanted } from './wanted.ts';
 
-export type { Change };
+export type { Change, Problem };
 
 export interface ApplyOptions {
   readonly backend: BackendClient;
-  /** Absolute paths. */
-  readonly files: readonly string[];
+  /** Absolute paths, or what was read already. */
+  readonly files: readonly (string | GivenFile)[];
   /** Where `fromEnv` looks. */
   readonly env: EnvRecord;
   /** Says what would change, and changes nothing. */
@@ -22,11 +23,24 @@ export interface ApplyOptions {
   /** Also removes what no file names, in the workspaces that the files name. */
   readonly prune?: boolean;
   readonly onProgress?: (done: number, total: number) => void;
+  /** How long MCP servers may take to be Connected once all is applied; default 30 s. */
+  readonly patienceMs?: number;
+  /** Called with the names of those that are still waited for. */
+  readonly onWait?: (mcpServers: readonly string[]) => void;
   readonly signal?: AbortSignal;
 }
 
+export interface Applied {
+  readonly changes: readonly Change[];
+  /** What is as the files say and yet does not work; a dry run looks for none. */
+  readonly problems: readonly Problem[];
+}
+
+/** A command that is fetched first takes longer, and is told as what it is: not Connected yet. */
+const patienceUsualMs = 30_000;
+
 /** Makes workspaces be as the files say. What is wrong in the files is found before anything is changed. */
-export async function apply(options: ApplyOptions): Promise<readonly Change[]> {
+export async function apply(options: ApplyOptions): Promise<Applied> {
   const { backend, files, env, dryRun = false, prune = false, onProgress = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   const read = files.map((file) => readApplyFile(file, env));
@@ -45,8 +59,16 @@ export async function apply(options: ApplyOptions): Promise<readonly Change[]> {
   const total = changes.filter(({ action }) => action !== 'none').length;
   let done = 0;
   const onDone = () => onProgress(++done, total);
-  if (!dryRun) for (const plan of plans) await carryOut({ backend, plan, signal, onDone });
-  return changes;
+  if (dryRun) return { changes, problems: [] };
+  for (const plan of plans) await carryOut({ backend, plan, signal, onDone });
+  const deadline = performance.now() + (options.patienceMs ?? patienceUsualMs);
+  const { onWait = () => undefined } = options;
+  const problems: Problem[] = [];
+  for (const { wanted: asked, live } of present) {
+    const { workspaceId } = live;
+    problems.push(...(await findProblems({ backend, workspaceId, wanted: asked, deadline, onWait, signal })));
+  }
+  return { changes, problems };
 }
 
 interface Present {

@@ -37,7 +37,7 @@ const settings = z.record(z.string(), setting, { error: 'names with their values
 
 export const mcpServer = z.strictObject(
   {
-    command: text('the command to run').optional(),
+    command: text('the command to run, in quotes where YAML takes it for something else').optional(),
     args: list(scalar, 'a list of texts').optional(),
     cwd: text('a folder, relative to this file').optional(),
     env: settings.optional(),

@@ -128,9 +128,17 @@ describe('a mistake is told with its place', () => {
       server('command: x, env: { A: { fromFile: x } }'),
       /^p\.yaml:2:\d+ mcpServers\.a\.env\.A must be a text, or \{ fromEnv: NAME \}\.$/,
     ],
-    ['a wrong type', server('command: [npx]'), 'p.yaml:2:17 mcpServers.a.command must be the command to run.'],
+    [
+      'a wrong type',
+      server('command: [npx]'),
+      'p.yaml:2:17 mcpServers.a.command must be the command to run, in quotes where YAML takes it for something else.',
+    ],
     ['neither command nor url', server('cwd: .'), /mcpServers\.a must have either command or url/],
-    ['both', server('command: x, url: https://a.example'), /mcpServers\.a must have either command or url/],
+    [
+      'both',
+      server('command: x, url: https://a.example'),
+      'p.yaml:2:6 mcpServers.a has both command and url: keep one of them.',
+    ],
     [
       'headers without a url',
       server('command: x, headers: { A: b }'),

@@ -31,8 +31,16 @@ export interface ReadFile {
   readonly mistakes: readonly PlacedMistake[];
 }
 
-export function readApplyFile(file: string, env: EnvRecord): ReadFile {
-  const text = readYaml(readBounded(file, fileMaxBytes));
+/** What came another way than from a file, such as over standard input. */
+export interface GivenFile {
+  /** What it is called in messages; what it names is looked for beside it. */
+  readonly path: string;
+  readonly text: string;
+}
+
+export function readApplyFile(given: string | GivenFile, env: EnvRecord): ReadFile {
+  const file = typeof given === 'string' ? given : given.path;
+  const text = readYaml(typeof given === 'string' ? readBounded(given, fileMaxBytes) : given.text);
   const mistakes: Mistake[] = [];
   const wanted = isMistakes(text) ? nothing : readSections({ file, text, env, mistakes });
   const found = isMistakes(text) ? text : mistakes;
@@ -151,10 +159,13 @@ function resolveLaunch(reading: Reading, path: Path, given: McpServerInFile): La
 
 function readLaunch(reading: Reading, path: Path, given: McpServerInFile): Launch {
   const { command, args, cwd, env, envFile, url, headers } = given;
-  if ((command === undefined) === (url === undefined)) {
+  if (command === undefined && url === undefined) {
     complain(reading, path, `${path.join('.')} must have either command or url.`);
   }
-  const strangers = url === undefined ? { headers } : { args, cwd, env, envFile };
+  if (command !== undefined && url !== undefined) {
+    complain(reading, path, `${path.join('.')} has both command and url: keep one of them.`);
+  }
+  const strangers = url === undefined ? { headers } : command === undefined ? { args, cwd, env, envFile } : {};
   for (const [name, value] of Object.entries(strangers)) {
     if (value === undefined) continue;
     complain(

@@ -102,7 +102,7 @@ async function findWorkspace(backend: BackendClient, name: string, signal: Abort
   throw new SvcError('not_found', `There is no workspace "${name}". ${suggestion(name, names)}`);
 }
 
-interface Pages<Item extends z.ZodType> {
+export interface Pages<Item extends z.ZodType> {
   readonly backend: BackendClient;
   readonly workspaceId: string;
   readonly list: string;
@@ -114,7 +114,7 @@ interface Pages<Item extends z.ZodType> {
 /** The backend holds at most 10,000 of anything in a workspace, a hundred a page. */
 const pagesMax = 101;
 
-async function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.output<Item>[]> {
+export async function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.output<Item>[]> {
   const { backend, workspaceId, list, fields, item, signal } = pages;
   const document = `query ($id: ID, $after: String) {
     workspace(id: $id) { page: ${list}(after: $after) { nodes { ${fields} } pageInfo { next } } }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -12,16 +11,11 @@ const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.
 const workspaceName = 'Default';
 const keyName = 'demo';
 
-/** Its process starts in a fraction of a second; a machine under load gets many times that. */
-const connectTimeoutMs = 20_000;
-const lookIntervalMs = 20;
-
 /** Makes the demo what its file says, waits until its tools are there, and gives it a new key in the place of the one before. */
 export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<Secret> {
-  const changes = await apply({ backend, files: [demoFile], env: {}, signal });
+  const { problems } = await apply({ backend, files: [demoFile], env: {}, signal });
+  for (const { message, hint } of problems) throw new SvcError('unavailable', message, { hint });
   const workspace = await readWorkspace(backend, signal);
-  const names = changes.flatMap(({ kind, name }) => (kind === 'mcpServer' ? [name] : []));
-  await waitUntilConnected({ backend, workspace, names, signal });
   return replaceKey(backend, workspace, signal);
 }
 
@@ -31,48 +25,6 @@ async function readWorkspace(backend: BackendClient, signal: AbortSignal): Promi
   const query = 'query ($name: String) { workspace(name: $name) { id } }';
   const { workspace } = await backend.query(query, { name: workspaceName }, named.parse, { signal });
   return workspace.id;
-}
-
-const servers = z.object({
-  workspace: z.object({
-    mcpServers: z.object({
-      nodes: z.array(
-        z.object({
-          name: z.string(),
-          status: z.string(),
-          reason: z.object({ message: z.string(), repair: z.string() }).nullable(),
-        }),
-      ),
-    }),
-  }),
-});
-
-interface Waiting {
-  readonly backend: BackendClient;
-  readonly workspace: string;
-  /** Of the MCP servers that the demo needs. */
-  readonly names: readonly string[];
-  readonly signal: AbortSignal;
-}
-
-async function waitUntilConnected({ backend, workspace, names, signal }: Waiting): Promise<void> {
-  const query =
-    'query ($id: ID) { workspace(id: $id) { mcpServers { nodes { name status reason { message repair } } } } }';
-  const deadline = performance.now() + connectTimeoutMs;
-  for (;;) {
-    const found = await backend.query(query, { id: workspace }, servers.parse, { signal });
-    const late = found.workspace.mcpServers.nodes.find(
-      ({ name, status }) => names.includes(name) && status !== 'Connected',
-    );
-    if (late === undefined) return;
-    if (late.status === 'Error' || performance.now() >= deadline) {
-      const why = late.reason ?? { message: 'it did not connect in time.', repair: 'svc logs runtime' };
-      throw new SvcError('unavailable', `The demo's MCP server "${late.name}" is not connected: ${why.message}`, {
-        hint: why.repair,
-      });
-    }
-    await pause(lookIntervalMs, undefined, { signal });
-  }
 }
 
 async function replaceKey(backend: BackendClient, workspace: string, signal: AbortSignal): Promise<Secret> {

@@ -1,12 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { openTrial } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
-import { apply, type Change } from '../apply.ts';
+import { type ApplyOptions, apply, type Change } from '../apply.ts';
+
+const demoServer = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
 
 let trial: Awaited<ReturnType<typeof openTrial>>;
 let backend: BackendClient;
@@ -38,8 +41,13 @@ async function open() {
   return {
     workspace,
     write: (yaml: string) => writeFileSync(file, `workspace: ${workspace}\n${yaml}`),
-    apply: (options: { dryRun?: boolean; prune?: boolean; env?: Record<string, string> } = {}) =>
-      apply({ backend, files: [file], env: {}, ...options }),
+    apply: async (options: { dryRun?: boolean; prune?: boolean; env?: Record<string, string> } = {}) =>
+      (await apply({ backend, files: [file], env: {}, ...options })).changes,
+    /** What is said of that which is applied and does not work. */
+    problems: async (options: Partial<ApplyOptions> = {}) =>
+      (await apply({ backend, files: [file], env: {}, ...options })).problems.map(
+        ({ message, hint }) => `${message} ${hint}`,
+      ),
   };
 }
 
@@ -208,7 +216,9 @@ test('a command that the installation does not allow is told before anything is 
   };
   const before = await begin('any');
   writeFileSync(file, yaml);
-  expect(lines(await apply({ backend: before, files: [file], env: {} }))).toEqual(['create a']);
+  expect(lines((await apply({ backend: before, files: [file], env: {}, patienceMs: 0 })).changes)).toEqual([
+    'create a',
+  ]);
 
   const after = await begin('[npx]');
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n  c: { command: node }\n  d: { command: sh }\n`);
@@ -223,7 +233,10 @@ test('a command that the installation does not allow is told before anything is 
       .join('\n'),
   });
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n`);
-  expect(lines(await apply({ backend: after, files: [file], env: {} }))).toEqual(['none a', 'create b']);
+  expect(lines((await apply({ backend: after, files: [file], env: {}, patienceMs: 0 })).changes)).toEqual([
+    'none a',
+    'create b',
+  ]);
 }, 60_000);
 
 test('an MCP server may be bound to any runtime there is', async () => {
@@ -262,3 +275,77 @@ test('an interruption ends it, and the next run finishes the rest', async () => 
   expect(rest).toHaveLength(200);
   expect(rest.filter(({ action }) => action === 'none').length).toBeGreaterThanOrEqual(20);
 }, 60_000);
+
+describe('what is as the file says and does not work is told', () => {
+  const server = (name: string, more = '') =>
+    `mcpServers:\n  ${name}: { command: ${process.execPath}, args: [${demoServer}]${more} }\n`;
+
+  test('nothing where all is well, the first time and the next', async () => {
+    const { write, problems } = await open();
+    write(`${server('demo')}skills:\n  - { name: add, tools: [demo/add] }\n`);
+    expect([await problems(), await problems()]).toEqual([[], []]);
+  });
+
+  test('a command and a folder that are not there', async () => {
+    const { write, problems } = await open();
+    write(`${server('lost', ', cwd: /svc-test-nowhere')}  ghost: { command: svc-test-nothing }\nskills:
+  - { name: add, tools: [lost/add] }\n`);
+    const told = await problems();
+    expect(told.sort()).toEqual([
+      expect.stringMatching(/^The MCP server "ghost" is Error\. .*svc-test-nothing/),
+      expect.stringMatching(/^The MCP server "lost" is Error\. .*\/svc-test-nowhere/),
+    ]);
+    // It is no less broken where nothing changes.
+    expect(await problems()).toHaveLength(2);
+  });
+
+  test('tools that an MCP server does not offer, with what was meant', async () => {
+    const { write, problems } = await open();
+    write(`${server('demo')}skills:\n  - { name: adds, tools: [demo/ad, demo/add, demo/eco] }\n`);
+    expect((await problems()).sort()).toEqual([
+      'The skill "adds" has the tool "demo/ad", which is not offered. Did you mean "add"? Correct it in the file and apply that again.',
+      'The skill "adds" has the tool "demo/eco", which is not offered. Did you mean "echo"? Correct it in the file and apply that again.',
+    ]);
+  });
+
+  test('a skill whose tools are of an MCP server that the file does not name', async () => {
+    const { write, problems } = await open();
+    write('mcpServers:\n  ghost: { command: svc-test-nothing }\n');
+    await problems();
+    write('skills:\n  - { name: haunt, tools: [ghost/boo] }\n');
+    expect(await problems()).toEqual([
+      expect.stringMatching(/^The skill "haunt" is not available\. .*"ghost" is Error/),
+    ]);
+  });
+
+  test('what is disabled is meant to be so', async () => {
+    const { write, problems } = await open();
+    write(`${server('off', ', enabled: false')}skills:\n  - { name: add, tools: [off/add] }\n`);
+    expect(await problems()).toEqual([]);
+  });
+
+  test('one that never comes to an outcome is waited for, and not for ever', async () => {
+    const { write, problems } = await open();
+    write(`mcpServers:\n  mute: { command: sleep, args: ["600"] }\n`);
+    const waited: string[] = [];
+    const told = await problems({ patienceMs: 1000, onWait: (names) => void waited.push(...names) });
+    expect(waited).toEqual(['mute']);
+    expect(told).toEqual([expect.stringMatching(/^The MCP server "mute" is Disconnected\./)]);
+  });
+
+  test('a dry run looks for nothing', async () => {
+    const { write, problems } = await open();
+    write('mcpServers:\n  ghost: { command: svc-test-nothing }\n');
+    expect(await problems({ dryRun: true })).toEqual([]);
+  });
+});
+
+test('what was read already is looked at in the folder that it names', async () => {
+  const { workspace } = await open();
+  writeFileSync(join(dir, 'how.md'), '# How\n');
+  const text = `workspace: ${workspace}\nskills:\n  - { name: a, instructions: ./how.md }\n`;
+  const given = { path: join(dir, '-'), text };
+  expect(lines((await apply({ backend, files: [given], env: {} })).changes)).toEqual(['create a']);
+  const wrong = apply({ backend, files: [{ ...given, text: 'skils: []\n' }], env: {} });
+  await expect(wrong).rejects.toThrow(`${given.path}:1:1 "skils" is not a field.`);
+});

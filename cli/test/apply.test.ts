@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { runSvc } from './run-svc.ts';
+
+let trial: Awaited<ReturnType<typeof openTrial>>;
+let cwd = '';
+const apply = (file: string, { flags = [], stdin = '' }: { flags?: readonly string[]; stdin?: string } = {}) =>
+  runSvc(['apply', file, '--dir', trial.installation.dir, ...flags], { cwd, stdin });
+
+beforeAll(async () => {
+  trial = await openTrial();
+  cwd = mkdtempSync(join(tmpdir(), 'svc-apply-'));
+  const { code, stderr } = await runSvc(['up'], { cwd: trial.installation.dir });
+  expect(stderr + code).toMatch(/0$/);
+}, 120_000);
+afterAll(async () => {
+  await trial[Symbol.asyncDispose]();
+  rmSync(cwd, { recursive: true, force: true });
+}, 120_000);
+
+const broken = `mcpServers:
+  ghost: { command: svc-test-nothing }
+skills:
+  - { name: haunt, tools: [ghost/boo] }
+`;
+
+test('what is applied and does not work is told to people and to scripts, and ends with 1', async () => {
+  writeFileSync(join(cwd, 'broken.yaml'), broken);
+  const first = await apply('broken.yaml');
+  expect(first.code).toBe(1);
+  expect(first.stdout).toBe('+ MCP server ghost\n+ skill haunt\n2 changed.\n');
+  expect(first.stderr).toMatch(/\nNot all of it works:\n- The MCP server "ghost" is Error\. .*svc-test-nothing/);
+  expect(first.stderr).toMatch(/svc status\n$/);
+  const again = await apply('broken.yaml', { flags: ['--json'] });
+  expect(again.code).toBe(1);
+  expect(JSON.parse(again.stdout)).toMatchObject({
+    changes: [{ action: 'none' }, { action: 'none' }],
+    problems: [{ kind: 'mcpServer', workspace: 'Default', name: 'ghost', hint: expect.any(String) }],
+  });
+});
+
+test('a dry run ends with 0', async () => {
+  writeFileSync(join(cwd, 'broken.yaml'), broken);
+  const { code, stdout } = await apply('broken.yaml', { flags: ['--dry-run', '--json'] });
+  expect([code, JSON.parse(stdout).problems]).toEqual([0, []]);
+});
+
+test('- is standard input, relative to where it is typed', async () => {
+  writeFileSync(join(cwd, 'how.md'), '# How\n');
+  const stdin = 'skills:\n  - { name: piped, instructions: ./how.md }\n';
+  expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: '+ skill piped\n1 changed.\n' });
+  expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: 'Nothing changes: 1 stays as it is.\n' });
+});
+
+test('a file that says nothing is told to say nothing', async () => {
+  expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The file says nothing.\n' });
+});
