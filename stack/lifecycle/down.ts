@@ -28,8 +28,8 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
       await endLeftMcpServers(installation, onNotice);
       return { outcome: 'unchanged' };
     }
-    const ended = await stopRunning(installation, running, { signal, onNotice });
-    if (ended === 'killed') await endLeftMcpServers(installation, onNotice);
+    await stopRunning(installation, running, { signal, onNotice });
+    await endLeftMcpServers(installation, onNotice);
     for (const { name } of running.services) onProgress?.({ kind: 'service', name, state: 'stopped' });
     return { outcome: 'stopped' };
   } finally {
@@ -37,7 +37,7 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
   }
 }
 
-/** A killed platform can't end its children; the next one would, but none is to be started here. */
+/** A platform that was killed, or that cut its own stop short, left its children behind; the next one would end them, but none is to be started here. */
 async function endLeftMcpServers(installation: Installation, onNotice: (message: string) => void): Promise<void> {
   const { endLeftBehind } = await import('../../services/runtime/start.ts');
   const ended = await endLeftBehind(runtimeDirOf(installation));

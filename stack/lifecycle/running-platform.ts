@@ -28,15 +28,14 @@ export interface StopOptions {
 const stopTimeoutMs = 15_000;
 const killTimeoutMs = 5_000;
 
-/** Asks the platform to stop and waits until it has; one that doesn't answer is killed, and has then left its children behind. */
+/** Asks the platform to stop and waits until it has ended; one that doesn't answer is killed. */
 export async function stopRunning(
   installation: Installation,
   platform: ProcessIdentity,
   { signal, onNotice }: StopOptions,
-): Promise<'stopped' | 'killed'> {
+): Promise<void> {
   sendSignal(platform, 'SIGTERM');
-  const stopped = await hasEnded(platform, stopTimeoutMs, signal);
-  if (!stopped) {
+  if (!(await hasEnded(platform, stopTimeoutMs, signal))) {
     onNotice(
       `The platform (pid ${platform.pid}) did not stop within ${stopTimeoutMs / 1000} s and was killed; its state is safe.`,
     );
@@ -45,7 +44,6 @@ export async function stopRunning(
   }
   const left = readRecord(installation);
   if (left !== null && left.pid === platform.pid && !isAlive(left)) removeRecord(installation);
-  return stopped ? 'stopped' : 'killed';
 }
 
 /** The number may belong to another process by now, which must never be hit. */

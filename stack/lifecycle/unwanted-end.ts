@@ -51,21 +51,38 @@ async function killed(installation: Installation, { pid }: PlatformRecord): Prom
   return { by: 'outside', pid, at, reason: null, lastLogLine: await lastLogLine(installation) };
 }
 
-/** The last time that it wrote anything: its record, a log, data. */
+/** The last time that it wrote anything: its record, a log, data. What can't be read says nothing. */
 function lastSignOfLife({ stateDir, logsDir, dataDir }: Installation): number {
-  const files = [logsDir, dataDir].flatMap((dir) => readdirSync(dir).map((name) => join(dir, name)));
-  const times = [join(stateDir, 'process.json'), ...files].map((file) => {
-    return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  });
-  return Math.max(...times);
+  const files = [join(stateDir, 'process.json'), ...filesIn(logsDir), ...filesIn(dataDir)];
+  return Math.max(...files.map(writtenAt));
+}
+
+function filesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir).map((name) => join(dir, name));
+  } catch {
+    return [];
+  }
+}
+
+function writtenAt(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return 0;
+  }
 }
 
 async function lastLogLine(installation: Installation): Promise<string | null> {
   const filter = { services: [], since: null, level: 'trace', request: null } as const;
   const { signal } = new AbortController();
   let last: string | null = null;
-  for await (const line of readLogs({ installation, ...filter, lines: 1, follow: false, signal })) {
-    last = `${line.service} ${describe(line)}`;
+  try {
+    for await (const line of readLogs({ installation, ...filter, lines: 1, follow: false, signal })) {
+      last = `${line.service} ${describe(line)}`;
+    }
+  } catch {
+    // Whoever starts or stops a platform must not fail over what it would have said of the one before.
   }
   return last;
 }

@@ -296,7 +296,20 @@ describe('killed', () => {
     expect(readRecord(installation)).toBeNull();
   });
 
-  test.each(['down', 'up', 'down after a failed up'] as const)(
+  test.each(['data', 'logs'])('the platform, and %s/ is gone: status tells, down clears away', async (folder) => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ env: process.env, installation });
+    const pid = pidOf(installation);
+    process.kill(pid, 'SIGKILL');
+    await until(() => findRunning(installation) === null);
+    rmSync(join(installation.dir, folder), { recursive: true });
+    expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(readRecord(installation)).toBeNull();
+  });
+
+  test.each(['down', 'up', 'down after a failed up', 'a down that was under way'] as const)(
     'the platform, with an MCP server that does not end by itself: %s ends it',
     async (verb) => {
       await using trial = await openTrial();
@@ -308,17 +321,20 @@ describe('killed', () => {
       await addMcpServer(installation, { command: process.execPath, args: ['-e', program] });
       await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       const child = Number(readFileSync(pidFile, 'utf8'));
-      process.kill(pidOf(installation), 'SIGKILL');
-      await until(() => findRunning(installation) === null);
-      expect(startTimeOf(child)).not.toBeNull();
       const told = listen();
       const options = { installation, onProgress: told.onProgress };
+      // Stopped, it cannot end its children: to whoever waits for its end, it then ended as if by itself.
+      process.kill(pidOf(installation), 'SIGSTOP');
+      const underWay = verb === 'a down that was under way' ? down(options) : null;
+      process.kill(pidOf(installation), 'SIGKILL');
+      await until(() => findRunning(installation) === null);
+      if (underWay === null) expect(startTimeOf(child)).not.toBeNull();
       if (verb === 'down after a failed up') {
         const stranger = await occupy(trial.ports[0] ?? 0);
         await expect(up({ env: process.env, ...options })).rejects.toMatchObject({ code: 'conflict' });
         await new Promise((resolve) => stranger.close(resolve));
       }
-      await (verb === 'up' ? up({ env: process.env, ...options }) : down(options));
+      await (underWay ?? (verb === 'up' ? up({ env: process.env, ...options }) : down(options)));
       expect(startTimeOf(child)).toBeNull();
       if (verb !== 'up') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
     },
