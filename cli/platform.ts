@@ -51,29 +51,4 @@ export function notFound(kind: string, name: string, existing: readonly string[]
   });
 }
 
-const pageSize = 100;
-/** A list longer than this is no list a person reads; the API pages through all of it. */
-const pagesMax = 200;
-
-export interface PageOf<Item> {
-  readonly nodes: readonly Item[];
-  readonly pageInfo: { readonly next: string | null };
-}
-
-/** Every node of a paged list. `fetchPage` asks for one page after a cursor. */
-export async function everyPage<Item>(
-  fetchPage: (first: number, after: string | null) => Promise<PageOf<Item>>,
-): Promise<Item[]> {
-  const items: Item[] = [];
-  let after: string | null = null;
-  for (let page = 0; page < pagesMax; page++) {
-    const answer: PageOf<Item> = await fetchPage(pageSize, after);
-    items.push(...answer.nodes);
-    after = answer.pageInfo.next;
-    if (after === null) return items;
-  }
-  throw new SvcError('too_large', `The list is longer than ${pageSize * pagesMax} entries.`);
-}
-
-export const pageInfo = z.object({ next: z.string().nullable() });
 export const reason = z.object({ code: z.string(), message: z.string(), repair: z.string() });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
-import { everyPage, notFound, pageInfo } from './platform.ts';
+import { everyPage, pageInfo } from '../stack/every-page.ts';
+import { notFound } from './platform.ts';
 
 const role = z.object({
   id: z.string(),
@@ -16,7 +17,7 @@ export function fetchRoles(backend: BackendClient, workspace: string): Promise<R
   return everyPage(async (first, after) => {
     const answer = await backend.query(
       `query ($id: ID, $first: Int, $after: String) {
-        workspace(id: $id) { roles(first: $first, after: $after) { nodes { id name enabled skills { id name } } pageInfo { next } } }
+        workspace(id: $id) { roles(first: $first, after: $after) { nodes { id name enabled skills(first: 1000) { id name } } pageInfo { next } } }
       }`,
       { id: workspace, first, after },
       page.parse,

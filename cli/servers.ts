@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
-import { everyPage, notFound, pageInfo, reason } from './platform.ts';
+import { everyPage, pageInfo } from '../stack/every-page.ts';
+import { notFound, reason } from './platform.ts';
 
 const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr
   runtimes { id name } launch { command args cwd url envNames headerNames }`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
-import { everyPage, notFound, pageInfo, reason } from './platform.ts';
+import { everyPage, pageInfo } from '../stack/every-page.ts';
+import { notFound, reason } from './platform.ts';
 
 const skill = z.object({
   id: z.string(),
@@ -12,17 +13,20 @@ const skill = z.object({
 });
 export type Skill = z.infer<typeof skill>;
 
+/** Each may have a thousand tools of as many MCP servers, and the backend gives 120,000 nodes at once. */
+const skillsAtOnce = 50;
+
 const page = z.object({ workspace: z.object({ skills: z.object({ nodes: z.array(skill), pageInfo }) }) });
 
 export function fetchSkills(backend: BackendClient, workspace: string): Promise<Skill[]> {
-  return everyPage(async (first, after) => {
+  return everyPage(async (_, after) => {
     const answer = await backend.query(
       `query ($id: ID, $first: Int, $after: String) {
         workspace(id: $id) { skills(first: $first, after: $after) {
-          nodes { id name available reason { code message repair } tools { id } mcpServers { id name } } pageInfo { next }
+          nodes { id name available reason { code message repair } tools { id } mcpServers(first: 1000) { id name } } pageInfo { next }
         } }
       }`,
-      { id: workspace, first, after },
+      { id: workspace, first: skillsAtOnce, after },
       page.parse,
     );
     return answer.workspace.skills;

@@ -135,9 +135,9 @@ const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
 function checkSizes(launch: Launch): CheckedLaunch {
   const parsed = launchParser.safeParse(launch);
   if (parsed.success) return { ok: true, launch: parsed.data };
-  const problems = parsed.error.issues.map(({ path, message }) => ({
-    path: path.filter((part) => typeof part !== 'symbol'),
-    message: `"${path.join('.')}" is too long: ${message}`,
+  const problems = parsed.error.issues.map((issue) => ({
+    path: issue.path.filter((part) => typeof part !== 'symbol'),
+    message: `"${issue.path.join('.')}" ${issue.code === 'too_big' ? `is too long: at most ${issue.maximum}` : issue.message}`,
   }));
   return { ok: false, problems };
 }

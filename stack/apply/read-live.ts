@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { BackendClient } from '../backend-client.ts';
+import { everyPage, pageInfo } from '../every-page.ts';
 import type { Launch } from './wanted.ts';
 
 const mcpServer = z.object({
@@ -111,37 +112,21 @@ export interface Pages<Item extends z.ZodType> {
   readonly signal: AbortSignal;
 }
 
-/** The backend holds at most 10,000 of anything in a workspace, a hundred a page. */
-const pagesMax = 101;
-
-export async function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.output<Item>[]> {
+export function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.output<Item>[]> {
   const { backend, workspaceId, list, fields, item, signal } = pages;
-  const document = `query ($id: ID, $after: String) {
-    workspace(id: $id) { page: ${list}(after: $after) { nodes { ${fields} } pageInfo { next } } }
+  const document = `query ($id: ID, $first: Int, $after: String) {
+    workspace(id: $id) { page: ${list}(first: $first, after: $after) { nodes { ${fields} } pageInfo { next } } }
   }`;
-  const answer = z.object({
-    workspace: z.object({
-      page: z.object({ nodes: z.array(item), pageInfo: z.object({ next: z.string().nullable() }) }),
-    }),
+  const answer = z.object({ workspace: z.object({ page: z.object({ nodes: z.array(item), pageInfo }) }) });
+  return everyPage(async (first, after) => {
+    const { workspace } = await backend.query(document, { id: workspaceId, first, after }, answer.parse, { signal });
+    return workspace.page;
   });
-  const items: z.output<Item>[] = [];
-  let after: string | null = null;
-  for (let page = 0; page < pagesMax; page++) {
-    const { workspace }: z.output<typeof answer> = await backend.query(
-      document,
-      { id: workspaceId, after },
-      answer.parse,
-      { signal },
-    );
-    items.push(...workspace.page.nodes);
-    after = workspace.page.pageInfo.next;
-    if (after === null) return items;
-  }
-  throw new SvcError('too_large', `The workspace has more ${list} than can be compared.`);
 }
 
-/** The backend takes fifty aliases in one question. */
+/** The backend takes fifty aliases in one question, and four megabytes: an environment may be large. */
 const launchesAtOnce = 25;
+const launchesMaxBytes = 1024 * 1024;
 
 /** What the backend says of a launch before it is given to an MCP server. */
 export interface JudgedLaunch {
@@ -158,8 +143,7 @@ export async function judgeLaunches(
   signal: AbortSignal,
 ): Promise<readonly JudgedLaunch[]> {
   const judged: JudgedLaunch[] = [];
-  for (let start = 0; start < launches.length; start += launchesAtOnce) {
-    const batch = launches.slice(start, start + launchesAtOnce);
+  for (const batch of batchesOf(launches)) {
     const parameters = batch.map((_, i) => `$l${i}: LaunchInput!`).join(', ');
     const fields = batch.map((_, i) => `f${i}: launchFingerprint(launch: $l${i}) r${i}: launchRefusal(launch: $l${i})`);
     const { workspace } = await backend.query(
@@ -173,4 +157,19 @@ export async function judgeLaunches(
     );
   }
   return judged;
+}
+
+function batchesOf(launches: readonly Launch[]): readonly (readonly Launch[])[] {
+  const batches: Launch[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const launch of launches) {
+    const more = Buffer.byteLength(JSON.stringify(launch));
+    if (bytes + more > launchesMaxBytes || batches.at(-1)?.length === launchesAtOnce) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)?.push(launch);
+    bytes += more;
+  }
+  return batches;
 }

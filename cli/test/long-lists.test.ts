@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { runSvc } from './run-svc.ts';
+
+// More of everything than a page of the API holds, and launches that do not fit into one question together.
+const largeOnes = 25;
+const smallOnes = 110;
+const skills = 130;
+
+let trial: Awaited<ReturnType<typeof openTrial>>;
+const svc = async (...args: string[]) => {
+  const { code, stdout, stderr } = await runSvc(args, { cwd: trial.installation.dir });
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  return stdout;
+};
+
+beforeAll(async () => {
+  trial = await openTrial();
+  await svc('up');
+  const env = ['ONE', 'TWO', 'THREE'].map((name) => `${name}: "${'x'.repeat(60_000)}"`).join(', ');
+  const large = Array.from(
+    { length: largeOnes },
+    (_, i) => `  large-${i}: { command: x, enabled: false, env: { ${env} } }`,
+  );
+  const small = Array.from({ length: smallOnes }, (_, i) => `  small-${i}: { command: x, enabled: false }`);
+  const names = Array.from({ length: skills }, (_, i) => `s-${i}`);
+  const file = [
+    'mcpServers:',
+    ...large,
+    ...small,
+    'skills:',
+    ...names.map((name) => `  - { name: ${name} }`),
+    'roles:',
+    `  - { name: All, skills: [${names.join(', ')}] }`,
+  ];
+  writeFileSync(join(trial.installation.dir, 'long.yaml'), file.join('\n'));
+  await svc('apply', 'long.yaml');
+}, 120_000);
+afterAll(() => trial[Symbol.asyncDispose](), 120_000);
+
+test('a long file applied again changes nothing', async () => {
+  const { changes } = JSON.parse(await svc('apply', 'long.yaml', '--json'));
+  expect(changes).toHaveLength(largeOnes + smallOnes + skills + 1);
+  expect(changes.filter(({ action }: { action: string }) => action !== 'none')).toEqual([]);
+}, 60_000);
+
+test('svc status knows every MCP server', async () => {
+  expect(JSON.parse(await svc('status', '--json')).mcpServers).toHaveLength(largeOnes + smallOnes);
+});
+
+test('svc role list knows every skill of a role', async () => {
+  const { roles } = JSON.parse(await svc('role', 'list', '--json'));
+  const all = roles.find(({ name }: { name: string }) => name === 'All');
+  expect(all.skills).toHaveLength(skills);
+});
