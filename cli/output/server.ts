@@ -1,15 +1,16 @@
 import type { McpServer, Tool } from '../servers.ts';
-import { table } from './table.ts';
+import { briefly } from './reason.ts';
+import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { cut } from './width.ts';
 import { ago, span } from './words.ts';
 
 const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red' } as const;
 const healthWords = { green: 'healthy', yellow: 'degraded', red: 'down' } as const;
-const descriptionMax = 80;
 
 /** One MCP server in lines of "what  value". */
 export function describeServer(server: McpServer, terminal: Terminal): string {
-  const rows: string[][] = [
+  const rows: [string, string][] = [
     ['name', server.name],
     ['id', server.id],
     ['status', terminal.paint(statusColours[server.status], server.status)],
@@ -19,21 +20,26 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', reasonOf(server)], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
-  const lines = [table(['MCP SERVER', ''], rows)];
+  const lines = [facts(rows, terminal.columns)];
   if (showsStderr(server)) lines.push(describeStderr(server, terminal));
   return lines.join('\n\n');
 }
 
 /** Why it is not Connected: its last words, the cause and what to do. */
 export function describeFailure(server: McpServer, terminal: Terminal): string {
-  const { name, status, reason } = server;
+  const { name, reason } = server;
   const cause = reason === null ? 'no runtime has reported yet.' : reasonOf(server);
   return [
     ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
-    `${terminal.paint('red', 'Error:')} ${name} is ${status}: ${cause}`,
+    `${terminal.paint('red', 'Error:')} ${name} is added, but not Connected: ${cause}`,
     ...(reason === null ? [] : [reason.repair]),
-    `It stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}`,
+    `${staysAdded(name)} To change how it is started, use svc apply, or remove it and add it again.`,
   ].join('\n');
+}
+
+/** What becomes of one whose outcome nobody waits for. */
+export function staysAdded(name: string): string {
+  return `It stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}.`;
 }
 
 /** Its reason quotes the end of its last words; where these are shown whole, once is enough. */
@@ -55,8 +61,33 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
   if (listed.length === 0) return 'It offers no tools.';
   return table(
     [`TOOLS (${listed.length})`, ''],
-    listed.map((tool) => [tool.originalName, terminal.paint('grey', shortened(tool.description ?? ''))]),
+    listed.map((tool) => [tool.originalName, terminal.paint('grey', cut(oneLine(tool.description), descriptionMax))]),
+    terminal.columns,
   );
+}
+
+/** One row each, and below them why those that are not Connected are not. */
+export function describeServers(listed: readonly ListedServer[], terminal: Terminal): string {
+  const rows = listed.map(({ server, tools }) => [
+    server.name,
+    terminal.paint(statusColours[server.status], server.status),
+    terminal.paint(server.health, healthWords[server.health]),
+    String(tools),
+    server.runtimes[0]?.name ?? '',
+  ]);
+  const reasons = listed.flatMap(({ server: { name, reason } }) =>
+    reason === null ? [] : [{ name, text: briefly(reason) }],
+  );
+  return [
+    table(['NAME', 'STATUS', 'HEALTH', 'TOOLS', spare('RUNTIME')], rows, terminal.columns),
+    ...(reasons.length === 0 ? [] : [details(reasons, terminal.columns)]),
+  ].join('\n\n');
+}
+
+export interface ListedServer {
+  readonly server: McpServer;
+  /** How many of its tools are listed. */
+  readonly tools: number;
 }
 
 function launchLine(launch: NonNullable<McpServer['launch']>): string {
@@ -65,7 +96,9 @@ function launchLine(launch: NonNullable<McpServer['launch']>): string {
   return [...variables, launch.command ?? '', ...(launch.args ?? [])].join(' ');
 }
 
-function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > descriptionMax ? `${line.slice(0, descriptionMax - 1)}…` : line;
+/** Of a description, which may be pages long, enough to tell one tool from another. */
+const descriptionMax = 80;
+
+function oneLine(text: string | null): string {
+  return (text ?? '').replace(/\s+/g, ' ').trim();
 }

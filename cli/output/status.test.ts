@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Status } from '../../stack/lifecycle/status.ts';
 import { describeStatus } from './status.ts';
 
-const plain = { paint: (_colour: string, text: string) => text };
+const plain = { paint: (_colour: string, text: string) => text, columns: null };
 
 function statusWith(pids: readonly number[]): Status {
   const services = pids.map((pid, index) => ({
@@ -17,6 +17,7 @@ function statusWith(pids: readonly number[]): Status {
     ended: null,
     mcpServers: [],
     runtimes: [],
+    urls: { app: 'http://localhost:1', api: 'http://localhost:2', mcp: 'http://localhost:3/mcp' },
   } as never;
 }
 
@@ -50,4 +51,21 @@ test('how a platform ended that nobody stopped is told, and what to do', () => {
     'The platform before (pid 7) ended by itself, at 2026-11-21T15:04:05Z: The disk is full. svc up',
   );
   expect(describeStatus(statusWith([7]), plain as never)).not.toContain('before');
+});
+
+test('a platform that runs has its addresses told, and one that was stopped how to start it', () => {
+  expect(described([7])).toContain('mcp   http://localhost:3/mcp');
+  expect(described([7])).not.toContain('svc up');
+  const stopped = describeStatus({ ...statusWith([]), state: 'stopped' } as never, plain as never);
+  expect(stopped).toContain('stopped (embedded, process). Start it: svc up');
+  expect(stopped).not.toContain('/mcp');
+});
+
+test.each([60, 80])('at %i columns no line is longer, and the reasons are below their table', (columns) => {
+  const reason = { code: 'x', message: `It ended. Its last words:\nboom\n${'more '.repeat(50)}`, repair: 'Mend it.' };
+  const server = { id: 'm', name: 'crm', workspace: 'Default', status: 'Error', health: 'red', reason };
+  const text = describeStatus({ ...statusWith([7, 8]), mcpServers: [server] } as never, { ...plain, columns } as never);
+  expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+  expect(text).toMatch(/^crm +Default +Error +down$/m);
+  expect(text).toContain('crm: It ended. Its last words: "boom" … Mend it.');
 });

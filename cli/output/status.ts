@@ -1,7 +1,9 @@
 import type { Status } from '../../stack/lifecycle/status.ts';
 import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
-import { table } from './table.ts';
+import { briefly } from './reason.ts';
+import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
+import { wrapped } from './width.ts';
 import { megabytes, span } from './words.ts';
 
 const colours: Readonly<Record<string, Colour>> = {
@@ -25,8 +27,13 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const state = (word: string, by: string = word) => terminal.paint(colours[by] ?? 'grey', word);
   const health = (word: string) => state(healthWords[word] ?? word, word);
   const shared = sharedProcess(status);
-  const parts = [`The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.`];
-  if (status.ended !== null) parts.push(`${describeEnd(status.ended)} svc up starts it again.`);
+  const { columns } = terminal;
+  const isStopped = status.state === 'stopped';
+  const start = isStopped && status.ended === null ? ' Start it: svc up' : '';
+  const what = `The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.${start}`;
+  const parts = [wrapped(what, columns)];
+  if (status.ended !== null) parts.push(wrapped(`${describeEnd(status.ended)} svc up starts it again.`, columns));
+  if (!isStopped) parts.push(describeAddresses(status));
   const services = status.services.map((service) => [
     service.name,
     state(service.state),
@@ -34,25 +41,30 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     service.url ?? '–',
     service.since === null ? '–' : span(Date.now() - Date.parse(service.since)),
     shared === '' ? megabytes(service.memoryBytes) : '',
-    service.reason ?? '',
   ]);
-  parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', 'SINCE', shared === '' ? 'MEMORY' : '', ''], services));
+  const memory = shared === '' ? [spare('MEMORY')] : [];
+  parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...memory], services, columns));
+  const unwell = status.services.flatMap(({ name, reason }) => (reason === null ? [] : [{ name, text: reason }]));
+  if (unwell.length > 0) parts.push(details(unwell, columns));
   if (status.mcpServers.length > 0) {
     const rows = status.mcpServers.map((server) => [
       server.name,
       server.workspace,
       state(server.status),
       health(server.health),
-      server.reason === null ? '' : `${server.reason.message} ${server.reason.repair}`,
     ]);
-    parts.push(table(['MCP SERVER', 'WORKSPACE', 'STATUS', 'HEALTH', 'REASON'], rows));
+    parts.push(table(['MCP SERVER', 'WORKSPACE', 'STATUS', 'HEALTH'], rows, columns));
+    const reasons = status.mcpServers.flatMap(({ name, reason }) =>
+      reason === null ? [] : [{ name, text: briefly(reason) }],
+    );
+    if (reasons.length > 0) parts.push(details(reasons, columns));
   }
   if (status.runtimes.length > 0) {
     const rows = status.runtimes.map((runtime) => [
       runtime.name,
       runtime.available ? state('available', 'green') : state('unavailable', 'red'),
     ]);
-    parts.push(table(['RUNTIME', 'STATE'], rows));
+    parts.push(table(['RUNTIME', 'STATE'], rows, columns));
   }
   return parts.join('\n\n');
 }

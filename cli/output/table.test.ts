@@ -1,13 +1,93 @@
-import { expect, test } from 'vitest';
-import { table } from './table.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { details, facts, spare, table } from './table.ts';
 
-test('columns are as wide as their widest cell, colours not counted', () => {
-  const green = `${String.fromCharCode(27)}[32mok${String.fromCharCode(27)}[39m`;
-  expect(table(['NAME', 'STATE'], [['a longer name', green]])).toBe(`NAME           STATE\na longer name  ${green}`);
+const esc = String.fromCharCode(27);
+const green = (text: string) => `${esc}[32m${text}${esc}[0m`;
+const widthsOf = (text: string) => text.split('\n').map((line) => stripVTControlCharacters(line).length);
+
+describe('a table', () => {
+  test('has columns as wide as their widest cell, colours not counted', () => {
+    expect(table(['NAME', 'STATE'], [['a longer name', green('ok')]])).toBe(
+      `NAME           STATE\na longer name  ${green('ok')}`,
+    );
+  });
+
+  test('keeps a cell of several lines in its row', () => {
+    expect(table(['NAME', 'REASON'], [['x', 'It ended.\nboom: no config']])).toBe(
+      'NAME  REASON\nx     It ended. · boom: no config',
+    );
+  });
+
+  const rows = [
+    ['backend', green('running'), 'http://localhost:8080', 'key_01'],
+    ['a-very-long-name-that-somebody-gave', green('running'), 'http://localhost:12345', 'key_02'],
+  ];
+  const header = ['NAME', 'STATE', 'ADDRESS', spare('ID')];
+
+  test('is whole where there is room, and where nobody looks', () => {
+    for (const width of [120, null]) {
+      const text = table(header, rows, width);
+      expect(text).toContain('key_02');
+      expect(text).not.toContain('…');
+    }
+  });
+
+  test('leaves out what can be spared before it cuts anything', () => {
+    const text = table(header, rows, 75);
+    expect(text).not.toContain('key_');
+    expect(text).not.toContain('ID');
+    expect(text).not.toContain('…');
+  });
+
+  test.each([40, 50, 60])('fits into %i columns, by cutting the widest cells', (width) => {
+    const text = table(header, rows, width);
+    expect(Math.max(...widthsOf(text))).toBeLessThanOrEqual(width);
+    expect(text).toContain('backend ');
+    expect(text).toContain('a-very-l');
+    expect(text).toContain('…');
+    expect(text).toContain(green('running'));
+  });
+
+  test('closes the colour of a cell that is cut', () => {
+    expect(table(['A'], [[green('0123456789')]], 8)).toBe(`A\n${green('0123456…')}`);
+  });
+
+  test('has no column in which nothing is', () => {
+    expect(table(['NAME', '', 'STATE'], [['x', '', 'ok']])).toBe('NAME  STATE\nx     ok');
+  });
 });
 
-test('a cell of several lines does not break its row', () => {
-  expect(table(['NAME', 'REASON'], [['x', 'It ended.\nboom: no config']])).toBe(
-    'NAME  REASON\nx     It ended. · boom: no config',
-  );
+describe('details', () => {
+  const told = [
+    { name: 'crm', text: 'It ended with exit code 1: it failed. Look at its log, and mend what it names.' },
+  ];
+
+  test('are one line each where nobody looks', () => {
+    expect(details(told, null)).toBe(`crm: ${told[0]?.text}`);
+  });
+
+  test('are wrapped between words, and stand out by their name', () => {
+    expect(details(told, 40)).toBe(
+      'crm: It ended with exit code 1: it\n  failed. Look at its log, and mend what\n  it names.',
+    );
+  });
+
+  test('break a word that no line can hold', () => {
+    const lines = details([{ name: 'x', text: `see ${'/folder'.repeat(10)}` }], 30);
+    expect(Math.max(...widthsOf(lines))).toBeLessThanOrEqual(30);
+    expect(lines.replaceAll(/\n\s*/g, '')).toContain('/folder'.repeat(10));
+  });
+});
+
+test('facts wrap beside what they are about', () => {
+  expect(
+    facts(
+      [
+        ['status', green('Error')],
+        ['reason', 'It ended with exit code 1: it failed.'],
+      ],
+      30,
+    ),
+  ).toBe(`status  ${green('Error')}\nreason  It ended with exit\n        code 1: it failed.`);
 });

@@ -1,23 +1,85 @@
+import { cut, hang, seenWidth } from './width.ts';
+
+/** A column's title; one that can be spared is left out where there is no room for all. */
+export type Column = string | { readonly title: string; readonly isSpare: true };
+
+export function spare(title: string): Column {
+  return { title, isSpare: true };
+}
+
+const gap = 2;
+/** A cell that is shorter says nothing any more. */
+const cellMin = 8;
+
 /**
- * Columns without borders: a header, rows, two spaces between. Widths count what is seen, not the colour codes. A row stays one line,
- * whatever an MCP server said last.
+ * Columns without borders: a header, rows, two spaces between. A row is one line, whatever an MCP server said last. `width` is that of the
+ * terminal, and null where no person looks: then nothing is left out or cut. Texts belong below the table: see `details`.
  */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows].map((row) => row.map((cell) => cell.replace(/\s*\n\s*/g, ' · ')));
-  const widths = header.map((_, column) => Math.max(...all.map((row) => seenWidth(row[column] ?? ''))));
-  return all.map((row) => line(row, widths)).join('\n');
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number | null = null,
+): string {
+  const header = columns.map((column) => (typeof column === 'string' ? column : column.title));
+  const all = [header, ...rows.map((row) => row.map((cell) => cell.replace(/\s*\n\s*/g, ' · ')))];
+  const widest = header.map((_, at) => Math.max(...all.map((row) => seenWidth(row[at] ?? ''))));
+  const shown = shownColumns(columns, widest, width);
+  const widths = fitted(
+    shown.map((at) => widest[at] ?? 0),
+    width,
+  );
+  return all
+    .map((row) => {
+      const cells = shown.map((at, place) => cut(row[at] ?? '', widths[place] ?? 0));
+      return cells
+        .map((cell, place) => cell + ' '.repeat(Math.max(0, (widths[place] ?? 0) - seenWidth(cell))))
+        .join(' '.repeat(gap))
+        .trimEnd();
+    })
+    .join('\n');
 }
 
-function line(row: readonly string[], widths: readonly number[]): string {
-  const last = row.length - 1;
-  return row
-    .map((cell, column) => (column === last ? cell : cell + ' '.repeat((widths[column] ?? 0) - seenWidth(cell))))
-    .join('  ')
-    .trimEnd();
+/** What says more about rows than fits into one: below the table, each by its name. */
+export function details(
+  told: readonly { readonly name: string; readonly text: string }[],
+  width: number | null,
+): string {
+  return told.map(({ name, text }) => hang({ head: `${name}: `, text: oneLine(text), indent: 2, width })).join('\n');
 }
 
-const colourCode = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g');
+/** What is known of one thing, a line each: "what  value". */
+export function facts(pairs: readonly (readonly [what: string, value: string])[], width: number | null): string {
+  const indent = Math.max(...pairs.map(([what]) => seenWidth(what))) + gap;
+  return pairs
+    .map(([what, value]) => hang({ head: what.padEnd(indent), text: oneLine(value), indent, width }))
+    .join('\n');
+}
 
-function seenWidth(cell: string): number {
-  return [...cell.replace(colourCode, '')].length;
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' · ');
+}
+
+/** Those in which anything is, without the last ones that can be spared until the others fit. */
+function shownColumns(columns: readonly Column[], widest: readonly number[], width: number | null): readonly number[] {
+  const shown = columns.flatMap((_, at) => ((widest[at] ?? 0) > 0 ? [at] : []));
+  for (;;) {
+    const spared = shown.findLastIndex((at) => typeof columns[at] !== 'string');
+    if (spared === -1 || width === null || room(shown.map((at) => widest[at] ?? 0)) <= width) return shown;
+    shown.splice(spared, 1);
+  }
+}
+
+/** The widest gives way first. */
+function fitted(widest: readonly number[], width: number | null): readonly number[] {
+  const widths = [...widest];
+  while (width !== null && room(widths) > width) {
+    const most = Math.max(...widths);
+    if (most <= cellMin) break;
+    widths[widths.indexOf(most)] = most - 1;
+  }
+  return widths;
+}
+
+function room(widths: readonly number[]): number {
+  return widths.reduce((sum, one) => sum + one, 0) + gap * (widths.length - 1);
 }

@@ -10,6 +10,10 @@ export interface Terminal {
   complain(text: string): void;
   readonly paint: Paint;
   readonly asJson: boolean;
+  /** Width of the terminal that shows the result; null where it goes to a file or a program, which gets all of it. */
+  readonly columns: number | null;
+  /** Does a person, and nothing else, get the result and the talk? */
+  readonly isSeen: boolean;
   /** May a person be asked? */
   readonly interactive: boolean;
 }
@@ -25,7 +29,7 @@ export interface TerminalOptions {
 
 interface Streams {
   readonly stdin: { readonly isTTY?: boolean };
-  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How the commands that a text for people names are typed here. */
@@ -50,9 +54,14 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
     },
     paint: (colour, text) => (coloured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text),
     asJson: options.json,
+    // A terminal that tells no width is taken for a usual one.
+    columns: stdout.isTTY ? stdout.columns || columnsUsual : null,
+    isSeen: !options.json && Boolean(stdout.isTTY) && Boolean(stderr.isTTY),
     interactive: !options.noInput && !options.json && Boolean(streams.stdin.isTTY) && Boolean(stderr.isTTY) && !env.CI,
   };
 }
+
+const columnsUsual = 80;
 
 const codes: Record<Colour, number> = {
   red: 31,

@@ -21,8 +21,9 @@ describe('an MCP server that ends at once', () => {
     expect(run.code).toBe(1);
     for (const line of words) expect(run.stderr.split(line).length - 1, line).toBe(1);
     expect(run.stderr.match(/last words:/g)).toEqual(['last words:']);
-    expect(run.stderr).toMatch(/Error: ends is Error: .* ended with exit code 3: it failed\.\n/);
+    expect(run.stderr).toMatch(/Error: ends is added, but not Connected: .* ended with exit code 3: it failed\.\n/);
     expect(run.stderr).toContain('svc server remove ends');
+    expect(run.stderr).toContain('To change how it is started, use svc apply');
     expect(run.stdout).toBe('');
   });
 
@@ -40,9 +41,36 @@ describe('an MCP server that ends at once', () => {
   });
 });
 
+test('an MCP server that says nothing is waited for audibly, and stays added when the wait is interrupted', async () => {
+  const silent = ['server', 'add', 'slow', '--', process.execPath, '-e', 'setInterval(() => {}, 1000)'];
+  const run = await runSvc(silent, { cwd: trial.installation.dir, interruptAt: '· 5 s: ' });
+  expect(run.code).toBe(130);
+  expect(run.stderr).toContain('Interrupted. It stays added');
+  expect(run.stderr).toContain('svc server remove slow');
+  expect(run.stdout).toBe('');
+  expect((await svc('server', 'list')).stdout).toContain('slow');
+});
+
+test('svc status tells where agents go while the platform runs', async () => {
+  const { stdout } = await svc('status');
+  expect(stdout).toMatch(/^ {2}mcp +http:\/\/\S+\/mcp +agents connect here$/m);
+});
+
 test('a command keeps its words as they were typed, also where one stands twice', async () => {
   const args = ['-e', 'process.exitCode = 3', '-v', 'a:a', '-v', 'b:b', 'twice', process.execPath];
   await svc('server', 'add', 'twice', '--', process.execPath, ...args);
   const { stdout } = await svc('server', 'show', 'twice', '--json');
   expect(JSON.parse(stdout).launch).toMatchObject({ command: process.execPath, args });
+});
+
+test('a skill without tools is not called available, and a key for it is not shown to whoever does not get it', async () => {
+  await svc('skill', 'create', 'empty');
+  const { stdout } = await svc('skill', 'list');
+  expect(stdout).toMatch(/^empty +without tools +0$/m);
+  expect(stdout).toMatch(/^empty: .*svc apply/m);
+  const { skills }: { skills: object[] } = JSON.parse((await svc('skill', 'list', '--json')).stdout);
+  expect(skills).toContainEqual(expect.objectContaining({ name: 'empty', state: 'without_tools', tools: 0 }));
+  const created = await svc('keys', 'create', '--name', 'piped');
+  expect(created.stdout).toMatch(/^SVA_/);
+  expect(created.stderr).not.toContain('SVA_');
 });

@@ -33,8 +33,12 @@ export function runSvc(args: readonly string[], options: RunOptions): Promise<Ru
   return new Promise((resolve, reject) => {
     let stdout = '';
     let stderr = '';
+    let isInterrupted = false;
     const interrupt = () => {
-      if (options.interruptAt !== undefined && (stdout + stderr).includes(options.interruptAt)) child.kill('SIGINT');
+      if (isInterrupted || options.interruptAt === undefined || !(stdout + stderr).includes(options.interruptAt))
+        return;
+      isInterrupted = true;
+      child.kill('SIGINT');
     };
     child.stdout.on('data', (chunk) => {
       stdout += chunk;

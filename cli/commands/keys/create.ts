@@ -61,6 +61,7 @@ export default class KeysCreate extends SvcCommand {
     });
     terminal.result(secret);
     terminal.talk('This key is shown only now: keep it in a safe place.');
-    terminal.talk('Try it: SVC_API_KEY=… svc keys test');
+    // Where the key goes to a program or a file, it is not shown to whoever reads the rest.
+    terminal.talk(`Try it: SVC_API_KEY=${terminal.isSeen ? secret : '…'} svc keys test`);
   }
 }

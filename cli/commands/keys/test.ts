@@ -5,6 +5,7 @@ import { environment, type SharedFlags, SvcCommand, ToldAlready } from '../../co
 import type { Cause } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { climb, type LadderResult } from '../../keys-test/ladder.ts';
+import { hang, seenWidth, wrapped } from '../../output/width.ts';
 import { installationOf } from '../../platform.ts';
 
 export default class KeysTest extends SvcCommand {
@@ -36,13 +37,12 @@ export default class KeysTest extends SvcCommand {
       key,
       onRung: (rung) => {
         const mark = marks[rung.mark];
-        terminal.result(
-          `${terminal.paint(mark.colour, mark.sign)} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  ${rung.detail}`,
-        );
+        const head = `${terminal.paint(mark.colour, mark.sign)} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  `;
+        terminal.result(hang({ head, text: rung.detail, indent: seenWidth(head), width: terminal.columns }));
       },
     });
     terminal.json(found);
-    terminal.result(conclusion(found));
+    terminal.result(conclusion(found, terminal.columns));
     if (found.cause !== null) throw new ToldAlready(exitCodeOf(found.cause));
   }
 }
@@ -60,12 +60,12 @@ const verdicts = {
   untested: 'The key could not be tested:',
 };
 
-function conclusion({ cause, rungs, verdict }: LadderResult): string {
-  if (cause !== null) return `\n${verdicts[verdict]} ${cause.message}\n${cause.hint}`;
-  const worthALook = rungs.filter((rung) => rung.mark === 'noted').map((rung) => rung.detail);
-  return worthALook.length === 0
-    ? 'The key is valid and the tools can be listed.'
-    : `\n${verdicts.valid} ${worthALook.join(' ')}`;
+function conclusion({ cause, rungs, verdict }: LadderResult, width: number | null): string {
+  if (cause !== null)
+    return `\n${wrapped(`${verdicts[verdict]} ${cause.message}`, width)}\n${wrapped(cause.hint, width)}`;
+  return rungs.some((rung) => rung.mark === 'noted')
+    ? 'The key is valid, but look at what is marked "!".'
+    : 'The key is valid and the tools can be listed.';
 }
 
 /** 3: the key is refused, or what it asks for. 4: it could not be tested, or it is valid and a later rung broke. */

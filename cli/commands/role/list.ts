@@ -29,7 +29,7 @@ export default class RoleList extends SvcCommand {
     terminal.result(
       rows.length === 0
         ? 'There are no roles yet. Create one: svc role create NAME --skill SKILL'
-        : table(['NAME', 'STATE', 'SKILLS'], rows),
+        : table(['NAME', 'STATE', 'SKILLS'], rows, terminal.columns),
     );
   }
 }

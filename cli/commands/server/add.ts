@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { interruption, SvcCommand, sharedSwitches, ToldAlready } from '../../command.ts';
 import { checkLaunchWords, splitLaunch } from '../../launch-words.ts';
-import { describeFailure, describeTools } from '../../output/server.ts';
+import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { span } from '../../output/words.ts';
 import { defaultWorkspace, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
@@ -14,6 +16,8 @@ const created = z.object({ createMcpServer: z.object({ id: z.string(), name: z.s
 const pollMs = 200;
 /** npx on a slow line needs more than a minute for its first start. */
 const waitMs = 90_000;
+/** Whoever waits wants to see that something still does. */
+const tellMs = 5000;
 
 export default class ServerAdd extends SvcCommand {
   static override summary = 'Add an MCP server and wait until it is Connected.';
@@ -59,7 +63,7 @@ export default class ServerAdd extends SvcCommand {
     );
     const { id, name } = answer.createMcpServer;
     terminal.talk(`Added ${name}; waiting until it is Connected.`);
-    const server = await settled(tenancy, id, signal);
+    const server = await settled(tenancy, { id, name }, { signal, terminal });
     const tools = server.status === 'Connected' ? await fetchTools(tenancy.backend, tenancy.workspace.id, id) : [];
     terminal.json({
       id,
@@ -108,15 +112,29 @@ function launchOf({ command, args, cwd, env, url, headers }: Wanted): object {
 }
 
 /** Waits for an outcome: Connected, or an error that its runtime has told. Disconnected only means that nothing has happened yet. */
-async function settled({ backend, workspace }: Tenancy, id: string, signal: AbortSignal): Promise<McpServer> {
-  const deadline = Date.now() + waitMs;
+async function settled(
+  { backend, workspace }: Tenancy,
+  { id, name }: { readonly id: string; readonly name: string },
+  { signal, terminal }: { readonly signal: AbortSignal; readonly terminal: Terminal },
+): Promise<McpServer> {
+  const start = Date.now();
+  let toldMs = 0;
   for (;;) {
     const server = await fetchServer(backend, workspace.id, id);
     if (server === null) throw new SvcError('not_found', 'The MCP server was removed meanwhile.');
     const done = server.status === 'Connected' || server.status === 'Error';
-    if (done || !server.enabled || Date.now() > deadline) return server;
+    const passedMs = Date.now() - start;
+    if (done || !server.enabled || passedMs > waitMs) return server;
+    if (passedMs - toldMs >= tellMs) {
+      toldMs = passedMs;
+      const cause = server.reason === null ? 'No runtime has reported yet.' : server.reason.message;
+      terminal.talk(`${terminal.paint('grey', '·')} ${span(passedMs)}: ${cause}`);
+    }
     await pause(pollMs, undefined, { signal }).catch(() => {
-      throw new SvcError('cancelled', 'Interrupted: the MCP server stays added.');
+      if (!terminal.asJson) terminal.complain(`\nInterrupted. ${staysAdded(name)}`);
+      throw new SvcError('cancelled', `Interrupted: the MCP server "${name}" stays added.`, {
+        hint: `Take it away: svc server remove ${name}`,
+      });
     });
   }
 }

@@ -1,12 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcCommand } from '../../command.ts';
-import { table } from '../../output/table.ts';
+import { describeServers } from '../../output/server.ts';
 import { isoOrNull } from '../../output/words.ts';
 import { defaultWorkspace, tenancyOf } from '../../platform.ts';
 import { fetchServers, fetchTools } from '../../servers.ts';
-
-const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red' } as const;
-const healthWords = { green: 'healthy', yellow: 'degraded', red: 'down' } as const;
 
 export default class ServerList extends SvcCommand {
   static override summary = 'List MCP servers with status, health, tools and the reason where one is not Connected.';
@@ -44,18 +41,10 @@ export default class ServerList extends SvcCommand {
         nextRetryAt: isoOrNull(server.nextRetryAt),
       })),
     });
-    const rows = listed.map(({ server, tools }) => [
-      server.name,
-      terminal.paint(statusColours[server.status], server.status),
-      terminal.paint(server.health, healthWords[server.health]),
-      String(tools),
-      server.runtimes[0]?.name ?? '',
-      server.reason === null ? '' : `${server.reason.message} ${server.reason.repair}`,
-    ]);
     terminal.result(
-      rows.length === 0
+      listed.length === 0
         ? 'There are no MCP servers yet. Add one: svc server add NAME -- COMMAND ARGS…'
-        : table(['NAME', 'STATUS', 'HEALTH', 'TOOLS', 'RUNTIME', 'REASON'], rows),
+        : describeServers(listed, terminal),
     );
   }
 }

@@ -1,8 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcCommand } from '../../command.ts';
-import { table } from '../../output/table.ts';
+import { briefly } from '../../output/reason.ts';
+import { details, table } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
 import { defaultWorkspace, tenancyOf } from '../../platform.ts';
-import { fetchSkills } from '../../skills.ts';
+import { fetchSkills, type Skill } from '../../skills.ts';
 
 export default class SkillList extends SvcCommand {
   static override summary = 'List skills, and say of each that is not available why.';
@@ -27,24 +29,49 @@ export default class SkillList extends SvcCommand {
       skills: skills.map((skill) => ({
         id: skill.id,
         name: skill.name,
-        state: skill.available ? 'available' : 'unavailable',
+        state: stateOf(skill),
         mcpServers: skill.mcpServers.map((server) => server.name),
         tools: skill.tools.length,
         available: skill.available,
         reason: skill.reason,
       })),
     });
-    const rows = skills.map((skill) => [
-      skill.name,
-      skill.available ? terminal.paint('green', 'available') : terminal.paint('red', 'unavailable'),
-      String(skill.tools.length),
-      skill.mcpServers.map((server) => server.name).join(', '),
-      skill.reason === null ? '' : `${skill.reason.message} ${skill.reason.repair}`,
-    ]);
     terminal.result(
-      rows.length === 0
+      skills.length === 0
         ? 'There are no skills yet. Create one: svc skill create NAME --tool MCPSERVER/TOOL'
-        : table(['NAME', 'STATE', 'TOOLS', 'MCP SERVERS', 'REASON'], rows),
+        : describeSkills(skills, terminal),
     );
   }
 }
+
+function describeSkills(skills: readonly Skill[], terminal: Terminal): string {
+  const rows = skills.map((skill) => {
+    const { colour, word } = states[stateOf(skill)];
+    const servers = skill.mcpServers.map((server) => server.name).join(', ');
+    return [skill.name, terminal.paint(colour, word), String(skill.tools.length), servers];
+  });
+  const told = skills.flatMap((skill) => {
+    const text = skill.reason === null ? states[stateOf(skill)].detail : briefly(skill.reason);
+    return text === '' ? [] : [{ name: skill.name, text }];
+  });
+  return [
+    table(['NAME', 'STATE', 'TOOLS', 'MCP SERVERS'], rows, terminal.columns),
+    ...(told.length === 0 ? [] : [details(told, terminal.columns)]),
+  ].join('\n\n');
+}
+
+/** One that holds no tools needs no MCP server, so the platform has it available: there is nothing in it to be called all the same. */
+function stateOf(skill: Skill): keyof typeof states {
+  if (!skill.available) return 'unavailable';
+  return skill.tools.length === 0 ? 'without_tools' : 'available';
+}
+
+const states = {
+  available: { colour: 'green', word: 'available', detail: '' },
+  unavailable: { colour: 'red', word: 'unavailable', detail: '' },
+  without_tools: {
+    colour: 'yellow',
+    word: 'without tools',
+    detail: 'It holds instructions at most, and nothing to call. Give it tools with svc apply.',
+  },
+} as const;
