@@ -1,6 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { Channel, Outgoing } from '../launchers/channel.ts';
-import { replaceToken } from '../wire/progress-token.ts';
+import { type ReplacedToken, replaceToken } from '../wire/progress-token.ts';
 import { type Incoming, isObject, readMessage } from '../wire/read-message.ts';
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
 
@@ -24,7 +24,8 @@ export interface Answer {
 
 export interface ConversationListener {
   toolsChanged(): void;
-  garbage(sample: string): void;
+  /** Something came that makes no sense; `bug` is what was thrown over it, which is a mistake of ours. */
+  garbage(sample: string, bug?: unknown): void;
   /** A call got no answer: the MCP server may not be there any more. */
   doubted(): void;
 }
@@ -109,9 +110,15 @@ export class Conversation {
   /** A message has come in. True where the request that brought it needs nothing more. */
   hear(text: Buffer, during: number | null): boolean {
     this.#lastHeard = performance.now();
-    const messages = readMessage(text);
-    if (messages === null) this.#listener.garbage(text.subarray(0, sampleBytes).toString('utf8'));
-    else for (const message of messages) this.#take(message, during);
+    const garbage = (bug?: unknown) => this.#listener.garbage(text.subarray(0, sampleBytes).toString('utf8'), bug);
+    // Whatever an MCP server may write, it must not end the process that serves all the others.
+    try {
+      for (const message of readMessage(text) ?? [null]) {
+        if (message === null || !this.#take(message, during)) garbage();
+      }
+    } catch (thrown) {
+      garbage(thrown);
+    }
     return during !== null && !this.#pending.has(during);
   }
 
@@ -164,35 +171,43 @@ export class Conversation {
     return replaced.params;
   }
 
-  #take(message: Incoming, during: number | null): void {
+  /** False where the message makes no sense. */
+  #take(message: Incoming, during: number | null): boolean {
     switch (message.kind) {
       case 'result':
       case 'error': {
         const pending = this.#pending.get(message.id);
-        if (pending === undefined) return; // Its call was cancelled or had passed its deadline.
+        if (pending === undefined) return true; // Its call was cancelled or had passed its deadline.
         this.#forget(pending);
         pending.resolve(message);
-        return;
+        return true;
       }
       case 'request':
         this.#answer(message.id, message.method);
-        return;
+        return true;
       case 'notification':
-        this.#takeNotification(message, during);
+        return this.#takeNotification(message, during);
     }
   }
 
   /** What an MCP server says without naming a call goes to nobody: it is shared by agents that must not hear of each other. */
-  #takeNotification({ method, params, payload }: Incoming & { kind: 'notification' }, during: number | null): void {
+  #takeNotification({ method, params, payload }: Incoming & { kind: 'notification' }, during: number | null): boolean {
     if (method === 'notifications/tools/list_changed') {
       this.#listener.toolsChanged();
-      return;
+      return true;
+    }
+    const streamed = during === null ? undefined : this.#pending.get(during);
+    if (method !== 'notifications/progress') {
+      streamed?.call.notify(payload);
+      return true;
     }
     const token = isObject(params) ? params.progressToken : undefined;
-    const named = method === 'notifications/progress' ? this.#byToken.get(String(token)) : undefined;
-    const streamed = during === null ? undefined : this.#pending.get(during);
-    const pending = named ?? streamed;
-    pending?.call.notify(pending.restore(payload));
+    if (typeof token !== 'string' && typeof token !== 'number') return false;
+    const pending = this.#byToken.get(String(token)) ?? streamed;
+    const notification = pending?.restore(payload);
+    if (notification === null) return false;
+    if (notification !== undefined) pending?.call.notify(notification);
+    return true;
   }
 
   /** No capability was declared, so nothing but a ping can be asked of this side (MCP 2025-11-25, "Lifecycle"). */
@@ -256,7 +271,7 @@ class Pending {
   readonly reject: (error: SvcError) => void;
   readonly #abandon: () => void;
   token: string | null = null;
-  restore: (notification: Uint8Array) => Uint8Array = (notification) => notification;
+  restore: ReplacedToken['restore'] = (notification) => notification;
 
   constructor(id: number, call: Call, { resolve, reject, abandon }: Ends) {
     this.id = id;

@@ -23,9 +23,8 @@ export async function greet(conversation: Conversation, version: string, timeout
   const answer = await conversation.ask('initialize', params, timeoutMs);
   const body: unknown = JSON.parse(Buffer.from(answer.payload).toString('utf8'));
   if (answer.kind === 'error' || !isObject(body)) return { ok: false, reason: refused(body) };
-  if (typeof body.protocolVersion !== 'string' || !knownRevisions.includes(body.protocolVersion)) {
-    return { ok: false, reason: unknownRevision(String(body.protocolVersion).slice(0, 100)) };
-  }
+  const revision = typeof body.protocolVersion === 'string' ? body.protocolVersion : '';
+  if (!knownRevisions.includes(revision)) return { ok: false, reason: unknownRevision(revision.slice(0, 100)) };
   conversation.notify('notifications/initialized');
   return { ok: true, offersTools: isObject(body.capabilities) && body.capabilities.tools !== undefined };
 }

@@ -27,7 +27,7 @@ export interface InstanceListener {
   toolsChanged(tools: ToolList): void;
   /** The list changed and could not be read; it will be tried again. */
   toolsUnreadable(reason: Reason): void;
-  garbage(sample: string): void;
+  garbage(sample: string, bug?: unknown): void;
   doubted(): void;
 }
 
@@ -82,7 +82,7 @@ export class Instance {
     this.#blot = createBlot(options.assignment.launch);
     this.#conversation = new Conversation(options.assignment.name, {
       toolsChanged: () => void this.#refresh(),
-      garbage: (sample) => this.#garbage(sample),
+      garbage: (sample, bug) => this.#garbage(sample, bug),
       doubted: () => options.listener.doubted(),
     });
   }
@@ -191,10 +191,10 @@ export class Instance {
     };
   }
 
-  #garbage(sample: string): void {
+  #garbage(sample: string, bug?: unknown): void {
     const shown = this.#blot(sample);
     this.#strayOutput ||= shown;
-    this.#options.listener.garbage(shown);
+    this.#options.listener.garbage(shown, bug);
   }
 
   /** A reason quotes what the MCP server says, and an MCP server may say what it was given. */

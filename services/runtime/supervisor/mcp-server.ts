@@ -222,8 +222,9 @@ export class McpServer {
         complaints.unreadable(reason);
         complain();
       },
-      garbage: (sample: string) => {
+      garbage: (sample: string, bug?: unknown) => {
         if (!complaints.garbage()) return;
+        if (bug !== undefined) withBugReported(bug, logger);
         logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is no MCP');
         complain();
       },

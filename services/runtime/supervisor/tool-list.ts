@@ -58,7 +58,11 @@ class Collected {
 
   add(tool: unknown): void {
     const name = isObject(tool) && typeof tool.name === 'string' ? tool.name : '';
-    const definition = JSON.stringify(tool);
+    const definition = write(tool);
+    if (definition === null) {
+      this.refuse(name, 'it is nested too deeply');
+      return;
+    }
     const bytes = Buffer.byteLength(JSON.stringify({ name, definition })) + 1;
     const why = this.#whyNot(name, definition, bytes);
     if (why !== null) {
@@ -94,6 +98,15 @@ class Collected {
       message: `Not all of its tools can be used: left out are ${this.#firstRefused}${others}.`,
       repair: 'Correct the MCP server, or have it list fewer tools.',
     };
+  }
+}
+
+/** Null where it is nested so deeply that it can be read but not written. */
+function write(tool: unknown): string | null {
+  try {
+    return JSON.stringify(tool);
+  } catch {
+    return null;
   }
 }
 

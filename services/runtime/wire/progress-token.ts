@@ -6,8 +6,8 @@ import { isObject } from './read-message.ts';
  */
 export interface ReplacedToken {
   readonly params: Uint8Array;
-  /** Puts the asker's own token back into a notification. */
-  readonly restore: (notification: Uint8Array) => Uint8Array;
+  /** Puts the asker's own token back into a notification; null where it is nested too deeply to be written again. */
+  readonly restore: (notification: Uint8Array) => Uint8Array | null;
 }
 
 /** Null where the params hold no token: then there is nothing to replace and nothing will come back. */
@@ -21,7 +21,15 @@ export function replaceToken(params: Uint8Array, token: string): ReplacedToken |
     restore: (notification) => {
       const message: unknown = JSON.parse(Buffer.from(notification).toString('utf8'));
       if (!isObject(message) || !isObject(message.params)) return notification;
-      return Buffer.from(JSON.stringify({ ...message, params: { ...message.params, progressToken: own } }));
+      return write({ ...message, params: { ...message.params, progressToken: own } });
     },
   };
+}
+
+function write(message: unknown): Uint8Array | null {
+  try {
+    return Buffer.from(JSON.stringify(message));
+  } catch {
+    return null; // What is read without recursion is written with it.
+  }
 }

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test, vi } from 'vitest';
+import { callHeader } from '../../contracts/bus/call.ts';
+import { malformedMessages } from './malformed.ts';
+import { Platform, script } from './platform.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const lines = malformedMessages();
+/** What one call may hold is bounded, by its params. */
+const portions = Array.from({ length: Math.ceil(lines.length / 100) }, (_, at) =>
+  lines.slice(100 * at, 100 * at + 100),
+);
+
+test('there is something odd of every kind', () => {
+  expect(lines.length).toBeGreaterThan(1000);
+  expect(lines).toContain(
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":{"toString":1},"progress":1,"total":2}}',
+  );
+});
+
+/** Two at once with the same token, so that one of them is replaced and has to be put back. */
+async function callBoth(platform: Platform, given: unknown): Promise<void> {
+  const params = JSON.stringify({ name: 'echo', arguments: given, _meta: { progressToken: 'same' } });
+  const headers = { [callHeader.progress]: 'same' };
+  await Promise.all([1, 2].map(() => platform.ask('odd', 'tools/call', params, { headers })));
+}
+
+async function expectUnharmed(platform: Platform): Promise<void> {
+  expect(await platform.say('one', { text: 'x' })).toBe('one: x');
+  const degraded = await platform.reported('odd', ({ reason }) => reason?.code === 'not_only_mcp');
+  expect(degraded).toMatchObject({ status: 'Connected', restarts: 0 });
+  expect(platform.logged.filter((line) => line.includes('failed unexpectedly'))).toEqual([]);
+}
+
+test('whatever an MCP server on stdio writes, all others live on and it is called garbage', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ odd: script('says'), one: script('echo', ['one']) });
+  await platform.startRuntime();
+  await Promise.all(['odd', 'one'].map((name) => platform.connected(name)));
+  const pid = await platform.say('odd', {});
+  for (const portion of portions) await callBoth(platform, { lines: portion });
+  expect(await platform.say('odd', {})).toBe(pid);
+  await expectUnharmed(platform);
+});
+
+test('whatever an MCP server over HTTP sends, with an answer or unasked, all others live on and it is called garbage', async () => {
+  using server = await oddOverHttp();
+  await using platform = await Platform.open();
+  platform.assign({ odd: server.launch, one: script('echo', ['one']) });
+  await platform.startRuntime();
+  await Promise.all(['odd', 'one'].map((name) => platform.connected(name)));
+  await server.listening;
+  for (let at = 0; at < portions.length; at++) await callBoth(platform, { portion: at });
+  await expectUnharmed(platform);
+});
+
+/** Sends the malformed messages as events, on the stream of a call before its answer and on the stream for what is unasked. */
+async function oddOverHttp() {
+  const listening = Promise.withResolvers<NodeJS.WritableStream>();
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      listening.resolve(response);
+      return;
+    }
+    const { id, method, params } = JSON.parse(body === '' ? '{}' : body);
+    if (id === undefined) return void response.writeHead(202).end();
+    const result = results[method] ?? {};
+    if (method !== 'tools/call') {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const token = JSON.stringify(params._meta?.progressToken ?? null);
+    for (const line of portions[params.arguments.portion] ?? []) {
+      const event = `data: ${line.replaceAll('"@id"', id).replaceAll('"@token"', token)}\n\n`;
+      response.write(event);
+      (await listening.promise).write(event);
+    }
+    response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    listening: listening.promise,
+    launch: { kind: 'http' as const, url: `http://127.0.0.1:${port}/mcp`, headers: {} },
+    [Symbol.dispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const results: Readonly<Record<string, unknown>> = {
+  initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} },
+  'tools/list': { tools: [{ name: 'echo', inputSchema: {} }] },
+  'tools/call': { content: [{ type: 'text', text: 'done' }] },
+};
