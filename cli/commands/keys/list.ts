@@ -1,9 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
+import { everyPage, pageInfo } from '../../../stack/every-page.ts';
 import { SvcCommand } from '../../command.ts';
-import { table } from '../../output/table.ts';
+import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/words.ts';
-import { defaultWorkspace, everyPage, pageInfo, tenancyOf } from '../../platform.ts';
+import { defaultWorkspace, tenancyOf } from '../../platform.ts';
 
 const key = z.object({
   id: z.string(),
@@ -58,7 +59,7 @@ export default class KeysList extends SvcCommand {
     terminal.result(
       rows.length === 0
         ? 'There are no keys yet. Create one: svc keys create --name NAME'
-        : table(['NAME', 'KEY', 'STATE', 'EXPIRES', 'LAST USED', 'ID'], rows),
+        : table(['NAME', 'KEY', 'STATE', 'EXPIRES', spare('LAST USED'), spare('ID')], rows, terminal.columns),
     );
   }
 }
