@@ -6,7 +6,11 @@ import { readLogs } from '../../stack/logs/read-logs.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { parseMoment } from '../moment.ts';
 import { describeLogLine } from '../output/log-line.ts';
+import { isoOrNull } from '../output/words.ts';
 import { installationOf } from '../platform.ts';
+
+/** More than a person reads; the files hold the rest. */
+const linesMax = 100_000;
 
 export default class Logs extends SvcCommand {
   static override summary = 'Show what the services wrote, merged by time.';
@@ -21,9 +25,13 @@ export default class Logs extends SvcCommand {
   static override args = { service: Args.string({ description: 'Services to show; default all' }) };
   static override flags = {
     follow: Flags.boolean({ char: 'f', summary: 'Go on with what is written from now on.' }),
-    lines: Flags.integer({ char: 'n', summary: 'How many of the last lines.', default: 100, min: 0, max: 100_000 }),
+    lines: Flags.string({ char: 'n', summary: 'How many of the last lines.', default: '100', helpValue: 'NUMBER' }),
     since: Flags.string({ summary: 'Only newer than this: 10m, 2h, 1d or a date.', helpValue: 'TIME' }),
-    level: Flags.string({ summary: `At least this level: ${logLevels.join(', ')}.`, default: 'trace' }),
+    level: Flags.string({
+      summary: `At least this level: ${logLevels.join(', ')}.`,
+      default: 'trace',
+      helpValue: 'LEVEL',
+    }),
     request: Flags.string({ summary: 'Only lines of this request.', helpValue: 'ID' }),
   };
 
@@ -33,23 +41,34 @@ export default class Logs extends SvcCommand {
     const level = logLevels.find((known) => known === flags.level);
     if (level === undefined)
       throw new SvcError('invalid_input', `--level must be one of ${logLevels.join(', ')}, not "${flags.level}".`);
-    const shown = [];
+    const count = parseCount(flags.lines);
+    const shown: object[] = [];
+    let told = 0;
     const lines = readLogs({
       installation: installationOf(flags),
       services: argv.map(String),
       since: flags.since === undefined ? null : parseMoment('--since', flags.since, 'past'),
       level,
       request: flags.request ?? null,
-      lines: flags.lines,
+      lines: count,
       follow: flags.follow,
       signal: interruption(),
     });
     for await (const line of lines) {
-      const { text: _, ...entry } = line;
+      told++;
+      const { text: _, ...rest } = line;
+      const entry = { ...rest, time: isoOrNull(line.time === 0 ? null : line.time) };
       if (flags.json && !flags.follow) shown.push(entry);
       else terminal.json(entry);
       terminal.result(describeLogLine(line, terminal));
     }
     if (flags.json && !flags.follow) terminal.json({ lines: shown });
+    if (told === 0 && !flags.follow) terminal.talk('No lines.');
   }
+}
+
+function parseCount(text: string): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (count <= linesMax) return count;
+  throw new SvcError('invalid_input', `--lines must be a whole number from 0 to ${linesMax}, not "${text}".`);
 }

@@ -24,13 +24,14 @@ export default class Status extends SvcCommand {
     const notice = otherVersion(seen, this.config.version);
     if (notice !== null) terminal.talk(`${terminal.paint('yellow', '!')} ${notice}`);
     terminal.json(seen);
-    terminal.result(describeStatus(seen, terminal));
+    if (flags.watch) terminal.redraw(describeStatus(seen, terminal));
+    else terminal.result(describeStatus(seen, terminal));
     while (flags.watch && !signal.aborted) {
       await pause(watchIntervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) break;
       seen = await status({ installation, signal });
       terminal.json(seen);
-      terminal.result(`\n${describeStatus(seen, terminal)}`);
+      terminal.redraw(describeStatus(seen, terminal));
     }
     if (!flags.watch) process.exitCode = exitCodeOf(seen);
   }

@@ -4,7 +4,13 @@ import { openTerminal } from './terminal.ts';
 
 function terminalOn(stdout: { isTTY?: boolean; columns?: number }, stderr: { isTTY?: boolean }, json = false) {
   const stream = (more: object) => Object.assign(new Writable({ write: (_, __, done) => done() }), more);
-  const streams = { stdin: {}, stdout: stream(stdout), stderr: stream(stderr), env: {} };
+  const streams = {
+    stdin: {},
+    stdout: stream(stdout),
+    stderr: stream(stderr),
+    env: {},
+    asTyped: (text: string) => text,
+  };
   return openTerminal({ json, quiet: false, noInput: false }, streams);
 }
 

@@ -2,6 +2,8 @@
 export interface Terminal {
   /** The result of the command, for people. Left out with --json. */
   result(text: string): void;
+  /** A result that takes the place of the one before: on a terminal at the same place, else below it after an empty line. */
+  redraw(text: string): void;
   /** The result of the command, for programs: one document, or one a line where `stream` is set. */
   json(value: unknown): void;
   /** Progress and warnings. Left out with --quiet. */
@@ -39,9 +41,15 @@ interface Streams {
 export function openTerminal(options: TerminalOptions, streams: Streams): Terminal {
   const { stdout, stderr, env, asTyped } = streams;
   const coloured = wantsColour(env, Boolean(stdout.isTTY));
+  let isDrawn = false;
   return {
     result(text) {
       if (!options.json) stdout.write(ended(asTyped(text)));
+    },
+    redraw(text) {
+      const before = stdout.isTTY && env.TERM !== 'dumb' ? clearScreen : isDrawn ? '\n' : '';
+      if (!options.json) stdout.write(before + ended(asTyped(text)));
+      isDrawn = true;
     },
     json(value) {
       if (options.json) stdout.write(`${JSON.stringify(value)}\n`);
@@ -62,6 +70,7 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
 }
 
 const columnsUsual = 80;
+const clearScreen = '\u001b[2J\u001b[H';
 
 const codes: Record<Colour, number> = {
   red: 31,

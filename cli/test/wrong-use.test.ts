@@ -23,6 +23,8 @@ describe('what was typed wrong is said with the way to write it', () => {
     ['--jsn status', 'There is no flag --jsn before a command.\nDid you mean --json?'],
     ['keys create --name', `--name needs a value: --name NAME.\n${keysCreate}`],
     ['keys create --name a --name b', `--name was given more than once.\n${keysCreate}`],
+    ['logs -n abc', '--lines must be a whole number from 0 to 100000, not "abc".'],
+    ['logs -n -1', '--lines must be a whole number from 0 to 100000, not "-1".'],
     ['keys create', `--name is missing.\n${keysCreate}`],
     [
       'server add x --env-file=/dev/null',

@@ -54,7 +54,7 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
       .map((name) => openTail(options, name)),
   );
   const first = (await Promise.all(tails.map((tail) => tail.before()))).flat().filter((line) => passes(line, options));
-  yield* first.sort(byTime).slice(-options.lines);
+  if (options.lines > 0) yield* first.sort(byTime).slice(-options.lines);
   while (options.follow && !options.signal.aborted) {
     const fresh = (await Promise.all(tails.map((tail) => tail.next()))).flat().filter((line) => passes(line, options));
     yield* fresh.sort(byTime);
