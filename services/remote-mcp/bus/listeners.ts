@@ -50,19 +50,19 @@ export class Listeners implements BusListener {
   #hearOfSession(id: SessionId, message: SessionMessage): void {
     const { sessions, listChanges } = this.#platform;
     const session = sessions.peek(id);
-    if (session === null) return;
     switch (message.kind) {
+      // These two concern also who reads its record just now.
       case 'changed':
         sessions.changedElsewhere(id);
         break;
+      case 'ended':
+        sessions.endedElsewhere(id);
+        break;
       case 'list_changed':
-        listChanges.fromElsewhere(session);
+        if (session !== null) listChanges.fromElsewhere(session);
         break;
       case 'cancel':
-        session.calls?.get(message.request)?.abort();
-        break;
-      case 'ended':
-        sessions.drop(id);
+        session?.calls?.get(message.request)?.abort();
     }
   }
 }

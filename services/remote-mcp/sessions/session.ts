@@ -46,8 +46,9 @@ export class Session {
     this.epoch = saved.epoch;
   }
 
-  /** Its record says something else than what is held here. */
+  /** What its record says, unless that is older: of two reads the one that began first may end last, and something be written meanwhile. */
   adopt(state: SessionState, saved: { readonly revision: number; readonly epoch: number }): void {
+    if (saved.revision < this.revision) return;
     this.disclosure = state.disclosure;
     this.logLevel = state.logLevel;
     this.seenAt = Math.max(this.seenAt, state.seenAt);

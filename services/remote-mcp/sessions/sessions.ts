@@ -2,7 +2,7 @@ import type { Principal } from '../../contracts/bus/messages.ts';
 import { buckets } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findSessionId, type KeyId, newSessionId, type SessionId } from '../../contracts/ids.ts';
-import type { Bucket } from '../../kit/bus/bus.ts';
+import type { Bucket, Entry } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import { Session } from './session.ts';
@@ -10,8 +10,8 @@ import type { SessionMessages } from './session-messages.ts';
 import { formatRecord, parseRecord, type SessionState } from './session-record.ts';
 
 export interface SessionsOptions {
-  readonly link: BusLink;
-  readonly messages: SessionMessages;
+  readonly link: Pick<BusLink, 'connected'>;
+  readonly messages: Pick<SessionMessages, 'tell'>;
   readonly idleTimeoutMs: number;
   /** Has a stream open: it is in use although it says nothing. */
   readonly isListening: (session: SessionId) => boolean;
@@ -26,12 +26,19 @@ export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 /** Sessions held by one remote-mcp, at about a kilobyte each; and of one key, so that no agent takes all. */
 const sessionsMax = 100_000;
 const sessionsPerKeyMax = 20_000;
-/** Records written in one sweep: a share of what a bus takes in that time. */
-const savesPerSweep = 50;
+/** Parts of the idle timeout: a session in use is due to be written down after a quarter, and all are written within an eighth. */
+const dueParts = 4;
+const writtenParts = 8;
 const sweepEveryMaxMs = 1000;
 const changeAttemptsMax = 5;
 /** Held, but its record must be read before it is used. */
 const neverRead = -1;
+
+/** Reads of one record that are under way, and what was heard of it meanwhile: what they bring is older. */
+interface Reading {
+  readers: number;
+  heard: 'nothing' | 'changed' | 'ended';
+}
 
 /**
  * The sessions of agents. Their records lie in a bucket of the bus, so any remote-mcp can go on with any of them; what is held here is a copy
@@ -41,17 +48,19 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #held = new Map<SessionId, Session>();
   readonly #heldOfKey = new Map<KeyId, number>();
+  readonly #readings = new Map<SessionId, Reading>();
+  readonly #sweepEveryMs: number;
   /** Counts connections to the bus. */
   #epoch = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    this.#sweepEveryMs = Math.min(sweepEveryMaxMs, Math.ceil(options.idleTimeoutMs / (2 * writtenParts)));
   }
 
   start(): void {
-    const everyMs = Math.min(sweepEveryMaxMs, Math.ceil(this.#options.idleTimeoutMs / 16));
-    this.#timer = setInterval(() => this.#sweep(Date.now()), everyMs).unref();
+    this.#timer = setInterval(() => this.#sweep(Date.now()), this.#sweepEveryMs).unref();
   }
 
   async open(principal: Principal, state: Omit<SessionState, 'seenAt'>): Promise<Session> {
@@ -94,7 +103,7 @@ export class Sessions {
   /** Its end is for everyone. */
   async end(session: Session): Promise<void> {
     await this.#bucket().delete(session.id);
-    this.drop(session.id);
+    this.endedElsewhere(session.id);
     this.#options.messages.tell(session.id, { kind: 'ended' });
   }
 
@@ -117,6 +126,14 @@ export class Sessions {
   changedElsewhere(id: SessionId): void {
     const session = this.#held.get(id);
     if (session !== undefined) session.epoch = neverRead;
+    const reading = this.#readings.get(id);
+    if (reading?.heard === 'nothing') reading.heard = 'changed';
+  }
+
+  endedElsewhere(id: SessionId): void {
+    const reading = this.#readings.get(id);
+    if (reading !== undefined) reading.heard = 'ended';
+    this.drop(id);
   }
 
   /** Records may have been changed or lost while the bus was away. */
@@ -135,11 +152,14 @@ export class Sessions {
   async #read(id: string, key: KeyId, now: number): Promise<Session | null> {
     const sessionId = findSessionId(id);
     if (sessionId === null) return null;
-    const epoch = this.#epoch;
-    const entry = await this.#bucket().get(sessionId);
-    const record = entry === null ? null : parseRecord(entry.value, key);
+    const { entry, epoch } = await this.#readEntry(sessionId);
+    if (entry === null) {
+      this.endedElsewhere(sessionId);
+      return null;
+    }
+    const record = parseRecord(entry.value, key);
     const held = this.#held.get(sessionId);
-    if (entry === null || record === null || now - record.seenAt > this.#options.idleTimeoutMs) {
+    if (record === null || now - record.seenAt > this.#options.idleTimeoutMs) {
       if (held?.key === key) this.drop(sessionId);
       return null;
     }
@@ -147,9 +167,26 @@ export class Sessions {
     if (held !== undefined) held.adopt(record, saved);
     else this.#checkRoom(key);
     const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
-    session.seenAt = now;
+    session.seenAt = Math.max(session.seenAt, now);
     if (held === undefined) this.#hold(session);
     return session;
+  }
+
+  /** The record, and of which connection what it says is; null where the session ended while it was read. */
+  async #readEntry(id: SessionId): Promise<{ readonly entry: Entry | null; readonly epoch: number }> {
+    const epoch = this.#epoch;
+    const reading = this.#readings.get(id) ?? { readers: 0, heard: 'nothing' };
+    this.#readings.set(id, reading);
+    reading.readers++;
+    try {
+      const entry = await this.#bucket().get(id);
+      return {
+        entry: reading.heard === 'ended' ? null : entry,
+        epoch: reading.heard === 'changed' ? neverRead : epoch,
+      };
+    } finally {
+      if (--reading.readers === 0) this.#readings.delete(id);
+    }
   }
 
   /** False where the record is another than the one known here. */
@@ -168,21 +205,24 @@ export class Sessions {
 
   #sweep(now: number): void {
     const { idleTimeoutMs, isListening } = this.#options;
+    const sweeps = Math.max(1, Math.floor(idleTimeoutMs / writtenParts / this.#sweepEveryMs));
+    const savesMax = Math.ceil(this.#held.size / sweeps);
     let saves = 0;
     for (const session of this.#held.values()) {
       if (session.calls !== null || isListening(session.id)) session.seenAt = now;
       if (now - session.seenAt > idleTimeoutMs) this.drop(session.id);
-      else if (session.seenAt > session.savedSeenAt && now - session.savedAt >= idleTimeoutMs / 4) {
-        if (saves++ < savesPerSweep) void this.#renew(session, now);
+      else if (session.seenAt > session.savedSeenAt && now - session.savedAt >= idleTimeoutMs / dueParts) {
+        if (saves++ < savesMax) void this.#renew(session, now);
       }
     }
   }
 
+  /** Where its record was changed elsewhere it is read, and written in another sweep. */
   async #renew(session: Session, now: number): Promise<void> {
     session.savedAt = now;
     try {
       const isSaved = await this.#save(session, { disclosure: session.disclosure, logLevel: session.logLevel });
-      if (!isSaved) this.changedElsewhere(session.id);
+      if (!isSaved) await this.#read(session.id, session.key, session.seenAt);
     } catch (thrown) {
       this.#options.log.debug({ err: thrown, session: session.id }, 'failed to renew the record of a session');
     }
