@@ -37,14 +37,9 @@ export class RuntimeProcess {
   isSilent(now: number): boolean {
     return this.#heardAt !== null && now - this.#heardAt > this.#intervalMs * 2 + lateMs;
   }
-
-  isForgettable(now: number): boolean {
-    return this.#isGone && this.inFlight === 0 && (this.#heardAt === null || now - this.#heardAt > forgetAfterMs);
-  }
 }
 
 const lateMs = 250;
-const forgetAfterMs = 10 * 60_000;
 
 /** The one with fewest calls under way among those that are there; null where none is. */
 export function leastBusy(processes: readonly RuntimeProcess[]): RuntimeProcess | null {

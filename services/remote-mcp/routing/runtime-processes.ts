@@ -8,6 +8,11 @@ import { RuntimeProcess } from './runtime-process.ts';
 const lookEveryMs = 100;
 /** A look that comes this late means that this process was busy: heartbeats wait in the same queue and are read first. */
 const lateLookMs = 400;
+/**
+ * Those that are gone are remembered, because a catalogue may name them for as long as it is kept, and they may be heard again after any outage.
+ * Every start of a runtime makes another one, so only so many are.
+ */
+const rememberedMax = 2000;
 
 /** The processes of all runtimes: who is there, by heartbeats and by what the backend says of ended connections. */
 export class RuntimeProcesses {
@@ -39,6 +44,7 @@ export class RuntimeProcesses {
     const name = nameOf(runtime, process);
     const known = this.#all.get(name);
     if (known !== undefined) return known;
+    if (this.#all.size >= rememberedMax) this.#forgetOne();
     const made = new RuntimeProcess(runtime, process);
     this.#all.set(name, made);
     return made;
@@ -69,9 +75,15 @@ export class RuntimeProcesses {
     const isLate = now - this.#lookedAt > lateLookMs;
     this.#lookedAt = now;
     if (isLate) return;
-    for (const process of this.#all.values()) {
-      if (process.isThere && process.isSilent(now)) this.#take(process);
-      else if (process.isForgettable(now)) this.#all.delete(nameOf(process.runtime, process.process));
+    for (const process of this.#all.values()) if (process.isThere && process.isSilent(now)) this.#take(process);
+  }
+
+  /** Of those that are gone, the one that was met first. */
+  #forgetOne(): void {
+    for (const [name, process] of this.#all) {
+      if (process.isThere) continue;
+      this.#all.delete(name);
+      return;
     }
   }
 }

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Heartbeat } from '../../contracts/bus/messages.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { newId, newProcessId, type ProcessId, type RuntimeId } from '../../contracts/ids.ts';
+import { newKey } from '../../contracts/keys.ts';
+import type { Bus, Hub } from '../../kit/bus/bus.ts';
+import { startHub } from '../../kit/bus/start.ts';
+import { RuntimeProcesses } from './runtime-processes.ts';
+
+const hourMs = 3_600_000;
+let hub: Hub;
+let processes: RuntimeProcesses;
+let changes: number;
+const runtime = newId('runtime');
+const process = newProcessId();
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  hub = await startHub({ file: null });
+  const backend = await hub.connect({ kind: 'backend' }, newProcessId());
+  backend.authorize(async (credentials, of) =>
+    credentials.kind === 'runtime'
+      ? { kind: 'runtime', process: of, runtime, name: 'test', workspace: null }
+      : { kind: 'remote-mcp', process: of },
+  );
+  changes = 0;
+  processes = new RuntimeProcesses(() => changes++);
+  processes.listen(
+    await hub.connect({ kind: 'system', component: 'remote-mcp', key: newKey('system') }, newProcessId()),
+  );
+  processes.start();
+});
+afterEach(async () => {
+  processes.stop();
+  vi.useRealTimers();
+  await hub.stop();
+});
+
+async function connect(of: ProcessId): Promise<Bus> {
+  return await hub.connect({ kind: 'runtime', key: newKey('runtime') }, of);
+}
+
+/** A heartbeat, once it has been heard. */
+async function beat(bus: Bus, [of, at]: readonly [RuntimeId, ProcessId]): Promise<void> {
+  const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' };
+  const before = changes;
+  bus.publish(subjects.heartbeat(of, at), Buffer.from(JSON.stringify(body)));
+  await vi.waitFor(() => expect(changes).toBe(before + 1));
+}
+
+test('a process that a catalogue names is the same one however long it was gone', async () => {
+  const bus = await connect(process);
+  const named = processes.of(runtime, process);
+  // A call reached nobody, before any heartbeat was heard.
+  named.gone();
+  vi.advanceTimersByTime(1000);
+  await beat(bus, [runtime, process]);
+  expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
+  // It falls silent, and is heard again after an outage.
+  vi.advanceTimersByTime(hourMs);
+  expect([named.isThere, changes]).toEqual([false, 2]);
+  await beat(bus, [runtime, process]);
+  expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
+});
+
+test('of processes that are gone only so many are remembered, and of those that are there all', () => {
+  const there = processes.of(runtime, process);
+  const gone = Array.from({ length: 2500 }, () => {
+    const one = processes.of(runtime, newProcessId());
+    one.gone();
+    return one;
+  });
+  const isRemembered = (one: (typeof gone)[number]) => processes.of(one.runtime, one.process) === one;
+  expect(isRemembered(there)).toBe(true);
+  expect(gone.slice(-1000).every(isRemembered)).toBe(true);
+  expect(gone.slice(0, 400).some(isRemembered)).toBe(false);
+});
