@@ -23,6 +23,20 @@ function environmentFor(yaml: string, ports = usualPorts): Environment {
   return environmentOf({ installation, definition, ports, addresses: addressesOf(definition, ports), secrets });
 }
 
+test('a folder whose name looks encoded is still that folder', () => {
+  const definition = checkDefinition('id: abcdef0123456789\n', 'svc.yaml');
+  const odd = { ...installation, dataDir: '/srv/p%41 ü/data' };
+  const { backend } = environmentOf({
+    installation: odd,
+    definition,
+    ports: usualPorts,
+    addresses: addressesOf(definition, usualPorts),
+    secrets,
+  });
+  const url = backend.PRIVATE_GRAPHDB_URL ?? '';
+  expect(decodeURIComponent(url.replace('file://', ''))).toBe('/srv/p%41 ü/data/graph.sqlite');
+});
+
 test('with nothing chosen, these and no others', () => {
   expect(environmentFor('')).toEqual({
     backend: {
@@ -31,7 +45,7 @@ test('with nothing chosen, these and no others', () => {
       LOG_LEVEL: 'info',
       BUS_SERVERS: 'inproc:',
       PORT: '3000',
-      PRIVATE_GRAPHDB_URL: 'file:/srv/svc/data/graph.sqlite',
+      PRIVATE_GRAPHDB_URL: 'file:///srv/svc/data/graph.sqlite',
       ENCRYPTION_KEY_FILE: '/srv/svc/secrets/encryption.key',
       JWT_PRIVATE_KEY_PATH: '/srv/svc/secrets/jwt-private.pem',
       JWT_PUBLIC_KEY_PATH: '/srv/svc/secrets/jwt-public.pem',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { checkEnv, type EnvRecord } from '../services/contracts/env/check.ts';
 import type { Variable } from '../services/contracts/env/variable.ts';
 import { type ServiceName, variables } from '../services/contracts/env/variables.ts';
@@ -31,7 +32,7 @@ export function environmentOf(of: EnvironmentOf): Environment {
     backend: {
       ...onBus,
       PORT: String(ports.backend),
-      PRIVATE_GRAPHDB_URL: `file:${join(installation.dataDir, 'graph.sqlite')}`,
+      PRIVATE_GRAPHDB_URL: pathToFileURL(join(installation.dataDir, 'graph.sqlite')).href,
       ENCRYPTION_KEY_FILE: secrets.encryptionKey,
       JWT_PRIVATE_KEY_PATH: secrets.jwtPrivateKey,
       JWT_PUBLIC_KEY_PATH: secrets.jwtPublicKey,

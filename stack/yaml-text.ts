@@ -1,4 +1,4 @@
-import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 
 /** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
 export interface YamlText {
@@ -22,6 +22,11 @@ export interface Mistake extends Position {
 
 // An alias may stand for a large value many times over; nothing that people write comes near this.
 const aliasesMax = 100;
+const tooManyAliases: Mistake = {
+  line: 1,
+  column: 1,
+  message: `It uses aliases (*) more than ${aliasesMax} times: write out what they stand for.`,
+};
 
 /** Reads the text; syntax errors come back as mistakes, and then there is no value. */
 export function readYaml(text: string): YamlText | readonly Mistake[] {
@@ -30,12 +35,37 @@ export function readYaml(text: string): YamlText | readonly Mistake[] {
   if (document.errors.length > 0) {
     return document.errors.map((error) => ({ ...positionAt(lines, error.pos[0]), message: sentence(error.message) }));
   }
+  const mistakes = namesNotMeant(document, lines);
+  if (mistakes.length > 0) return mistakes;
+  const read = toValue(document);
+  if (read === null) return [tooManyAliases];
   const root: unknown = document.contents;
   return {
-    value: document.toJS({ maxAliasCount: aliasesMax }),
+    value: read.value,
     locate: (path) => positionAt(lines, offsetOfValue(root, path)),
     locateName: (path) => positionAt(lines, offsetOfName(root, path) ?? offsetOfValue(root, path)),
   };
+}
+
+/** A field of this name is none of the value in JavaScript, so nobody would notice it. */
+function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake[] {
+  const mistakes: Mistake[] = [];
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isScalar(key) || key.value !== '__proto__') return;
+      mistakes.push({ ...positionAt(lines, key.range?.[0] ?? 0), message: '"__proto__" is no name.' });
+    },
+  });
+  return mistakes;
+}
+
+/** Null where a few aliases would make an endless value. */
+function toValue(document: Document): { readonly value: unknown } | null {
+  try {
+    return { value: document.toJS({ maxAliasCount: aliasesMax }) };
+  } catch {
+    return null;
+  }
 }
 
 /** The text with the scalar at `path` replaced, and every comment and blank line as it was. */

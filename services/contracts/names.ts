@@ -42,6 +42,9 @@ export const descriptionLengthMax = 1024;
 
 export function parseDescription(text: string): string {
   const description = text.trim();
+  if (description.includes('\0') || !description.isWellFormed()) {
+    throw new SvcError('invalid_input', 'The description holds a zero byte or half a character.');
+  }
   if (description.length <= descriptionLengthMax) return description;
   throw new SvcError('invalid_input', `The description is too long: at most ${descriptionLengthMax} characters.`);
 }

@@ -329,3 +329,10 @@ describe('several files', () => {
     expect(message).toBe('b.yaml:3:5 The role "A" is there already, at a.yaml:2.');
   });
 });
+
+test('a text that cannot be kept is found with its place', () => {
+  const told = refusalOf('skills:\n  - { name: ok }\n  - { name: bad, description: "a\\0b" }\n');
+  expect(told).toMatch(/^p\.yaml:3:\d+ skills\.1\.description: The description holds a zero byte/);
+  write('zero.md', 'a\0b');
+  expect(refusalOf('skills:\n  - { name: ok, instructions: zero.md }\n')).toMatch(/^p\.yaml:2:.*zero byte/);
+});

@@ -257,7 +257,9 @@ function readBounded(file: string, sizeMaxBytes: number): string {
   try {
     const { size } = statSync(file);
     if (size > sizeMaxBytes) throw new SvcError('too_large', `"${file}" is longer than ${sizeMaxBytes} bytes.`);
-    return readFileSync(file, 'utf8');
+    const text = readFileSync(file, 'utf8');
+    if (text.includes('\0')) throw new SvcError('invalid_input', `"${file}" is no text: it holds a zero byte.`);
+    return text;
   } catch (error) {
     if (error instanceof SvcError) throw error;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

@@ -1,9 +1,10 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLevel, logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
+import { LogTail } from './log-tail.ts';
 
 /** One line of a service's log, as far as it could be understood. */
 export interface LogLine {
@@ -35,8 +36,6 @@ export interface LogOptions extends LogFilter {
   readonly signal: AbortSignal;
 }
 
-/** A log is read backwards at most this far: a person asks for the last lines, and files are rotated long before. */
-const tailMaxBytes = 16 * 1024 * 1024;
 const followIntervalMs = 150;
 
 /** The last lines of all services in the order of their time, then, with `follow`, what is written from now on. */
@@ -48,16 +47,20 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
       hint: names.length === 0 ? 'Nothing has run here yet: svc up' : `There are logs of ${names.join(', ')}.`,
     });
   }
-  const tails = await Promise.all(
-    names
-      .filter((name) => options.services.length === 0 || options.services.includes(name))
-      .map((name) => openTail(options, name)),
-  );
-  const first = (await Promise.all(tails.map((tail) => tail.before()))).flat().filter((line) => passes(line, options));
-  if (options.lines > 0) yield* first.sort(byTime).slice(-options.lines);
+  const logs = names
+    .filter((name) => options.services.length === 0 || options.services.includes(name))
+    .map((name) => ({ tail: new LogTail(join(options.installation.logsDir, `${name}.log`)), parse: parser(name) }));
+  const read = async (what: 'before' | 'next') => {
+    const lines = await Promise.all(logs.map(async ({ tail, parse }) => (await tail[what]()).map(parse)));
+    return lines
+      .flat()
+      .filter((line) => passes(line, options))
+      .sort(byTime);
+  };
+  const before = await read('before');
+  yield* before.slice(Math.max(0, before.length - options.lines));
   while (options.follow && !options.signal.aborted) {
-    const fresh = (await Promise.all(tails.map((tail) => tail.next()))).flat().filter((line) => passes(line, options));
-    yield* fresh.sort(byTime);
+    yield* await read('next');
     await pause(followIntervalMs, undefined, { signal: options.signal }).catch(() => undefined);
   }
 }
@@ -70,63 +73,14 @@ async function logNames(dir: string): Promise<readonly string[]> {
     .sort();
 }
 
-interface Tail {
-  /** What is there when reading starts, the rotated file before it included. */
-  before(): Promise<readonly LogLine[]>;
-  /** Whole lines written since. */
-  next(): Promise<readonly LogLine[]>;
-}
-
-async function openTail({ installation }: LogOptions, service: string): Promise<Tail> {
-  const file = join(installation.logsDir, `${service}.log`);
-  let offset = 0;
-  let inode = 0;
-  let rest = '';
-  const parse = (text: string) => text.split('\n').flatMap((line) => (line === '' ? [] : [parseLine(service, line)]));
-  return {
-    async before() {
-      const found = await stat(file).catch(() => null);
-      if (found === null) return [];
-      ({ ino: inode } = found);
-      const older = await readFrom(`${file}.1`, 0);
-      const start = Math.max(0, found.size - tailMaxBytes);
-      const text = await readFrom(file, start);
-      offset = start + Buffer.byteLength(text);
-      const end = text.lastIndexOf('\n') + 1;
-      rest = text.slice(end);
-      return [...parse(older), ...parse(text.slice(0, end))];
-    },
-    async next() {
-      const found = await stat(file).catch(() => null);
-      if (found === null) return [];
-      let missed = '';
-      if (found.ino !== inode || found.size < offset) {
-        // Rotated: what was written to the old file since is in the one that took its place.
-        missed = inode === 0 ? '' : await readFrom(`${file}.1`, offset);
-        ({ ino: inode } = found);
-        offset = 0;
-      }
-      const text = found.size > offset ? await readFrom(file, offset) : '';
-      offset += Buffer.byteLength(text);
-      const all = rest + missed + text;
-      const end = all.lastIndexOf('\n') + 1;
-      rest = all.slice(end);
-      return parse(all.slice(0, end));
-    },
+/** Lines of one log, of which those that say no time are of the time of the line before. */
+function parser(service: string): (text: string) => LogLine {
+  let time = 0;
+  return (text) => {
+    const line = parseLine(service, text);
+    if (line.time > 0) ({ time } = line);
+    return line.time > 0 ? line : { ...line, time };
   };
-}
-
-async function readFrom(file: string, start: number): Promise<string> {
-  const handle = await open(file, 'r').catch(() => null);
-  if (handle === null) return '';
-  try {
-    const { size } = await handle.stat();
-    const length = Math.min(Math.max(0, size - start), tailMaxBytes);
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, start);
-    return buffer.subarray(0, bytesRead).toString();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** pino's numbers. */

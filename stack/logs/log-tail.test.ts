@@ -1,0 +1,67 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LogTail } from './log-tail.ts';
+
+let dir: string;
+let file: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-logs-'));
+  file = join(dir, 'x.log');
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const write = (text: string, to = file) => appendFileSync(to, text);
+/** About so many megabytes of lines with running numbers. */
+const large = (megabytes: number) =>
+  Array.from({ length: megabytes * 1000 }, (_, i) => `${i} ${'x'.repeat(1050)}\n`).join('');
+
+test('a log that is not there yet is read from its first line', async () => {
+  const tail = new LogTail(file);
+  expect(await tail.before()).toEqual([]);
+  expect(await tail.next()).toEqual([]);
+  write('one\ntwo\n');
+  expect(await tail.next()).toEqual(['one', 'two']);
+  expect(await tail.next()).toEqual([]);
+});
+
+test('a line that is still being written comes when it is whole, whatever its characters', async () => {
+  write('one\ntw');
+  const tail = new LogTail(file);
+  expect(await tail.before()).toEqual(['one']);
+  const rest = Buffer.from('o €\n');
+  appendFileSync(file, rest.subarray(0, 3));
+  expect(await tail.next()).toEqual([]);
+  appendFileSync(file, rest.subarray(3));
+  expect(await tail.next()).toEqual(['two €']);
+});
+
+test('a rotation between two looks loses nothing', async () => {
+  write('one\n');
+  const tail = new LogTail(file);
+  await tail.before();
+  write('two\n');
+  renameSync(file, `${file}.1`);
+  write('three\n');
+  expect(await tail.next()).toEqual(['two', 'three']);
+  write('four\n');
+  expect(await tail.next()).toEqual(['four']);
+});
+
+test('of files larger than is read at once the ends come, and whole lines', async () => {
+  writeFileSync(`${file}.1`, large(20));
+  write('first\n');
+  const lines = await new LogTail(file).before();
+  expect(lines.slice(-2)).toEqual([expect.stringMatching(/^19999 x/), 'first']);
+  expect(lines[0]).toMatch(/^\d+ x{1050}$/);
+});
+
+test('what was written since comes in pieces where it is more than is read at once', async () => {
+  const tail = new LogTail(file);
+  await tail.before();
+  write(large(20));
+  const lines = [...(await tail.next()), ...(await tail.next())];
+  expect(lines).toHaveLength(20_000);
+  expect(lines.at(-1)).toMatch(/^19999 x/);
+});
