@@ -11,8 +11,14 @@ const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.
 const workspaceName = 'Default';
 const keyName = 'demo';
 
+export interface DemoKey {
+  readonly key: Secret;
+  /** There was one before, which is revoked. */
+  readonly isReplaced: boolean;
+}
+
 /** Makes the demo what its file says, waits until its tools are there, and gives it a new key in the place of the one before. */
-export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<Secret> {
+export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<DemoKey> {
   const { problems } = await apply({ backend, files: [demoFile], env: {}, signal });
   for (const { message, hint } of problems) throw new SvcError('unavailable', message, { hint });
   const workspace = await readWorkspace(backend, signal);
@@ -27,18 +33,20 @@ async function readWorkspace(backend: BackendClient, signal: AbortSignal): Promi
   return workspace.id;
 }
 
-async function replaceKey(backend: BackendClient, workspace: string, signal: AbortSignal): Promise<Secret> {
+async function replaceKey(backend: BackendClient, workspace: string, signal: AbortSignal): Promise<DemoKey> {
   const revoke = 'mutation ($workspace: ID!, $key: String!) { revokeKey(workspace: $workspace, key: $key) { id } }';
+  let isReplaced = true;
   try {
     await backend.query(revoke, { workspace, key: keyName }, () => undefined, { signal });
   } catch (error) {
     // The first start finds none.
     if (!(error instanceof SvcError) || error.code !== 'not_found') throw error;
+    isReplaced = false;
   }
   const create =
     'mutation ($workspace: ID!, $input: KeyInput!) { createKey(workspace: $workspace, input: $input) { secret } }';
   const { createKey } = await backend.query(create, { workspace, input: { name: keyName } }, created.parse, { signal });
-  return createKey.secret;
+  return { key: createKey.secret, isReplaced };
 }
 
 const created = z.object({ createKey: z.object({ secret: z.string().transform((text) => new Secret(text)) }) });

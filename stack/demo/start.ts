@@ -1,14 +1,13 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { toSvcError } from '../../services/contracts/errors.ts';
-import type { Secret } from '../../services/contracts/secret.ts';
 import { connectToBackend } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
 import type { Installation } from '../installation.ts';
 import { up } from '../lifecycle/up.ts';
 import type { Urls } from '../lifecycle/urls.ts';
 import { fileFailure } from '../state/file-failure.ts';
-import { setUpDemo } from './demo.ts';
+import { type DemoKey, setUpDemo } from './demo.ts';
 
 /** `npm start`: an installation with a demo in ./svc, in the foreground, until Ctrl-C. */
 
@@ -19,6 +18,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stopping.abort();
   });
 }
+
+// A terminal that is closed takes no last words.
+process.stdout.on('error', () => undefined);
 
 try {
   await startDemo();
@@ -52,6 +54,7 @@ async function startDemo(): Promise<void> {
   });
   await demo;
   if (failure !== null) throw failure;
+  process.stdout.write('\nStopped; all data stays in ./svc.\n');
 }
 
 async function openDemo(installation: Installation, urls: Urls): Promise<void> {
@@ -59,7 +62,7 @@ async function openDemo(installation: Installation, urls: Urls): Promise<void> {
   process.stdout.write(greeting(urls, await setUpDemo(backend, stopping.signal)));
 }
 
-function greeting({ app, api, mcp }: Urls, key: Secret): string {
+function greeting({ app, api, mcp }: Urls, { key, isReplaced }: DemoKey): string {
   const authorization = `Authorization: Bearer ${key.reveal()}`;
   const json = {
     mcpServers: { platform: { type: 'http', url: mcp, headers: { Authorization: `Bearer ${key.reveal()}` } } },
@@ -70,7 +73,7 @@ The platform is running. Ctrl-C stops it; all data stays in ./svc.
   app   ${app}
   api   ${api}
   mcp   ${mcp}      agents connect here
-  key   ${key.reveal()}      made by this start; the one before is revoked
+  key   ${key.reveal()}      made by this start${isReplaced ? '; the one before is revoked' : ''}
 
 Connect Claude Code:
 

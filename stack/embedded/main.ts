@@ -37,6 +37,7 @@ try {
   await runPlatform({
     installation,
     env: process.env,
+    foreground: false,
     signal: stopping.signal,
     onChange: ({ services }) => {
       // Otherwise it is written at the end only, which a kill never reaches.

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly installation: Installation;
   /** Of the process: MCP servers find programs, proxies and authorities through it. */
   readonly env: EnvRecord;
+  /** Whether it lives in the process of a command that a person waits for. */
+  readonly foreground: boolean;
   /** Stops the platform; the run resolves when it has stopped. */
   readonly signal: AbortSignal;
   /** Called with each change of what the record says. */
@@ -34,14 +36,14 @@ export interface RunOptions {
  * Runs the platform in this process until the signal. Its record lives from the first moment to the last, so that whoever
  * comes meanwhile finds it, and its lock lets no second one in.
  */
-export async function runPlatform({ installation, env, signal, onChange }: RunOptions): Promise<void> {
+export async function runPlatform({ installation, env, foreground, signal, onChange }: RunOptions): Promise<void> {
   const lock = acquireLock(installation, 'platform');
   try {
     removeFailure(installation);
     const plan = readPlan(installation);
     const logs = openPlatformLogs(installation, plan.definition);
     try {
-      const record = openRecord(plan, logs, (changed) => onChange?.(changed));
+      const record = openRecord({ plan, foreground, logs, onChange: (changed) => onChange?.(changed) });
       const platform = await startPlatform({ plan, env, logs, onEvent: record.move, signal });
       recordFingerprint(installation);
       logs.note('info', 'started', { version: plan.version });
@@ -90,10 +92,18 @@ function bugText(error: SvcError): string | undefined {
   return error.code === 'internal' && error.cause instanceof Error ? error.cause.message : undefined;
 }
 
-function openRecord(plan: Plan, logs: PlatformLogs, onChange: (record: PlatformRecord) => void) {
+interface Recording {
+  readonly plan: Plan;
+  readonly foreground: boolean;
+  readonly logs: PlatformLogs;
+  readonly onChange: (record: PlatformRecord) => void;
+}
+
+function openRecord({ plan, foreground, logs, onChange }: Recording) {
   let record: PlatformRecord = {
     ...ownIdentity(),
     version: plan.version,
+    foreground,
     settings: { ...settingsOf(plan) },
     urls: urlsOf(plan.addresses),
     services: listeners.map((name) => ({

@@ -1,12 +1,14 @@
 import { randomInt } from 'node:crypto';
+import { addressesOf } from '../addresses.ts';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import type { Installation } from '../installation.ts';
+import { checkBind } from '../ports/check-bind.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
 import { describeHolder } from '../ports/port-holder.ts';
-import { readLease } from '../ports/port-lease.ts';
+import { leasedPorts, readLease } from '../ports/port-lease.ts';
 import { readSecret } from '../secrets.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
 import { type Plan, planFor } from './plan.ts';
@@ -29,6 +31,7 @@ const lettingGoMs = 1000;
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
 export async function preparePlan({ installation, running, avoid, onNotice }: Preparation): Promise<Plan> {
   const definition = readDefinition(installation.definitionFile);
+  await checkBind(installation.definitionFile, definition.bind);
   for (const { path, outcome, detail } of ensureFolders(installation)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
@@ -36,9 +39,10 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
   const cleared = running === null ? await clearStaleRecord(installation) : null;
   if (cleared !== null) onNotice(cleared);
   const ours = new Set(running?.services.map(({ url }) => Number(new URL(url).port)));
+  const leased = readLease(installation);
   const { ports, notices } = await claimPorts({
     wanted: definition.ports,
-    leased: readLease(installation),
+    leased,
     avoid,
     skip: avoid.size === 0 ? 0 : randomInt(skipMax),
     isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port, cleared === null ? 0 : lettingGoMs)),
@@ -47,5 +51,11 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
   for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
+  const before = addressesOf(definition, leasedPorts(installation, definition.ports)).public.mcp;
+  const after = plan.addresses.public.mcp;
+  // Before the first start there were no agents.
+  if (leased['remote-mcp'] !== undefined && before !== after) {
+    onNotice(`Agents that use ${before} must be given ${after}.`);
+  }
   return plan;
 }

@@ -56,6 +56,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
     await runPlatform({
       installation: plan.installation,
       env,
+      foreground: true,
       signal,
       onChange: ({ services }) => {
         for (const { name, state } of services) {

@@ -138,7 +138,13 @@ async function becomesHealthy(
   }
 }
 
-function runsAlready({ pid }: PlatformRecord): SvcError {
+function runsAlready({ pid, foreground, urls }: PlatformRecord): SvcError {
+  if (foreground) {
+    const where = `pid ${pid}, in the foreground of another terminal`;
+    return new SvcError('conflict', `It runs already (${where}): ${urls.app}`, {
+      hint: 'Press Ctrl-C there to stop it.',
+    });
+  }
   return new SvcError('conflict', `The platform runs already, in the background (pid ${pid}).`, {
     hint: 'Stop it first: svc down, then svc up --foreground',
   });

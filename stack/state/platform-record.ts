@@ -12,6 +12,8 @@ export const platformRecord = z.object({
   pid: z.number().int().positive(),
   startTime: z.string(),
   version: z.string(),
+  /** In the terminal of whoever started it, and not for itself in the background. */
+  foreground: z.boolean().default(false),
   /** Everything it was started with, by name: what differs from it is what `svc up` would change. Never a secret. */
   settings: z.record(z.string(), z.string()),
   urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { checkDefinition } from '../../../stack/definition/check.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
 import { planFor } from '../../../stack/lifecycle/plan.ts';
+import { checkBind } from '../../../stack/ports/check-bind.ts';
 import { usualPorts } from '../../../stack/ports/claim-ports.ts';
 import { SvcCommand } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
@@ -20,6 +21,7 @@ export default class ConfigCheck extends SvcCommand {
     const { definitionFile } = installation;
     const definition = checkDefinition(await readFile(definitionFile, 'utf8'), definitionFile);
     const { topology, engine } = definition;
+    await checkBind(definitionFile, definition.bind);
     const warnings = withoutEffect(planFor(installation, definition, usualPorts).environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);

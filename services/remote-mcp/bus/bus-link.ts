@@ -131,7 +131,8 @@ export class BusLink {
     for (;;) {
       const problem = await this.#sayHello(bus);
       if (problem !== this.#backendProblem && this.#hello !== null) {
-        this.#options.log.info({ problem }, 'found the backend there or away');
+        if (problem === null) this.#options.log.info('found the backend');
+        else this.#options.log.warn({ problem }, 'lost the backend');
       }
       this.#backendProblem = problem;
       if (problem === null) {

@@ -76,6 +76,8 @@ test('it greets with addresses, a key that works and snippets; Ctrl-C leaves not
   expect(processesIn(join(dir, 'svc'))).not.toEqual([]);
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(0);
+  expect(first.seen.output).not.toContain('revoked');
+  expect(first.seen.output).toMatch(/\nStopped; all data stays in \.\/svc\.\n$/);
   expect(processesIn(join(dir, 'svc'))).toEqual([]);
   for (const port of Object.values(readLease(installationIn(join(dir, 'svc'))))) {
     expect(await isFree('127.0.0.1', port), String(port)).toBe(true);
@@ -84,6 +86,12 @@ test('it greets with addresses, a key that works and snippets; Ctrl-C leaves not
   const second = start();
   const two = await greeted(second);
   expect(two.key).not.toBe(one.key);
+  expect(second.seen.output).toContain('made by this start; the one before is revoked');
+  const third = start();
+  expect(await third.ended).toBe(1);
+  expect(third.seen.errors).toBe(
+    `It runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
+  );
   expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);

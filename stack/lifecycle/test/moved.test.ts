@@ -1,0 +1,28 @@
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { writeLease } from '../../ports/port-lease.ts';
+import { preparePlan } from '../prepare-plan.ts';
+import { freePorts, openTrial } from './trial.ts';
+
+test('where /mcp moves, whoever starts it is told what agents must be told; at the first start nobody is', async () => {
+  const [backend = 0, runtime = 0, frontend = 0, before = 0] = await freePorts(4);
+  await using trial = await openTrial({ backend, runtime, frontend });
+  const { installation } = trial;
+  const prepare = async () => {
+    const notices: string[] = [];
+    const onNotice = (message: string) => void notices.push(message);
+    const plan = await preparePlan({ installation, running: null, avoid: new Set(), onNotice });
+    return { plan, notices: notices.filter((notice) => notice.startsWith('Agents')) };
+  };
+  const first = await prepare();
+  expect(first.notices).toEqual([]);
+
+  const stranger = createServer();
+  await new Promise<void>((resolve) => stranger.listen(before, '127.0.0.1', resolve));
+  writeLease(installation, { ...first.plan.ports, 'remote-mcp': before }, first.plan.definition.ports);
+  const second = await prepare();
+  await new Promise((resolve) => stranger.close(resolve));
+  const { mcp } = second.plan.addresses.public;
+  expect(mcp).not.toContain(`:${before}/`);
+  expect(second.notices).toEqual([`Agents that use http://localhost:${before}/mcp must be given ${mcp}.`]);
+});
