@@ -3,8 +3,10 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { createInstallation } from '../../stack/create-installation.ts';
-import { folderForNew } from '../../stack/installation.ts';
+import { readDefinition } from '../../stack/definition/check.ts';
+import { findInstallation, folderForNew } from '../../stack/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
+import { nextCommand } from '../next-command.ts';
 
 export default class Init extends SvcCommand {
   static override summary = 'Make an installation: svc.yaml, secrets and folders.';
@@ -23,8 +25,16 @@ export default class Init extends SvcCommand {
   static override flags = {
     yes: Flags.boolean({ char: 'y', summary: 'Take the default where nothing is said.' }),
     'owner-email': Flags.string({ summary: 'E-mail address of the owner of the first workspace.', helpValue: 'EMAIL' }),
-    topology: Flags.string({ summary: 'embedded (one process) or distributed.', default: 'embedded' }),
-    engine: Flags.string({ summary: 'process or docker.', default: 'process' }),
+    topology: Flags.string({
+      summary: 'How services run; this version knows embedded, which is one process.',
+      helpValue: 'embedded',
+      default: 'embedded',
+    }),
+    engine: Flags.string({
+      summary: 'What runs them; this version knows process, on this machine.',
+      helpValue: 'process',
+      default: 'process',
+    }),
   };
 
   async run(): Promise<void> {
@@ -35,8 +45,9 @@ export default class Init extends SvcCommand {
       args.dir === undefined
         ? folderForNew({ dir: flags.dir, env: environment, cwd: process.cwd() })
         : resolve(args.dir);
+    const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
     let ownerEmail = flags['owner-email'];
-    if (ownerEmail === undefined && !flags.yes && terminal.interactive) {
+    if (!exists && ownerEmail === undefined && !flags.yes && terminal.interactive) {
       const { input } = await import('@inquirer/prompts');
       ownerEmail = await input(
         { message: 'E-mail address of the owner', default: 'owner@localhost' },
@@ -48,14 +59,20 @@ export default class Init extends SvcCommand {
       if (step.outcome === 'repaired')
         terminal.talk(`${terminal.paint('yellow', 'repaired')} ${step.path}${step.detail ? `: ${step.detail}` : ''}`);
     }
+    const { owner } = readDefinition(created.installation.definitionFile);
+    if (ownerEmail !== undefined && ownerEmail !== owner.email) {
+      terminal.talk(
+        `${terminal.paint('yellow', '!')} The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
+      );
+    }
     const made = created.steps.filter((step) => step.outcome === 'created');
-    terminal.json({ dir: created.installation.dir, steps: created.steps });
+    terminal.json({ dir: created.installation.dir, owner: { email: owner.email }, steps: created.steps });
     terminal.result(
       made.length === 0
         ? `Nothing to do: ${created.installation.dir} is an installation already.`
         : `${terminal.paint('green', 'Created')} ${created.installation.dir} (${made.map((step) => step.path).join(', ')}).`,
     );
-    terminal.talk('Next: svc up');
+    terminal.talk(`Next: ${nextCommand('up', { ...created, env: environment, cwd: process.cwd() })}`);
   }
 }
 

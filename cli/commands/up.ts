@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { type Progress, up } from '../../stack/lifecycle/up.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
+import { nextCommand } from '../next-command.ts';
 import { describeAddresses } from '../output/status.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
@@ -16,22 +17,31 @@ export default class Up extends SvcCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Up);
     const terminal = this.terminal(flags);
+    const installation = installationOf(flags);
     const result = await up({
-      installation: installationOf(flags),
+      installation,
       env: environment,
       foreground: flags.foreground,
       onProgress: (progress) => tell(progress, terminal, flags.foreground),
       signal: interruption(),
     });
     if (!flags.foreground) terminal.json(result.status);
-    if (result.outcome === 'stopped') return;
+    if (result.outcome === 'stopped') {
+      terminal.talk('Stopped; all data is kept.');
+      return;
+    }
     terminal.result(
       result.outcome === 'unchanged'
         ? `Nothing to change: the platform is running.\n${describeAddresses(result.status)}`
         : `${terminal.paint('green', 'The platform is running.')}\n${describeAddresses(result.status)}`,
     );
+    const words = result.status.mcpServers.length === 0 ? firstSteps : 'status';
+    terminal.talk(`Next: ${nextCommand(words, { installation, env: environment, cwd: process.cwd() })}`);
   }
 }
+
+/** A platform without MCP servers has nothing to offer yet. */
+const firstSteps = 'server add everything -- npx -y @modelcontextprotocol/server-everything';
 
 function tell(progress: Progress, terminal: Terminal, foreground: boolean): void {
   switch (progress.kind) {

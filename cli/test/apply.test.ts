@@ -58,3 +58,12 @@ test('- is standard input, relative to where it is typed', async () => {
 test('a file that says nothing is told to say nothing', async () => {
   expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The file says nothing.\n' });
 });
+
+test('svc up says what to do next: an MCP server first, then look', async () => {
+  await using fresh = await openTrial();
+  const up = async () => (await runSvc(['up'], { cwd: fresh.installation.dir })).stderr;
+  expect(await up()).toMatch(/^Next: svc server add everything -- npx -y \S+$/m);
+  writeFileSync(join(cwd, 'off.yaml'), 'mcpServers:\n  off: { command: svc-test-nothing, enabled: false }\n');
+  await runSvc(['apply', 'off.yaml', '--dir', fresh.installation.dir], { cwd });
+  expect(await up()).toMatch(/^Next: svc status$/m);
+}, 120_000);

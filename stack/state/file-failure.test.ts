@@ -41,7 +41,7 @@ test("a folder in somebody else's", async () => {
   expect(await refusal(() => createInstallation({ dir: '/svc-test/svc' }))).toMatchObject({
     code: 'forbidden',
     message: expect.stringMatching(/^"\/svc-test" may not be made by \S+: "\/" belongs to root\.$/),
-    hint: 'Use svc as root, or choose a folder of your own with --dir.',
+    hint: 'Type it as root, or choose a folder of your own with --dir.',
   });
   expect(existsSync('/svc-test')).toBe(false);
 });
@@ -66,7 +66,7 @@ test.skipIf(own !== 0)("somebody else's installation: nothing of it can be asked
     expect(await refusal(work)).toMatchObject({
       code: 'forbidden',
       message: expect.stringMatching(/state.*" may not be .* by nobody: .* belongs to root\.$/),
-      hint: expect.stringContaining('Use svc as root'),
+      hint: expect.stringContaining('Type it as root'),
     });
   }
 });

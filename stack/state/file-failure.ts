@@ -74,7 +74,7 @@ function notAllowed(error: SystemError): SvcError {
   const subject = path === error.path ? 'it' : `"${path}"`;
   if (stats.uid !== process.geteuid?.()) {
     const owner = userName(stats.uid);
-    const hint = `Use svc as ${owner}, or choose a folder of your own with --dir.`;
+    const hint = `Type it as ${owner}, or choose a folder of your own with --dir.`;
     return new SvcError('forbidden', `${what}: ${subject} belongs to ${owner}.`, { hint, cause: error });
   }
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');

@@ -1,0 +1,22 @@
+import { relative, resolve } from 'node:path';
+import { findInstallation, type Installation } from '../stack/installation.ts';
+
+export interface Typed {
+  readonly installation: Installation;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
+/** What to type next for this installation: it is named only where svc would find another one, or none, from here. */
+export function nextCommand(words: string, { installation, env, cwd }: Typed): string {
+  const found = findInstallation({ env, cwd });
+  if (found !== null && resolve(found.dir) === resolve(installation.dir)) return `svc ${words}`;
+  const way = relative(cwd, installation.dir);
+  const dir = way.startsWith('..') ? installation.dir : way || '.';
+  const [command, afterDashes] = words.split(/ (?=-- )/);
+  return ['svc', command, '--dir', quoted(dir), ...(afterDashes === undefined ? [] : [afterDashes])].join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w.,:@/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

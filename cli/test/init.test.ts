@@ -1,0 +1,62 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runSvc } from './run-svc.ts';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-init-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const svc = (...args: string[]) => runSvc(args, { cwd });
+
+test('it names the installation in the next command where svc would not find it', async () => {
+  expect((await svc('init', '--yes')).stderr).toMatch(/^Next: svc up$/m);
+  expect((await svc('init', 'other', '--yes')).stderr).toMatch(/^Next: svc up --dir other$/m);
+});
+
+test('an owner that is no e-mail address is refused in the words of who typed it', async () => {
+  const { code, stderr } = await svc('init', '--owner-email', 'nomail');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^Error: The owner must be given by an e-mail address, not "nomail"\.\nSuch as: svc init --owner-email/,
+  );
+});
+
+test('another owner for what exists is not taken, and that is said', async () => {
+  await svc('init', '--yes', '--owner-email', 'a@example.com');
+  expect((await svc('init', '--yes', '--owner-email', 'a@example.com')).stderr).not.toContain('owner');
+  const { code, stderr } = await svc('init', '--yes', '--owner-email', 'b@example.com');
+  expect(stderr).toContain('! The owner stays a@example.com, as svc.yaml says');
+  expect(code).toBe(0);
+});
+
+test('a file in the way, and a folder where none can be made, are named', async () => {
+  writeFileSync(join(cwd, 'svc'), '');
+  const inTheWay = await svc('init', '--yes');
+  expect([inTheWay.code, inTheWay.stderr]).toEqual([
+    2,
+    expect.stringContaining('svc" is a file, and a folder is needed there.\nMove'),
+  ]);
+  const nowhere = await svc('init', '/proc/svc-test', '--yes');
+  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('No folder can be made in "/proc".')]);
+});
+
+test('svc config check refuses an address that this machine does not have', async () => {
+  await svc('init', '--yes');
+  const file = join(cwd, 'svc/svc.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('bind: 127.0.0.1', 'bind: hello.invalid'));
+  const { code, stderr } = await svc('config', 'check');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringMatching(/svc\.yaml:\d+:7 bind must be an address of this machine, not "hello\.invalid"/),
+  ]);
+});
+
+test('help offers no topology and no engine that would be refused', async () => {
+  const { stdout } = await svc('init', '--help');
+  expect(stdout).toContain('--topology');
+  expect(stdout).not.toMatch(/distributed|docker/);
+});
