@@ -150,7 +150,7 @@ export class Instance {
   }
 
   async begin(): Promise<Begun> {
-    const { startMaxMs, version } = this.#options;
+    const { signal, startMaxMs, version } = this.#options;
     const deadline = performance.now() + startMaxMs;
     try {
       const greeting = await greet(this.#conversation, version, startMaxMs);
@@ -159,7 +159,7 @@ export class Instance {
       const tools = this.#offersTools ? await listTools(this.#conversation, deadline - performance.now()) : noTools;
       return { ok: true, tools };
     } catch (error) {
-      await settledWithin(this.ended, endNoticeMs);
+      if (!signal.aborted) await settledWithin(this.ended, endNoticeMs);
       const reason = this.#endReason ?? this.#whyNotBegun(withBugReported(error, this.#options.logger));
       return { ok: false, reason: this.#blotted(reason) };
     }

@@ -63,7 +63,9 @@ export class McpServer {
   #lastWords: readonly string[] = [];
   #complaints = new Complaints();
   #pulse = new Pulse();
+  /** What it does for one assignment, until it is told something else. What a life that is over still does is no news. */
   #life = new AbortController();
+  #drainMs = drainMaxMs;
   #living: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<() => void>();
 
@@ -80,12 +82,13 @@ export class McpServer {
     return this.#instance?.inFlight ?? 0;
   }
 
-  start(): void {
-    this.#begin(Promise.resolve());
+  /** It was told to stop; something of it may still be there. */
+  get isStopped(): boolean {
+    return this.#state.phase === 'stopped';
   }
 
-  /** Another configuration: the old instance ends its calls, then the new one begins. */
-  replace(assignment: Assigned): void {
+  /** Runs this from now on. What ran before ends its calls first. */
+  run(assignment: Assigned): void {
     this.#assignment = assignment;
     this.#tools = null;
     this.restart();
@@ -97,15 +100,22 @@ export class McpServer {
   }
 
   restart(): void {
-    const before = this.#endLife('is being restarted', drainMaxMs);
+    const life = this.#beginLife(drainMaxMs);
     this.#apply({ kind: 'replaced' });
-    this.#begin(before);
+    // One after the other, however often it is told something else meanwhile: two at once would fight over what they own.
+    this.#living = this.#living.then(() => this.#live(life));
   }
 
-  async stop(drainMs: number): Promise<void> {
-    const before = this.#endLife('has been stopped', drainMs);
+  /** Resolves when nothing is left of it. It may be run again at any time. */
+  stop(drainMs: number): Promise<void> {
+    this.#beginLife(drainMs);
     this.#apply({ kind: 'stop' });
-    await before;
+    return this.ended;
+  }
+
+  /** Nothing is left of what it has been told to do until now. */
+  get ended(): Promise<void> {
+    return this.#living;
   }
 
   call(call: Call): Promise<Answer> {
@@ -129,42 +139,30 @@ export class McpServer {
     return { report, tools: this.#tools };
   }
 
-  #begin(before: Promise<void>): void {
-    const life = new AbortController();
-    this.#life = life;
-    this.#living = before.then(() => this.#live(life.signal));
-  }
-
-  /** Ends the present life: no new calls, those under way have until the deadline. */
-  #endLife(what: string, drainMs: number): Promise<void> {
-    const instance = this.#instance;
+  /** Ends the present life: no new calls, those under way have this long. */
+  #beginLife(drainMs: number): AbortSignal {
     this.#instance = null;
-    const living = this.#living;
-    const life = this.#life;
+    this.#drainMs = drainMs;
+    this.#life.abort();
     this.#life = new AbortController();
-    return (async () => {
-      if (instance !== null) await settledWithin(instance.idle(), drainMs);
-      instance?.close(new SvcError('unavailable', `MCP server "${this.#assignment.name}" ${what}.`));
-      life.abort();
-      await living;
-    })();
+    return this.#life.signal;
   }
 
   /** Start, watch, wait, start again, until the life is over; whatever was started is then stopped. */
   async #live(life: AbortSignal): Promise<void> {
     const assignment = this.#assignment;
-    if ('refused' in assignment) return this.#isPresent(life) ? this.#refuse(assignment) : undefined;
+    if ('refused' in assignment) return life.aborted ? undefined : this.#refuse(assignment);
     while (!life.aborted) {
       const { failure, stopped } = await this.#liveOnce(life).catch((thrown: unknown) => this.#ownFault(thrown));
-      if (failure !== null && this.#isPresent(life)) {
+      if (failure !== null && !life.aborted) {
         this.#apply({ kind: 'failed', reason: failure });
         this.#log(failure);
       }
       await stopped;
-      if (!this.#isPresent(life)) return;
+      if (life.aborted) return;
       const retryAt = this.#state.phase === 'failed' ? this.#state.retryAt : 0;
       await pause(Math.max(0, retryAt - Date.now()), undefined, { signal: life }).catch(() => {});
-      if (this.#isPresent(life)) this.#apply({ kind: 'retry' });
+      if (!life.aborted) this.#apply({ kind: 'retry' });
     }
   }
 
@@ -183,11 +181,18 @@ export class McpServer {
       return { failure: started.reason, stopped: null };
     }
     const { instance, tools } = started;
-    if (this.#isPresent(life)) this.#connected(instance, tools);
+    if (!life.aborted) this.#connected(instance, tools);
     const failure = await this.#watch(instance, life);
     if (this.#instance === instance) this.#instance = null;
+    if (life.aborted) await this.#drain(instance);
     this.#lastWords = instance.lastWords();
     return { failure, stopped: instance.stop() };
+  }
+
+  async #drain(instance: Instance): Promise<void> {
+    await settledWithin(instance.idle(), this.#drainMs);
+    const what = this.isStopped ? 'has been stopped' : 'is being restarted';
+    instance.close(new SvcError('unavailable', `MCP server "${this.#assignment.name}" ${what}.`));
   }
 
   /** A mistake of ours with one MCP server must not end the others. */
@@ -201,7 +206,7 @@ export class McpServer {
     if (release === null) return null;
     try {
       const assignment = this.#assignment;
-      if (!this.#isPresent(life) || 'refused' in assignment) return null;
+      if (life.aborted || 'refused' in assignment) return null;
       return await this.#startOne(assignment, life);
     } finally {
       release();
@@ -217,7 +222,7 @@ export class McpServer {
     this.#pulse = pulse;
     const complain = () => (this.#complaints === complaints ? this.#complain() : undefined);
     const listener = {
-      toolsChanged: (tools: ToolList) => (this.#isPresent(life) ? this.#learn(tools) : undefined),
+      toolsChanged: (tools: ToolList) => (life.aborted ? undefined : this.#learn(tools)),
       toolsUnreadable: (reason: Reason) => {
         complaints.unreadable(reason);
         complain();
@@ -254,7 +259,7 @@ export class McpServer {
   async #watch(instance: Instance, life: AbortSignal): Promise<Reason | null> {
     const watching = new AbortController();
     const over = untilAborted(life, watching.signal).then(() => null);
-    const ifPresent = (event: Event) => (this.#isPresent(life) ? this.#apply(event) : undefined);
+    const ifPresent = (event: Event) => (life.aborted ? undefined : this.#apply(event));
     const onPing = (outcome: PingOutcome) => ifPresent({ kind: 'ping', outcome });
     const deaf = this.#pulse.watch({ instance, onPing, signal: watching.signal }).then(() => reasonOf(this.#state));
     const settling = setTimeout(() => ifPresent({ kind: 'settled' }), stableAfterMs);
@@ -297,11 +302,6 @@ export class McpServer {
 
   #complain(): void {
     this.#apply({ kind: 'complaint', reason: this.#complaints.first(this.#tools) });
-  }
-
-  /** What an earlier life still does must not be taken for news of the present one. */
-  #isPresent(life: AbortSignal): boolean {
-    return this.#life.signal === life && !life.aborted;
   }
 
   #apply(event: Event): void {

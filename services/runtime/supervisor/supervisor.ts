@@ -25,8 +25,8 @@ const removeDrainMs = 10_000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #logger: Logger;
+  /** Those that are ending too: they may be assigned again before they have ended. */
   readonly #mcpServers = new Map<McpServerId, McpServer>();
-  readonly #leaving = new Map<McpServerId, Promise<void>>();
   readonly #gate = new StartGate();
   #listener: SupervisorListener = () => {};
   #stopping = false;
@@ -44,13 +44,13 @@ export class Supervisor {
   apply(assignments: readonly Assigned[]): void {
     if (this.#stopping) return;
     const wanted = new Map(assignments.map((assignment) => [assignment.mcpServer, assignment]));
-    for (const id of [...this.#mcpServers.keys()]) if (!wanted.has(id)) this.#remove(id);
+    for (const id of this.ids) if (!wanted.has(id)) this.#remove(id);
     for (const assignment of wanted.values()) this.#assign(assignment);
   }
 
   /** The answer of an MCP server. Every instance has tools of its own, so equal names never meet here. */
   call(mcpServer: McpServerId, call: Call): Promise<Answer> {
-    const found = this.#mcpServers.get(mcpServer);
+    const found = this.#find(mcpServer);
     if (found !== undefined) return found.call(call);
     return Promise.reject(
       new SvcError('unavailable', `This runtime does not run the MCP server "${mcpServer}" now.`, {
@@ -60,11 +60,17 @@ export class Supervisor {
   }
 
   restart(mcpServer: McpServerId): void {
-    if (!this.#stopping) this.#mcpServers.get(mcpServer)?.restart();
+    if (!this.#stopping) this.#find(mcpServer)?.restart();
   }
 
   get ids(): readonly McpServerId[] {
-    return [...this.#mcpServers.keys()];
+    return [...this.#mcpServers.keys()].filter((id) => this.#find(id) !== undefined);
+  }
+
+  /** Nothing is left of one that was let go of. */
+  async ended(mcpServer: McpServerId): Promise<void> {
+    const found = this.#mcpServers.get(mcpServer);
+    if (found?.isStopped === true) await found.ended;
   }
 
   get inFlight(): number {
@@ -72,58 +78,63 @@ export class Supervisor {
   }
 
   snapshot(mcpServer: McpServerId): Snapshot | null {
-    return this.#mcpServers.get(mcpServer)?.snapshot() ?? null;
+    return this.#find(mcpServer)?.snapshot() ?? null;
   }
 
   async stop(drainMs: number): Promise<void> {
     this.#stopping = true;
-    const stopping = this.#mcpServers.values().map((one) => one.stop(drainMs));
-    await Promise.all([...stopping, ...this.#leaving.values()]);
+    await Promise.all(this.#mcpServers.values().map((one) => one.stop(drainMs)));
     this.#mcpServers.clear();
+  }
+
+  #find(mcpServer: McpServerId): McpServer | undefined {
+    const found = this.#mcpServers.get(mcpServer);
+    return found?.isStopped === true ? undefined : found;
   }
 
   #assign(assignment: Assigned): void {
     const { mcpServer, name, configVersion } = assignment;
-    const existing = this.#mcpServers.get(mcpServer);
+    const existing = this.#find(mcpServer);
     if (existing === undefined) {
-      void this.#add(assignment);
+      this.#take(assignment);
     } else if (isOther(existing.assignment, assignment)) {
       this.#logger.info({ mcpServer, mcpServerName: name, configVersion }, 'took a changed configuration');
-      existing.replace(assignment);
+      existing.run(assignment);
     } else {
       existing.rename(assignment);
     }
   }
 
-  async #add(assignment: Assigned): Promise<void> {
+  #take(assignment: Assigned): void {
     const { mcpServer, name } = assignment;
+    const taken = this.#mcpServers.get(mcpServer) ?? this.#newMcpServer(assignment);
+    this.#mcpServers.set(mcpServer, taken);
+    this.#logger.info({ mcpServer, mcpServerName: name }, 'took an MCP server');
+    taken.run(assignment);
+    this.#listener(mcpServer, 'changed');
+  }
+
+  #newMcpServer(assignment: Assigned): McpServer {
     const { launchers, startMaxMs, version } = this.#options;
-    const added = new McpServer(assignment, {
+    return new McpServer(assignment, {
       launchers,
       version,
       startMaxMs,
       gate: this.#gate,
       logger: this.#logger,
-      onChange: () => this.#listener(mcpServer, 'changed'),
+      onChange: () => this.#listener(assignment.mcpServer, 'changed'),
     });
-    this.#mcpServers.set(mcpServer, added);
-    this.#logger.info({ mcpServer, mcpServerName: name }, 'took an MCP server');
-    this.#listener(mcpServer, 'changed');
-    // It may come back while its former self is still ending: two at once would fight over what they own.
-    await this.#leaving.get(mcpServer);
-    if (this.#mcpServers.get(mcpServer) === added && !this.#stopping) added.start();
   }
 
   #remove(mcpServer: McpServerId): void {
     const removed = this.#mcpServers.get(mcpServer);
     if (removed === undefined) return;
-    this.#mcpServers.delete(mcpServer);
     this.#logger.info({ mcpServer, mcpServerName: removed.assignment.name }, 'let go of an MCP server');
+    const stopped = removed.stop(removeDrainMs);
     this.#listener(mcpServer, 'gone');
-    const leaving = Promise.all([this.#leaving.get(mcpServer), removed.stop(removeDrainMs)]).then(() => {
-      if (this.#leaving.get(mcpServer) === leaving) this.#leaving.delete(mcpServer);
+    void stopped.then(() => {
+      if (this.#mcpServers.get(mcpServer) === removed && removed.isStopped) this.#mcpServers.delete(mcpServer);
     });
-    this.#leaving.set(mcpServer, leaving);
   }
 }
 

@@ -130,10 +130,9 @@ test('a child that crashes fails its calls at once, by name, and is back by itse
   expect(await platform.say('one', { text: 'back' })).toBe('back');
   const report = await platform.reported('one', ({ status, restarts }) => status === 'Connected' && restarts === 1);
   expect(report).toMatchObject({ health: 'yellow', reason: { code: 'restarted' } });
-  expect(report.reason?.message).toContain('it all went wrong');
+  expect(report.reason?.message).toContain('exit code 7');
   expect(await platform.say('two', { text: 'untouched' })).toBe('two: untouched');
   expect(JSON.stringify(report)).not.toContain('s3cr3t-t0k3n');
-  expect(report.reason?.message).toContain('the token is [secret]');
 });
 
 describe('progress', () => {
