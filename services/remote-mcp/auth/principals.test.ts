@@ -105,6 +105,20 @@ test.each<[string, (subject: Principals) => void]>([
   expect(questions).toHaveLength(3);
 });
 
+test('whoever asks after a key has changed does not wait for what was asked before', async () => {
+  const { subject, questions, authenticate } = principals();
+  const first = authenticate();
+  subject.forgetKey(principal.key);
+  const second = authenticate();
+  expect(questions).toHaveLength(2);
+  questions[0]?.answer(good);
+  expect(await first).toBe(principal);
+  const third = authenticate();
+  expect(questions).toHaveLength(2);
+  questions[1]?.answer({ ok: false, refusal: 'revoked', at: null });
+  for (const late of [second, third]) await expect(late).rejects.toMatchObject({ code: 'unauthenticated' });
+});
+
 test('another key of the workspace stays known when one is revoked', async () => {
   const { subject, questions, authenticate } = principals();
   const first = authenticate();

@@ -69,21 +69,27 @@ export class Principals {
 
   /** The key was changed or revoked. */
   forgetKey(key: KeyId): void {
-    this.#generation++;
+    this.#outdateChecks();
     this.#refused.clear();
     this.#known.deleteWhere(({ principal }) => principal.key === key);
   }
 
   forgetWorkspace(workspace: WorkspaceId): void {
-    this.#generation++;
+    this.#outdateChecks();
     this.#known.deleteWhere(({ principal }) => principal.workspace === workspace);
   }
 
   /** Events may have been missed. */
   forgetAll(): void {
-    this.#generation++;
+    this.#outdateChecks();
     this.#refused.clear();
     this.#known.clear();
+  }
+
+  /** What is answered to questions that were asked before is too old for whoever asks from now on. */
+  #outdateChecks(): void {
+    this.#generation++;
+    this.#checks.clear();
   }
 
   #check(token: string, digest: string): Promise<Principal> {
@@ -97,7 +103,9 @@ export class Principals {
     if (this.#checks.size >= checksMax) {
       throw new SvcError('unavailable', 'Too many API keys are being checked at once.', { hint: 'Try again shortly.' });
     }
-    const check = this.#ask(parsed.key, digest).finally(() => this.#checks.delete(digest));
+    const check = this.#ask(parsed.key, digest).finally(() => {
+      if (this.#checks.get(digest) === check) this.#checks.delete(digest);
+    });
     this.#checks.set(digest, check);
     return check;
   }

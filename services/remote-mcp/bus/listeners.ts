@@ -2,7 +2,9 @@ import { event } from '../../contracts/bus/messages.ts';
 import { patterns, tokensOf } from '../../contracts/bus/subjects.ts';
 import { findId, type SessionId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Bus, Message } from '../../kit/bus/bus.ts';
+import { endRefusedCalls } from '../auth/end-refused-calls.ts';
 import type { RemoteMcp } from '../context.ts';
+import type { Session } from '../sessions/session.ts';
 import type { SessionMessage } from '../sessions/session-messages.ts';
 import type { BusListener } from './bus-link.ts';
 
@@ -25,6 +27,7 @@ export class Listeners implements BusListener {
     this.#platform.principals.forgetAll();
     this.#platform.sessions.reconnected();
     this.#platform.catalogues.refreshAll();
+    endRefusedCalls(this.#platform.principals, this.#platform.sessions.busy());
   }
 
   #hearEvent({ subject, payload }: Message): void {
@@ -36,8 +39,9 @@ export class Listeners implements BusListener {
     else this.#platform.catalogues.changed(workspace, happened);
   }
 
+  /** Of one key, or of all of the workspace. What is open or under way with it ends, or is checked again. */
   #forgetKey(workspace: WorkspaceId, key: ReturnType<typeof event.parse>['key']): void {
-    const { principals, streams } = this.#platform;
+    const { principals, streams, sessions } = this.#platform;
     if (key === undefined) {
       principals.forgetWorkspace(workspace);
       streams.endWorkspace(workspace);
@@ -45,6 +49,8 @@ export class Listeners implements BusListener {
       principals.forgetKey(key);
       streams.endKey(key);
     }
+    const isMeant = (session: Session) => session.workspace === workspace && (key === undefined || session.key === key);
+    endRefusedCalls(principals, sessions.busy().filter(isMeant));
   }
 
   #hearOfSession(id: SessionId, message: SessionMessage): void {
@@ -62,7 +68,7 @@ export class Listeners implements BusListener {
         if (session !== null) listChanges.fromElsewhere(session);
         break;
       case 'cancel':
-        session?.calls?.get(message.request)?.abort();
+        session?.calls?.get(message.request)?.cancel();
     }
   }
 }

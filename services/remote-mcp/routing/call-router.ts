@@ -23,8 +23,6 @@ export interface RoutedCall {
   /** Stands in `params` for the agent's progress token. */
   readonly progressToken: string | null;
   readonly signal: AbortSignal;
-  /** What it may be silent for includes the time that it has waited already. */
-  readonly waitedMs: number;
   readonly onInterim: (reply: Reply) => void;
 }
 
@@ -63,7 +61,7 @@ export class CallRouter {
     try {
       return await bus.request(process.callSubject, Buffer.from(call.params), {
         headers: headersOf(call),
-        timeoutMs: silenceMaxMs - call.waitedMs,
+        timeoutMs: silenceMaxMs,
         timeoutMaxMs: callMaxMs,
         signal: call.signal,
         onInterim: call.onInterim,

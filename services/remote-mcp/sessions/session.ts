@@ -1,6 +1,7 @@
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
 import type { RequestId } from '../wire/revision-2025-11-25/message.ts';
 import type { LogLevel, ProtocolVersion } from '../wire/revision-2025-11-25/protocol.ts';
+import type { CallUnderWay } from './call-under-way.ts';
 import type { Disclosure } from './disclosure.ts';
 import type { SessionState } from './session-record.ts';
 
@@ -26,7 +27,7 @@ export class Session {
   /** Stands for the list of tools that the agent knows; null where that is not known here. */
   listed: number | null = null;
   /** Requests under way, by the agent's ids; null while there are none. */
-  calls: Map<RequestId, AbortController> | null = null;
+  calls: Map<RequestId, CallUnderWay> | null = null;
 
   constructor(
     names: { readonly id: SessionId; readonly key: KeyId; readonly workspace: WorkspaceId },
@@ -59,6 +60,6 @@ export class Session {
   }
 
   endCalls(): void {
-    if (this.calls !== null) for (const call of this.calls.values()) call.abort();
+    if (this.calls !== null) for (const call of this.calls.values()) call.cancel();
   }
 }

@@ -122,6 +122,11 @@ export class Sessions {
     return this.#held.get(id) ?? null;
   }
 
+  /** Those that have calls under way here. */
+  *busy(): Generator<Session> {
+    for (const session of this.#held.values()) if (session.calls !== null) yield session;
+  }
+
   /** Its record was changed elsewhere. */
   changedElsewhere(id: SessionId): void {
     const session = this.#held.get(id);

@@ -3,6 +3,7 @@ import { callHeader } from '../../contracts/bus/call.ts';
 import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newProcessId } from '../../contracts/ids.ts';
+import { gateTo } from './gate.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
 import { isGood, openSession, rpc, send } from './raw.ts';
 import { notify, result, rpcError, tool } from './runtime.ts';
@@ -270,6 +271,24 @@ describe('cancellation', () => {
     expect(aborted).toEqual([session]);
   });
 
+  test('reaches a call that waits for the first catalogue, which is then never made', async () => {
+    const gate = await gateTo(platform.backendUrl);
+    const another = await platform.startAnother({ PRIVATE_BACKEND_URL: gate.url });
+    const url = `${another.url}/mcp`;
+    const before = platform.runtime.calls.length;
+    const answer = send(url, { key: key.text, session, body: rpc('tools/call', { name: 'slow' }, 14) });
+    await until(() => gate.asked() > 0);
+    const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 14 } };
+    expect((await send(url, { key: key.text, session, body })).status).toBe(202);
+    gate.open();
+    expect([(await answer).status, (await answer).text]).toEqual([200, '']);
+    expect((await send(url, { key: key.text, session, body: rpc('tools/call', { name: 'slow' }, 14) })).status).toBe(
+      200,
+    );
+    expect(platform.runtime.calls).toHaveLength(before + 1);
+    await gate.stop();
+  });
+
   test('an id that is under way cannot be used again', async () => {
     const { started } = hang();
     const first = call('slow', {}, { id: 10 });
@@ -280,6 +299,46 @@ describe('cancellation', () => {
     await first;
     platform.runtime.answer(async () => result({ content: [] }));
     expect((await call('slow', {}, { id: 10 })).body.result).toEqual({ content: [] });
+  });
+
+  test('is what becomes of the calls of a revoked key, and its agent is told; those of a key that is still good go on', async () => {
+    const { aborted, started } = hang();
+    const revoked = await workspace.key('revoked while calling');
+    const own = await openSession(platform.mcpUrl, revoked.text);
+    const good = call('slow', {}, { id: 15 });
+    const bad = send(platform.mcpUrl, {
+      key: revoked.text,
+      session: own,
+      body: rpc('tools/call', { name: 'slow' }, 15),
+    });
+    await started(2);
+    const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+    const changed = { version: 1, statusVersion: 1, key: key.id };
+    backendBus.publish(subjects.event(workspace.id, 'key'), Buffer.from(JSON.stringify(changed)));
+    await workspace.revoke(revoked.id);
+    const { status, body } = await bad;
+    expect([status, body.error]).toMatchObject([401, { code: -31401, message: expect.stringMatching(/was revoked/) }]);
+    await until(() => aborted.length > 0);
+    expect(aborted).toEqual([own]);
+    await cancel(15);
+    await good;
+    await backendBus.close();
+  });
+
+  test('is what becomes of the calls of a workspace that is suspended', async () => {
+    const own = await TestWorkspace.create(platform, 'halted');
+    await own.mcpServer('halt', [tool('halt')]);
+    await own.role('All', [await own.skill('halt', ['halt/halt'])]);
+    const { text } = await own.key('agent');
+    const of = await openSession(platform.mcpUrl, text);
+    const halt = () => send(platform.mcpUrl, { key: text, session: of, body: rpc('tools/call', { name: 'halt' }) });
+    await until(async () => isGood(await halt()));
+    const { aborted, started } = hang();
+    const answer = halt();
+    await started();
+    await own.suspend(true);
+    expect([(await answer).status, (await answer).body.error.code]).toEqual([403, 'forbidden']);
+    await until(() => aborted.length === 1);
   });
 
   test('is not what a lost connection means (2025-11-25, "Sending Messages to the Server")', async () => {

@@ -20,6 +20,7 @@ export interface Platform {
   readonly remoteMcp: RunningService;
   readonly url: string;
   readonly mcpUrl: string;
+  readonly backendUrl: string;
   readonly runtime: TestRuntime;
   readonly logged: readonly string[];
   /** A GraphQL question by an operator. */
@@ -121,6 +122,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     ...{ hub, remoteMcp, runtime, logged, must },
     url: remoteMcp.url ?? '',
     mcpUrl: `${remoteMcp.url}/mcp`,
+    backendUrl: backendUrl(),
     startAnother: async (env, through) => {
       const another = await bootRemoteMcp(env, through);
       others.push(another);

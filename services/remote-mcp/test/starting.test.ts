@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ServerReport } from '../../contracts/bus/messages.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
+import type { Hub, RequestOptions } from '../../kit/bus/bus.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
 import { openSession, rpc, send } from './raw.ts';
 import { result, tool } from './runtime.ts';
@@ -52,6 +53,22 @@ const call = (name: string, id = 1) => request('tools/call', { name, arguments: 
 const say = async (name: string): Promise<string> => (await call(name)).body.result.content[0].text;
 const callsTo = (mcpServer: McpServerId) => platform.runtime.calls.filter((one) => one.mcpServer === mcpServer).length;
 
+/** The real bus, and how calls are asked on it. */
+function overheard(hub: Hub, asked: RequestOptions[]): Hub {
+  return {
+    connect: async (...who) => {
+      const bus = await hub.connect(...who);
+      const request = bus.request.bind(bus);
+      bus.request = (subject, payload, options) => {
+        if (subject.startsWith('svc.runtime.')) asked.push(options);
+        return request(subject, payload, options);
+      };
+      return bus;
+    },
+    stop: () => hub.stop(),
+  };
+}
+
 /** A call that is under way: of two with one id, whichever comes second is refused at once. */
 async function waiting(of: { key: string; session: string; url?: string }, params: object) {
   const body = rpc('tools/call', { arguments: {}, ...params });
@@ -72,6 +89,15 @@ describe('while an MCP server is being started', () => {
     for (const { answer } of calls)
       expect((await answer).body.result.content).toEqual([{ type: 'text', text: 'done' }]);
     expect(callsTo(files)).toBe(before + 2);
+  });
+
+  test('what a call may be silent for is not less after the wait, because progress would renew that', async () => {
+    const asked: RequestOptions[] = [];
+    const another = await platform.startAnother({}, overheard(platform.hub, asked));
+    const { answer } = await waiting({ ...agent(), url: `${another.url}/mcp` }, { name: 'read' });
+    await platform.runtime.report(files);
+    expect((await answer).body.result.content).toEqual([{ type: 'text', text: 'done' }]);
+    expect(asked.map(({ timeoutMs }) => timeoutMs)).toEqual([60_000]);
   });
 
   test('so does a call of another MCP server of the same skill (part 3, rule 1)', async () => {

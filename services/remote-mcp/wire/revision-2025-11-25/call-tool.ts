@@ -5,6 +5,7 @@ import type { Reply } from '../../../kit/bus/bus.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
 import type { Skill, Tool } from '../../catalogue/catalogue.ts';
 import type { RemoteMcp } from '../../context.ts';
+import { CallUnderWay } from '../../sessions/call-under-way.ts';
 import type { Session } from '../../sessions/session.ts';
 import { explainInactive, explainUnavailable } from '../../tools/explain.ts';
 import { failed, formatToolText } from '../../tools/tool-text.ts';
@@ -16,7 +17,7 @@ import { callConstantTool } from './constant-tool.ts';
 import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
 import { forwardNotification } from './forward-notification.ts';
 import { isToolError } from './is-tool-error.ts';
-import { isObject } from './message.ts';
+import { isObject, type Params } from './message.ts';
 import type { SessionRequest } from './session-request.ts';
 
 /** What one session may have under way at once. */
@@ -24,18 +25,45 @@ const callsMax = 256;
 
 /** `tools/call` (2025-11-25, "Tools"): a tool of our own, or one of an MCP server. */
 export async function callTool(platform: RemoteMcp, request: SessionRequest): Promise<void> {
-  const { message, answer, principal, session } = request;
+  const { message, answer } = request;
   const { name, arguments: args } = message.params;
   if (typeof name !== 'string') throw new SvcError('invalid_input', '"name" must be the name of a tool.');
   if (args !== undefined && !isObject(args)) throw new SvcError('invalid_input', '"arguments" must be an object.');
+  const call = begin(request);
+  if (call === null) return answer.error(duplicateId(message.idText));
+  const { signal } = call;
+  try {
+    await carryOut(platform, request, { name, args: args ?? {}, signal });
+  } catch (thrown) {
+    // Whoever ended the call knows why better than whatever failed because of it.
+    const why: unknown = signal.aborted && thrown instanceof SvcError ? signal.reason : thrown;
+    if (!(why instanceof SvcError && why.code === 'cancelled')) throw why;
+    answer.none(why);
+  } finally {
+    end(request);
+  }
+}
+
+interface ToolCall {
+  readonly name: string;
+  readonly args: Params;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(platform: RemoteMcp, request: SessionRequest, { name, args, signal }: ToolCall): Promise<void> {
+  const { message, answer, principal, session } = request;
   const loading = platform.catalogues.of(principal.workspace);
-  const view = { catalogue: loading instanceof Promise ? await loading : loading, principal, session };
-  const named = { view, waitedMs: null };
+  const catalogue = loading instanceof Promise ? await loading : loading;
+  signal.throwIfAborted();
+  const view = { catalogue, principal, session };
+  const isConstant = isConstantTool(name);
+  if (isConstant && name !== constantTools.callTool) {
+    return await callConstantTool(platform, request, { view, name, args });
+  }
   const members = memberTexts(message.paramsText) ?? new Map<string, string>();
-  if (!isConstantTool(name)) return await callByName(platform, request, { ...named, name, members, isInner: false });
-  if (name !== constantTools.callTool)
-    return await callConstantTool(platform, request, { view, name, args: args ?? {} });
-  const inner = args?.name;
+  const named = { view, signal, waitedMs: null };
+  if (!isConstant) return await callByName(platform, request, { ...named, name, members, isInner: false });
+  const inner = args.name;
   if (typeof inner !== 'string' || isConstantTool(inner)) {
     const words = 'Give the name of a tool of a skill: {"name": "…", "arguments": {…}}.';
     return answer.result(formatToolText(failed(words)));
@@ -50,16 +78,17 @@ interface NamedCall {
   readonly members: ReadonlyMap<string, string>;
   /** Made through call_tool, so that a wrong name is something for the model to mend. */
   readonly isInner: boolean;
+  readonly signal: AbortSignal;
   /** How long it has waited for what was being started; null where it has not. */
   readonly waitedMs: number | null;
 }
 
 async function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> {
-  const { view, name, members, isInner, waitedMs } = call;
+  const { view, name, members, isInner, signal, waitedMs } = call;
   const found = resolveTool(view, name);
   switch (found.kind) {
     case 'callable':
-      return await forward(platform, request, { ...found, members, waitedMs: waitedMs ?? 0 });
+      return await forward(platform, request, { tool: found.tool, skill: found.skill, members, signal });
     case 'starting':
       if (waitedMs === null) return await callWhenStarted(platform, request, call);
       count(platform, request, found, { outcome: 'error', startedAt: performance.now() - waitedMs });
@@ -79,20 +108,8 @@ async function callByName(platform: RemoteMcp, request: SessionRequest, call: Na
 }
 
 async function callWhenStarted(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> {
-  const { answer, message } = request;
-  const controller = begin(request);
-  if (controller === null) return answer.error(duplicateId(message.idText));
-  const { signal } = controller;
   const startedAt = performance.now();
-  let now: Awaited<ReturnType<typeof awaitStart>>;
-  try {
-    now = await awaitStart(platform, request, { ...call, signal });
-  } catch (thrown) {
-    if (signal.aborted) return answer.none(new SvcError('cancelled', 'The request was cancelled.', { cause: thrown }));
-    throw thrown;
-  } finally {
-    end(request);
-  }
+  const now = await awaitStart(platform, request, call);
   const waitedMs = performance.now() - startedAt;
   await callByName(
     platform,
@@ -101,24 +118,20 @@ async function callWhenStarted(platform: RemoteMcp, request: SessionRequest, cal
   );
 }
 
-interface ForwardedCall {
+interface ForwardedCall extends Pick<NamedCall, 'members' | 'signal'> {
   readonly tool: Tool;
   readonly skill: Skill;
-  readonly members: ReadonlyMap<string, string>;
-  readonly waitedMs: number;
 }
 
 async function forward(platform: RemoteMcp, request: SessionRequest, call: ForwardedCall): Promise<void> {
   const { message, answer, principal, session, exchange } = request;
-  const { tool, members, waitedMs } = call;
+  const { tool, members, signal } = call;
   const given = progressTokenOf(message.params);
   const progressToken = given === null ? null : platform.calls.newProgressToken();
-  const controller = begin(request);
-  if (controller === null) return answer.error(duplicateId(message.idText));
   const startedAt = performance.now();
   try {
     const reply = await platform.calls.send({
-      ...{ tool, session, principal, progressToken, waitedMs, signal: controller.signal },
+      ...{ tool, session, principal, progressToken, signal },
       method: 'tools/call',
       params: paramsOfCall(members, { nameText: tool.originalNameText, progressToken }),
       request: exchange.id,
@@ -127,11 +140,9 @@ async function forward(platform: RemoteMcp, request: SessionRequest, call: Forwa
     count(platform, request, call, { outcome: pass(reply, request), startedAt });
   } catch (thrown) {
     const error = withBugReported(thrown, platform.log('calls'));
-    if (error.code === 'cancelled') answer.none(error);
-    else answer.fail(error);
     count(platform, request, call, { outcome: 'error', startedAt });
-  } finally {
-    end(request);
+    if (error.code === 'cancelled') throw error;
+    answer.fail(error);
   }
 }
 
@@ -154,7 +165,7 @@ function pass({ headers, payload }: Reply, { answer }: SessionRequest): Outcome 
  * Remembers the request by the agent's id; null where another of that id is under way, because nobody could tell which of them a cancellation
  * means (2025-11-25, "Overview", "Requests": ids must not be used twice in a session).
  */
-function begin({ session, message }: SessionRequest): AbortController | null {
+function begin({ session, message, exchange }: SessionRequest): CallUnderWay | null {
   session.calls ??= new Map();
   if (session.calls.has(message.id)) return null;
   if (session.calls.size >= callsMax) {
@@ -162,9 +173,9 @@ function begin({ session, message }: SessionRequest): AbortController | null {
       hint: 'Wait until some have ended.',
     });
   }
-  const controller = new AbortController();
-  session.calls.set(message.id, controller);
-  return controller;
+  const call = new CallUnderWay(exchange.request.headers.authorization);
+  session.calls.set(message.id, call);
+  return call;
 }
 
 function end({ session, message }: SessionRequest): void {

@@ -132,7 +132,7 @@ export class Endpoint {
   #cancel(session: Session, { requestId }: Params): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
     const call = session.calls?.get(requestId);
-    if (call !== undefined) call.abort();
+    if (call !== undefined) call.cancel();
     else this.#platform.messages.tell(session.id, { kind: 'cancel', request: requestId });
   }
 }
