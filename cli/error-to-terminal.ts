@@ -1,4 +1,4 @@
-import { type ErrorCode, type SvcError, toSvcError } from '../services/contracts/errors.ts';
+import { type ErrorCode, SvcError, toSvcError } from '../services/contracts/errors.ts';
 import { withoutKeys } from '../services/contracts/keys.ts';
 import { fileFailure } from '../stack/state/file-failure.ts';
 import type { Terminal } from './output/terminal.ts';
@@ -25,7 +25,7 @@ export function exitCodeOf(error: SvcError): number {
 
 /** Says what went wrong, to people on stderr or to programs on stdout, and returns the exit code. */
 export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: boolean): number {
-  const error = fileFailure(thrown) ?? toSvcError(thrown);
+  const error = endedPrompt(thrown) ?? fileFailure(thrown) ?? toSvcError(thrown);
   const message = error.code === 'internal' ? withoutKeys(bugMessage(error)) : error.message;
   const hint = error.hint ?? (error.code === 'internal' ? 'Set SVC_DEBUG=1 to see where it happened.' : undefined);
   if (terminal.asJson) {
@@ -37,6 +37,12 @@ export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: bo
     terminal.complain(withoutKeys(error.cause.stack ?? error.cause.message));
   }
   return exitCodeOf(error);
+}
+
+/** Ctrl-C at a prompt is no failure. */
+function endedPrompt(thrown: unknown): SvcError | null {
+  const isEnd = thrown instanceof Error && thrown.name === 'ExitPromptError';
+  return isEnd ? new SvcError('cancelled', 'Interrupted.') : null;
 }
 
 /** On a person's own terminal a bug may show its text: nobody else reads it. */

@@ -1,6 +1,5 @@
 import { Config } from '@oclif/core/config';
 import { settings } from '@oclif/core/settings';
-import { SvcError, toSvcError } from '../services/contracts/errors.ts';
 import { ToldAlready } from './command.ts';
 import { errorToTerminal } from './error-to-terminal.ts';
 import { commandName, withName } from './name.ts';
@@ -25,12 +24,14 @@ export async function runCommandLine(typed: readonly string[], root: string): Pr
       process.exitCode = thrown.exitCode;
       return;
     }
-    process.exitCode = errorToTerminal(expected(thrown), terminalFor(typed, asTyped), Boolean(process.env.SVC_DEBUG));
+    process.exitCode = errorToTerminal(thrown, terminalFor(typed, asTyped), Boolean(process.env.SVC_DEBUG));
   }
 }
 
 /** A reader that goes away (`svc logs | head -1`) is no failure; a full disk is one. */
 function endWhereNothingCanBeWritten(): void {
+  // oclif's own listener, which came with its import, throws.
+  process.stdout.removeAllListeners('error');
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     const why = error.code === 'ENOSPC' ? 'no space is left there' : (error.code ?? error.message);
@@ -49,10 +50,4 @@ function terminalFor(typed: readonly string[], asTyped: (text: string) => string
     { json: own.includes('--json'), quiet: own.includes('--quiet'), noInput: own.includes('--no-input') },
     { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: process.env, asTyped },
   );
-}
-
-/** What a prompt throws at Ctrl-C, and what the machine refuses, are no bugs. */
-function expected(thrown: unknown): SvcError {
-  if (thrown instanceof Error && thrown.name === 'ExitPromptError') return new SvcError('cancelled', 'Interrupted.');
-  return toSvcError(thrown);
 }

@@ -1,0 +1,16 @@
+import { spawn } from 'node:child_process';
+import { existsSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { svcFile } from './run-svc.ts';
+
+/** A device on which there is never any space. */
+const fullDevice = '/dev/full';
+
+test.skipIf(!existsSync(fullDevice))('a result that cannot be written is an error in a line', async () => {
+  const child = spawn(process.execPath, [svcFile, 'help'], { stdio: ['ignore', openSync(fullDevice, 'w'), 'pipe'] });
+  const exit = new Promise((resolve) => child.once('close', resolve));
+  const told = child.stderr === null ? '' : await text(child.stderr);
+  expect(told).toBe('Error: What was asked for could not be written to stdout: no space is left there.\n');
+  expect(await exit).toBe(1);
+});
