@@ -46,3 +46,13 @@ test('a new one is made where one is named, else in ./svc', () => {
   expect(folderForNew({ env: {}, cwd: root })).toBe(join(root, 'svc'));
   expect(folderForNew({ dir: 'x', env: {}, cwd: root })).toBe(join(root, 'x'));
 });
+
+test('a folder that holds one in ./svc is answered with that one, written as it was', () => {
+  mkdirSync(join(root, 'outside/svc'), { recursive: true });
+  writeFileSync(join(root, 'outside/svc/svc.yaml'), '');
+  for (const dir of ['outside', '../outside']) {
+    const meant = { hint: `Did you mean "${join(dir, 'svc')}"?` };
+    const cwd = dir === 'outside' ? root : join(root, 'x');
+    expect(() => getInstallation({ dir, env: {}, cwd })).toThrow(expect.objectContaining(meant));
+  }
+});

@@ -44,7 +44,9 @@ export function getInstallation(where: Whereabouts): Installation {
   const named = namedFolder(where);
   if (named !== undefined) {
     throw new SvcError('not_found', `"${named}" is not an installation: it holds no ${definitionName}.`, {
-      hint: `Make one there: svc init ${named}`,
+      hint: holdsDefinition(join(named, defaultName))
+        ? `Did you mean "${join(asGiven(where) ?? named, defaultName)}"?`
+        : `Make one there: svc init ${named}`,
     });
   }
   throw new SvcError(
@@ -75,9 +77,13 @@ export function runtimeDirOf({ dataDir }: Installation): string {
   return join(dataDir, 'runtime');
 }
 
-function namedFolder({ dir, env, cwd }: Whereabouts): string | undefined {
-  const named = dir ?? (env.SVC_DIR === '' ? undefined : env.SVC_DIR);
-  return named === undefined ? undefined : resolve(cwd, named);
+function namedFolder(where: Whereabouts): string | undefined {
+  const named = asGiven(where);
+  return named === undefined ? undefined : resolve(where.cwd, named);
+}
+
+function asGiven({ dir, env }: Whereabouts): string | undefined {
+  return dir ?? (env.SVC_DIR === '' ? undefined : env.SVC_DIR);
 }
 
 function nearestUpward(start: string): string | undefined {

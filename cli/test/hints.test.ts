@@ -19,7 +19,7 @@ const commands = new Map(
 );
 
 /** Words that follow the name of the program in sentences about it. */
-const prose: ReadonlySet<string> = new Set(['needs', 'runs']);
+const prose: ReadonlySet<string> = new Set(['needs', 'runs', 'as']);
 
 /** Every command that a text tells to type and that is not there, or not with these flags. */
 function missingIn(text: string): string[] {

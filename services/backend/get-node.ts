@@ -43,7 +43,10 @@ export async function requireFreeName(
 
 export function nameTaken(type: Named, name: string): SvcError {
   return new SvcError('conflict', `Another ${words[type]} is named "${name}" already.`, {
-    hint: 'Choose another name, or change the existing one.',
+    hint:
+      type === 'workspace'
+        ? 'Choose another name.'
+        : 'Choose another name, or change that one in a file: svc apply FILE.',
   });
 }
 

@@ -15,7 +15,7 @@ export async function getRuntimeNamed(
   if (found !== undefined) return found;
   const names = candidates.map((runtime) => runtime.name);
   const near = nearest(name, names);
-  throw new SvcError('invalid_input', `There is no runtime "${name.slice(0, 80)}" for this workspace.`, {
+  throw new SvcError('not_found', `There is no runtime "${name.slice(0, 80)}" for this workspace.`, {
     hint: near !== null ? `Did you mean "${near}"?` : `There are: ${names.slice(0, 20).join(', ') || 'none'}.`,
   });
 }

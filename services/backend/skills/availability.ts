@@ -21,7 +21,7 @@ export function whyUnavailable(needed: readonly Needed[], tools: readonly Node<'
   return {
     code: 'missing_tool',
     message: `The MCP server "${server}" does not offer the tool "${unlisted.originalName}" now.`,
-    repair: `See what it offers (svc server show ${server}), and take the tool out of the skill or correct its name.`,
+    repair: `See what it offers: svc server show ${server}. Correct the tools of the skill in a file, and apply it: svc apply FILE.`,
   };
 }
 

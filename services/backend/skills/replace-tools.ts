@@ -40,7 +40,7 @@ async function unknownServer(transaction: Transaction, workspace: WorkspaceId, n
   const { nodes } = await transaction.select({ type: 'mcpServer', anchor: workspace, limit: pageMax });
   const known = nodes.map((server) => server.name);
   const near = nearest(name, known);
-  return new SvcError('invalid_input', `There is no MCP server "${name.slice(0, 80)}" in this workspace.`, {
+  return new SvcError('not_found', `There is no MCP server "${name.slice(0, 80)}" in this workspace.`, {
     hint: near === null ? 'List them: svc server list' : `Did you mean "${near}"?`,
   });
 }

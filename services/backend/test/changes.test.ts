@@ -109,7 +109,7 @@ describe('a change', () => {
     const refused = await backend.ask({ query: makeRole, variables: { w, input: { name: 'Reader' } }, token });
     expect(refused.code).toBe('conflict');
     const wrong = { name: 'with-tools', tools: [{ mcpServer: 'none', tool: 'x' }] };
-    expect((await backend.ask({ query: makeSkill, variables: { w, input: wrong }, token })).code).toBe('invalid_input');
+    expect((await backend.ask({ query: makeSkill, variables: { w, input: wrong }, token })).code).toBe('not_found');
     expect(await stateOf(w)).toEqual(before);
     await backend.must(makeRole, { w, input: { name: 'Writer' } });
     await expect.poll(() => heard.length).toBe(1);
@@ -319,7 +319,7 @@ describe('skills', () => {
     });
     expect(answer.errors[0]).toMatchObject({
       message: 'There is no MCP server "fiels" in this workspace.',
-      extensions: { code: 'invalid_input', hint: 'Did you mean "files"?' },
+      extensions: { code: 'not_found', hint: 'Did you mean "files"?' },
     });
   });
 

@@ -212,7 +212,7 @@ describe('where an MCP server runs', () => {
     });
     expect(answer.errors[0]).toMatchObject({
       message: 'There is no runtime "office" for this workspace.',
-      extensions: { code: 'invalid_input', hint: 'There are: cloud.' },
+      extensions: { code: 'not_found', hint: 'There are: cloud.' },
     });
   });
 });

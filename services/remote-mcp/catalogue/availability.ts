@@ -40,7 +40,7 @@ export function lacksOf(skill: Skill, now = Date.now()): readonly Lack[] {
 export function missingToolsOf(skill: Skill): readonly Lack[] {
   return skill.missingTools.map((tool) => ({
     what: `The tool "${tool}" is not offered by its MCP server.`,
-    repair: 'Take it out of the skill, or mend the MCP server: svc server show.',
+    repair: 'Take it out of the skill with svc apply, or mend the MCP server: svc server show.',
   }));
 }
 

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { runSvc } from './run-svc.ts';
+
+let trial: Awaited<ReturnType<typeof openTrial>>;
+const svc = (...args: string[]) => runSvc(args, { cwd: trial.installation.dir });
+
+beforeAll(async () => {
+  trial = await openTrial();
+  const { code, stderr } = await svc('up');
+  expect(stderr + code).toMatch(/0$/);
+  await svc('skill', 'create', 'taken');
+}, 120_000);
+afterAll(() => trial[Symbol.asyncDispose](), 120_000);
+
+describe('what is named and not there ends with 1, whatever it is', () => {
+  test.each([
+    ['workspace', ['skill', 'list', '--workspace', 'nosuch']],
+    ['role', ['keys', 'create', '--name', 'x', '--role', 'nosuch']],
+    ['skill', ['role', 'create', 'x', '--skill', 'nosuch']],
+    ['MCP server', ['server', 'show', 'nosuch']],
+    ['MCP server', ['skill', 'create', 'x', '--tool', 'nosuch/echo']],
+    ['runtime', ['server', 'add', 'x', '--runtime', 'nosuch', '--', 'node']],
+  ])('a %s: svc %j', async (kind, args) => {
+    const run = await svc(...args);
+    expect(run.stderr).toContain(`There is no ${kind} "nosuch"`);
+    expect([run.stdout, run.code]).toEqual(['', 1]);
+  });
+});
+
+test('who takes a name again is told how the one that has it is changed', async () => {
+  const run = await svc('skill', 'create', 'taken');
+  expect(run.stderr).toBe(
+    'Error: Another skill is named "taken" already.\nChoose another name, or change that one in a file: svc apply FILE.\n',
+  );
+  expect(run.code).toBe(5);
+});
+
+test('who asks for a tool that is not offered is told what is, and how to correct it', async () => {
+  await svc('server', 'add', 'silent', '--', process.execPath, '-e', toolless);
+  const run = await svc('skill', 'create', 'mistyped', '--tool', 'silent/ech');
+  expect(run.stderr).toContain(
+    'See what it offers: svc server show silent. Correct the tools of the skill in a file, and apply it: svc apply FILE.',
+  );
+});
+
+/** An MCP server that offers no tool. */
+const toolless = `
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    if (id === undefined) return;
+    const result = method === 'initialize'
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'silent', version: '1' } }
+      : { tools: [] };
+    process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n');
+  });`;
