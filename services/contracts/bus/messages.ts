@@ -11,6 +11,9 @@ export type Reason = z.infer<typeof reason>;
 
 // Identity
 
+/** Homes that one handshake may ask about; the next one asks about the next. */
+export const homesMax = 500;
+
 export const handshakeRequest = z.object({
   /** Version of the runtime's program. */
   version: shortText,
@@ -19,6 +22,8 @@ export const handshakeRequest = z.object({
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),
   /** The assignments the process already has; an equal etag is answered without them. */
   etag: shortText.optional(),
+  /** MCP servers that this runtime keeps a home of and was not told to run: turned off, bound to another runtime, or no more. */
+  homes: z.array(id('mcpServer')).max(homesMax).optional(),
 });
 export type HandshakeRequest = z.infer<typeof handshakeRequest>;
 
@@ -27,6 +32,8 @@ export const handshakeReply = z.object({
   etag: shortText,
   /** Compact JWE over an `Assignment[]`; absent where the etag is the one sent. */
   sealed: z.string().optional(),
+  /** Those of `homes` that are no more: their ids never come again. */
+  removed: z.array(id('mcpServer')).max(homesMax).optional(),
 });
 export type HandshakeReply = z.infer<typeof handshakeReply>;
 
