@@ -4,6 +4,7 @@ import { createLog, type Log } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
 import { createOwnKey, type OwnKey } from './bus/own-key.ts';
 import type { Config } from './config.ts';
+import { Homes } from './homes.ts';
 import { createChildLauncher } from './launchers/child.ts';
 import { createHttpLauncher } from './launchers/http.ts';
 import { endLeftovers, openChildNotes } from './launchers/leftovers.ts';
@@ -19,6 +20,7 @@ export interface Runtime {
   readonly bus: OpenBusOptions;
   readonly key: OwnKey;
   readonly supervisor: Supervisor;
+  readonly homes: Homes;
 }
 
 /** The first start of an `npx` downloads. */
@@ -46,5 +48,6 @@ export async function createRuntime(
     bus: { servers, credentials, process: newProcessId(), hub },
     key: await createOwnKey(),
     supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
+    homes: new Homes(workingDir),
   };
 }

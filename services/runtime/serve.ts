@@ -68,7 +68,7 @@ interface Work {
 }
 
 function startWork(
-  { config, key, log, supervisor, version }: Runtime,
+  { config, homes, key, log, supervisor, version }: Runtime,
   connection: RuntimeConnection,
   onConnection: (state: 'connected' | 'disconnected') => void,
 ): Work {
@@ -85,6 +85,7 @@ function startWork(
     connection,
     key,
     supervisor,
+    homes,
     version,
     logger,
     onFetched: () => {

@@ -44,6 +44,21 @@ export async function findAssigned(
   return new Map(found.map((server) => [server.id, server]));
 }
 
+/** Those of the MCP servers named that are no more: turned off or bound to another runtime, they still are. */
+export async function findRemoved(
+  graph: Graph,
+  runtime: Runtime,
+  ids: readonly McpServerId[],
+): Promise<readonly McpServerId[]> {
+  const removed: McpServerId[] = [];
+  for (let from = 0; from < ids.length; from += pageMax) {
+    const page = ids.slice(from, from + pageMax);
+    const found = await Promise.all(page.map((id) => graph.find('mcpServer', id, anchorOf(runtime))));
+    removed.push(...page.filter((_, at) => found[at] === null));
+  }
+  return removed;
+}
+
 async function onlyAssigned(graph: Graph, runtime: Runtime, servers: readonly Server[]): Promise<readonly Server[]> {
   const bound = await graph.follow(
     { from: 'mcpServer', edge: 'runtimes' },

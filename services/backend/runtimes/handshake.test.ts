@@ -164,6 +164,18 @@ describe('a handshake', () => {
     expect((await cloud.shakeHands(etag)).assignments?.map(({ name }) => name)).toContain(broken.name);
   });
 
+  test('tells of which MCP servers no home needs to be kept: those that are no more', async () => {
+    const { id, owner, addServer, addRuntime } = await newWorkspace();
+    const [there, off, gone] = [await addServer('there'), await addServer('off'), await addServer('gone')];
+    await updateMcpServer(backend, owner, id, off.id, { enabled: false });
+    const homes = [there.id, off.id, gone.id];
+    expect(await cloud.askRemoved(homes)).toEqual([]);
+    await removeMcpServer(backend, owner, id, gone.id);
+    expect(await cloud.askRemoved(homes)).toEqual([gone.id]);
+    expect(await (await addRuntime('office')).askRemoved(homes)).toEqual([gone.id]);
+    expect(await cloud.askRemoved([])).toEqual([]);
+  });
+
   test('is refused with a key that is none', async () => {
     const key = (x: string) => ({ kty: 'OKP', crv: 'X25519', x }) as const;
     const refused = { code: 'invalid_input' };

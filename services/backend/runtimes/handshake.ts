@@ -15,7 +15,7 @@ import type { Node } from '../graph/graph.ts';
 import { findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch } from '../servers/launch.ts';
 import { parseBody, toBody } from '../wire.ts';
-import { assignedServers } from './assigned.ts';
+import { assignedServers, findRemoved } from './assigned.ts';
 import { hear } from './hear.ts';
 import { seal } from './seal.ts';
 import { senderOf } from './sender.ts';
@@ -61,12 +61,13 @@ async function handshake(backend: Context, id: RuntimeId, request: HandshakeRequ
     if (servers.length > assignmentsMax) throw tooMany(runtime);
   }
   const etag = etagOf(servers, backend.config.MCP_SERVER_COMMANDS);
-  const mcpUrl = backend.config.PUBLIC_MCP_URL;
-  if (request.etag === etag) return { mcpUrl, etag };
+  const removed = await findRemoved(backend.graph, runtime, request.homes ?? []);
+  const common = { mcpUrl: backend.config.PUBLIC_MCP_URL, ...(removed.length === 0 ? {} : { removed: [...removed] }) };
+  if (request.etag === etag) return { ...common, etag };
   const assignments = assignmentsOf(backend, servers);
   const sealed = await seal(assignments, request.publicKey);
   // What is missing shall come with a later handshake, so this tag must never be the present one.
-  return { mcpUrl, etag: assignments.length === servers.length ? etag : `incomplete ${etag}`, sealed };
+  return { ...common, etag: assignments.length === servers.length ? etag : `incomplete ${etag}`, sealed };
 }
 
 /** What the contract lets one process take. */

@@ -25,6 +25,8 @@ export interface TestRuntime {
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
   shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey']): Promise<Handshake>;
+  /** Those of the MCP servers, of which it keeps homes, that are no more. */
+  askRemoved(homes: readonly McpServerId[]): Promise<readonly McpServerId[]>;
   beat(intervalMs: number): void;
   report(said: readonly Said[], complete?: boolean): Promise<ReportReply>;
 }
@@ -77,6 +79,11 @@ export async function connectRuntime(
         assignments: opened === null ? null : parseBody(assignments, opened.plaintext),
         text: new TextDecoder().decode(payload),
       };
+    },
+    async askRemoved(homes) {
+      const request = { version: '1', hostname: 'here', publicKey: { kty: 'OKP', crv: 'X25519', x }, homes };
+      const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
+      return parseBody(handshakeReply, payload).removed ?? [];
     },
     beat(intervalMs) {
       const beat: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };

@@ -1,10 +1,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type HandshakeRequest, handshakeReply } from '../../contracts/bus/messages.ts';
+import { type Assigned, type HandshakeRequest, handshakeReply, homesMax } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { type SvcError, toSvcError } from '../../contracts/errors.ts';
+import type { McpServerId, RuntimeId } from '../../contracts/ids.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
+import type { Homes } from '../homes.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 import type { RuntimeConnection } from './connect.ts';
@@ -14,6 +16,7 @@ export interface AssignmentsOptions {
   readonly connection: RuntimeConnection;
   readonly key: OwnKey;
   readonly supervisor: Supervisor;
+  readonly homes: Homes;
   readonly version: string;
   readonly logger: Logger;
   /** What is assigned is known: for the first time, or again after it was asked for. */
@@ -32,6 +35,8 @@ export class Assignments {
   #etag: string | undefined;
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  readonly #removing = new Map<McpServerId, Promise<void>>();
+  #lastAsked = '';
   #problem: string | null = 'the backend has not been asked yet';
 
   constructor(options: AssignmentsOptions) {
@@ -56,6 +61,7 @@ export class Assignments {
     this.#stopping.abort();
     this.#wake.abort();
     await this.#running;
+    await Promise.all(this.#removing.values());
   }
 
   async #run(signal: AbortSignal): Promise<void> {
@@ -92,17 +98,58 @@ export class Assignments {
   }
 
   async #shakeHands({ bus, runtime, process }: RuntimeConnection): Promise<void> {
-    const { key, supervisor, version } = this.#options;
-    const etag = this.#etag === undefined ? {} : { etag: this.#etag };
+    const { key, version } = this.#options;
+    const homes = await this.#homesToAskAbout(runtime);
     const request: HandshakeRequest = {
       version,
       hostname: hostname().slice(0, 255),
       publicKey: key.publicKey,
-      ...etag,
+      ...(this.#etag === undefined ? {} : { etag: this.#etag }),
+      ...(homes.length === 0 ? {} : { homes: [...homes] }),
     };
     const reply = handshakeReply.parse(await ask(bus, subjects.handshake(runtime, process), request));
-    if (reply.sealed !== undefined) supervisor.apply(await key.open(reply.sealed));
+    if (reply.sealed !== undefined) await this.#apply(runtime, await key.open(reply.sealed));
     this.#etag = reply.etag;
+    for (const mcpServer of reply.removed ?? []) if (homes.includes(mcpServer)) this.#removeHome(runtime, mcpServer);
+  }
+
+  async #apply(runtime: RuntimeId, assigned: readonly Assigned[]): Promise<void> {
+    const { homes, logger, supervisor } = this.#options;
+    const children = assigned.filter((one) => 'launch' in one && one.launch.kind === 'child');
+    // An MCP server that can be run is worth more than that its home is taken away one day.
+    await homes
+      .note(
+        runtime,
+        children.map(({ mcpServer }) => mcpServer),
+      )
+      .catch((err: unknown) => logger.warn({ err }, 'could not note down whose homes there are'));
+    const before = supervisor.ids;
+    supervisor.apply(assigned);
+    const after = new Set(supervisor.ids);
+    // What became of those it let go of is asked at once.
+    if (before.some((id) => !after.has(id))) this.fetchNow();
+  }
+
+  /** Of MCP servers that do not run here: so many at once, and from one time to the next all. */
+  async #homesToAskAbout(runtime: RuntimeId): Promise<readonly McpServerId[]> {
+    const { homes, supervisor } = this.#options;
+    const running = new Set(supervisor.ids);
+    const idle = (await homes.of(runtime)).filter((id) => !running.has(id) && !this.#removing.has(id));
+    const next = idle.findIndex((id) => id > this.#lastAsked);
+    const asked = [...idle.slice(Math.max(0, next)), ...idle.slice(0, Math.max(0, next))].slice(0, homesMax);
+    this.#lastAsked = asked.at(-1) ?? '';
+    return asked;
+  }
+
+  #removeHome(runtime: RuntimeId, mcpServer: McpServerId): void {
+    const { homes, logger, supervisor } = this.#options;
+    const removed = supervisor
+      .ended(mcpServer)
+      .then(() => homes.remove(runtime, mcpServer))
+      .then(() => logger.info({ mcpServer }, 'removed the home of an MCP server that is no more'))
+      .catch((err: unknown) => logger.warn({ err, mcpServer }, 'could not remove the home of an MCP server'))
+      .then(() => void this.#removing.delete(mcpServer));
+    this.#removing.set(mcpServer, removed);
   }
 }
 

@@ -16,8 +16,12 @@ export interface ChildPlace {
   readonly temporary: string;
 }
 
+export function placeOf(workingDir: string, mcpServer: string): ChildPlace {
+  return { home: path.join(workingDir, 'homes', mcpServer), temporary: path.join(workingDir, 'tmp', mcpServer) };
+}
+
 export async function makePlace(workingDir: string, mcpServer: string): Promise<ChildPlace> {
-  const place = { home: path.join(workingDir, 'homes', mcpServer), temporary: path.join(workingDir, 'tmp', mcpServer) };
+  const place = placeOf(workingDir, mcpServer);
   await mkdir(place.home, { recursive: true, mode: 0o700 });
   await mkdir(place.temporary, { recursive: true, mode: 0o700 });
   return place;

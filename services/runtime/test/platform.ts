@@ -47,6 +47,9 @@ export class Platform {
   #assigned: readonly Assigned[] = [];
   #version = 1;
   #process: ProcessId | null = null;
+  readonly #removed = new Set<McpServerId>();
+  /** Homes that the runtime asked about last. */
+  asked: readonly McpServerId[] = [];
   /** Refuses every handshake and report. */
   revoked = false;
   /** Fails as many reports as this says. */
@@ -90,7 +93,9 @@ export class Platform {
       this.#wake();
       const [, , , , process] = subject.split('.');
       this.#process = process as ProcessId;
-      return { payload: toBody(await this.#shakeHands(payload)), headers: {} };
+      const reply = await this.#shakeHands(payload);
+      this.#wake();
+      return { payload: toBody(reply), headers: {} };
     });
     this.backend.respond(patterns.report, async ({ payload }) => {
       if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
@@ -128,6 +133,13 @@ export class Platform {
       this.#ids.set(name, mcpServer);
       return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch };
     });
+    this.command({ kind: 'assignments' });
+  }
+
+  /** Takes it away for good. */
+  remove(name: string): void {
+    this.#removed.add(this.idOf(name));
+    this.#assigned = this.#assigned.filter((one) => one.name !== name);
     this.command({ kind: 'assignments' });
   }
 
@@ -224,12 +236,14 @@ export class Platform {
 
   async #shakeHands(payload: Uint8Array): Promise<HandshakeReply> {
     if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
-    const { etag: known, publicKey } = handshakeRequest.parse(JSON.parse(Buffer.from(payload).toString()));
+    const { etag: known, homes, publicKey } = handshakeRequest.parse(JSON.parse(Buffer.from(payload).toString()));
+    this.asked = homes ?? [];
+    const removed = this.asked.filter((id) => this.#removed.has(id));
     const told = this.#assigned.map((one) => [one.mcpServer, one.configVersion, 'refused' in one]);
     const etag = JSON.stringify(told);
     const tag = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(etag))).toString('hex');
     const mcpUrl = 'http://127.0.0.1:1/mcp';
-    if (known === tag) return { mcpUrl, etag: tag };
+    if (known === tag) return { mcpUrl, etag: tag, removed };
     const sealed = await new CompactEncrypt(Buffer.from(JSON.stringify(this.#assigned)))
       .setProtectedHeader({ alg: algorithm, enc: 'A256GCM' })
       .encrypt(
@@ -237,7 +251,7 @@ export class Platform {
           ? (await generateKeyPair(algorithm, curve)).publicKey
           : await importJWK(publicKey, algorithm),
       );
-    return { mcpUrl, etag: tag, sealed };
+    return { mcpUrl, etag: tag, sealed, removed };
   }
 
   #hearReport(payload: Uint8Array): void {
