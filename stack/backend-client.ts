@@ -6,8 +6,8 @@ import { request } from './http.ts';
 import type { Installation } from './installation.ts';
 import { mintOperatorToken } from './operator-token.ts';
 import { readSecret, secretFilesOf } from './secrets.ts';
-import { type PlatformRecord, readRecord } from './state/platform-record.ts';
-import { isAlive } from './state/process-identity.ts';
+import { findRunning, type RunningPlatform } from './state/find-running.ts';
+import type { PlatformRecord } from './state/platform-record.ts';
 
 /** GraphQL as an operator. `parse` makes a precise type of what came back, and throws where it is something else. */
 export interface BackendClient {
@@ -29,11 +29,18 @@ const queryTimeoutMs = 10_000;
 
 /** A client of the backend that runs in this installation; `unavailable` where none does. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
-  const record = readRecord(installation);
-  if (record === null || !isAlive(record)) {
+  const running = findRunning(installation);
+  if (running === null) {
     throw new SvcError('unavailable', 'The platform is not running.', { hint: 'Start it: svc up' });
   }
-  return clientOf(installation, record);
+  if (running.record === null) throw withoutRecord(running);
+  return clientOf(installation, running.record);
+}
+
+function withoutRecord({ pid }: RunningPlatform): SvcError {
+  return new SvcError('unavailable', `The platform runs (pid ${pid}), but state/ does not say where.`, {
+    hint: 'Repair it: svc up',
+  });
 }
 
 /** A client of the backend that this record speaks of, whatever svc.yaml says by now. */

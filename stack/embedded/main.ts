@@ -10,9 +10,12 @@ import { StartFailure } from './start-failure.ts';
 /** After this long a stop is cut short: state is safe at any moment, so waiting longer saves nothing. */
 const stopDeadlineMs = 10_000;
 
-const { values } = parseArgs({ options: { dir: { type: 'string' } } });
-if (values.dir === undefined) throw new SvcError('invalid_input', 'The platform needs --dir: svc up gives it.');
-const installation = installationIn(values.dir);
+const { values } = parseArgs({ options: { dir: { type: 'string' }, 'started-by': { type: 'string' } } });
+const { dir, 'started-by': starter } = values;
+if (dir === undefined || starter === undefined) {
+  throw new SvcError('invalid_input', 'The platform needs --dir and --started-by: svc up gives them.');
+}
+const installation = installationIn(dir);
 const stopping = new AbortController();
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
@@ -38,6 +41,8 @@ try {
     installation,
     env: process.env,
     foreground: false,
+    // Whoever is killed before others could see its platform must not leave one that comes up after svc down.
+    isWanted: () => process.ppid === Number(starter),
     signal: stopping.signal,
     onChange: ({ services }) => {
       // Otherwise it is written at the end only, which a kill never reaches.

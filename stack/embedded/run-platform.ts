@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly env: EnvRecord;
   /** Whether it lives in the process of a command that a person waits for. */
   readonly foreground: boolean;
+  /** Asked once nobody can miss any more that it runs: where it is not, nothing is started. */
+  readonly isWanted: () => boolean;
   /** Stops the platform; the run resolves when it has stopped. */
   readonly signal: AbortSignal;
   /** Called with each change of what the record says. */
@@ -36,9 +38,17 @@ export interface RunOptions {
  * Runs the platform in this process until the signal. Its record lives from the first moment to the last, so that whoever
  * comes meanwhile finds it, and its lock lets no second one in.
  */
-export async function runPlatform({ installation, env, foreground, signal, onChange }: RunOptions): Promise<void> {
+export async function runPlatform({
+  installation,
+  env,
+  foreground,
+  isWanted,
+  signal,
+  onChange,
+}: RunOptions): Promise<void> {
   const lock = acquireLock(installation, 'platform');
   try {
+    if (!isWanted()) return;
     removeFailure(installation);
     const plan = readPlan(installation);
     const logs = openPlatformLogs(installation, plan.definition);

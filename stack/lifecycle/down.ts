@@ -1,7 +1,9 @@
-import { statSync } from 'node:fs';
+import { listeners } from '../definition/definition.ts';
 import { type Installation, runtimeDirOf } from '../installation.ts';
+import { ensurePrivateFolder } from '../secrets.ts';
+import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
-import { clearStaleRecord, findRunning, stopRunning } from './running-platform.ts';
+import { clearStaleRecord, stopRunning } from './running-platform.ts';
 import type { Progress } from './up.ts';
 
 export interface DownOptions {
@@ -17,7 +19,7 @@ export interface DownResult {
 
 /** Stops everything gracefully and keeps all data. */
 export async function down({ installation, onProgress, signal }: DownOptions): Promise<DownResult> {
-  if (statSync(installation.stateDir, { throwIfNoEntry: false }) === undefined) return { outcome: 'unchanged' };
+  ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const onNotice = (message: string) => onProgress?.({ kind: 'notice', message });
   try {
@@ -30,7 +32,7 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
     }
     await stopRunning(installation, running, { signal, onNotice });
     await endLeftMcpServers(installation, onNotice);
-    for (const { name } of running.services) onProgress?.({ kind: 'service', name, state: 'stopped' });
+    for (const name of listeners) onProgress?.({ kind: 'service', name, state: 'stopped' });
     return { outcome: 'stopped' };
   } finally {
     lock.release();

@@ -30,7 +30,7 @@ export async function explainFailure(installation: Installation, { pid, since }:
 
 async function explainSilence(installation: Installation, pid: number): Promise<Error> {
   const holder = lockHolder(installation, 'platform');
-  if (holder !== null && holder.pid !== pid) return new LostRace(heldBy(holder));
+  if (holder !== null && holder.pid !== pid) return heldBy(holder);
   // It could not even write down why it ended.
   const full = findFullDisk(installation);
   if (full !== null) return full;

@@ -7,16 +7,16 @@ import type { Installation } from '../installation.ts';
 import { checkBind } from '../ports/check-bind.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
-import { describeHolder } from '../ports/port-holder.ts';
+import { describeHolder, findPortHolder } from '../ports/port-holder.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
 import { readSecret } from '../secrets.ts';
-import type { PlatformRecord } from '../state/platform-record.ts';
+import type { RunningPlatform } from '../state/find-running.ts';
 import { type Plan, planFor } from './plan.ts';
 import { clearStaleRecord } from './running-platform.ts';
 
 export interface Preparation {
   readonly installation: Installation;
-  readonly running: PlatformRecord | null;
+  readonly running: RunningPlatform | null;
   /** Ports that `auto` shall not become. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
@@ -38,14 +38,15 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
   }
   const cleared = running === null ? await clearStaleRecord(installation) : null;
   if (cleared !== null) onNotice(cleared);
-  const ours = new Set(running?.services.map(({ url }) => Number(new URL(url).port)));
   const leased = readLease(installation);
   const { ports, notices } = await claimPorts({
     wanted: definition.ports,
     leased,
     avoid,
     skip: avoid.size === 0 ? 0 : randomInt(skipMax),
-    isFree: async (port) => ours.has(port) || (await isFree(definition.bind, port, cleared === null ? 0 : lettingGoMs)),
+    isFree: async (port) =>
+      (running !== null && hasPort(running, port)) ||
+      (await isFree(definition.bind, port, cleared === null ? 0 : lettingGoMs)),
     holderOf: describeHolder,
   });
   const plan = planFor(installation, definition, ports);
@@ -58,4 +59,10 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
     onNotice(`Agents that use ${before} must be given ${after}.`);
   }
   return plan;
+}
+
+/** What it has is free once it is stopped. */
+function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
+  if (record === null) return findPortHolder(port)?.pid === pid;
+  return record.services.some(({ url }) => Number(new URL(url).port) === port);
 }

@@ -1,14 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Installation } from '../installation.ts';
-import { type PlatformRecord, readRecord, removeRecord } from '../state/platform-record.ts';
+import { readRecord, removeRecord } from '../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
 import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
-
-/** The platform that runs in this installation, starting ones included, or null. */
-export function findRunning(installation: Installation): PlatformRecord | null {
-  const record = readRecord(installation);
-  return record !== null && isAlive(record) ? record : null;
-}
 
 /** Clears away what a platform left that nobody stopped; returns what to tell about it, or null where there is nothing. */
 export async function clearStaleRecord(installation: Installation): Promise<string | null> {

@@ -57,6 +57,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
       installation: plan.installation,
       env,
       foreground: true,
+      isWanted: () => true,
       signal,
       onChange: ({ services }) => {
         for (const { name, state } of services) {
@@ -81,12 +82,16 @@ function spawnPlatform({ installation, definition }: Plan, env: EnvRecord): numb
   const output = openSync(path, 'a', 0o600);
   try {
     const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
-    const child = spawn(process.execPath, [...nodeFlags, program, '--dir', installation.dir], {
-      cwd: installation.dir,
-      env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(env) },
-      detached: true,
-      stdio: ['ignore', output, output],
-    });
+    const child = spawn(
+      process.execPath,
+      [...nodeFlags, program, '--dir', installation.dir, '--started-by', String(process.pid)],
+      {
+        cwd: installation.dir,
+        env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(env) },
+        detached: true,
+        stdio: ['ignore', output, output],
+      },
+    );
     child.unref();
     // Without a listener this would end the command; what it means is said below.
     child.on('error', () => undefined);

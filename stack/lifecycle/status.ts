@@ -1,11 +1,11 @@
 import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
+import { findRunning } from '../state/find-running.ts';
 import { type PlatformRecord, readFailure, readRecord, type ServiceRecord } from '../state/platform-record.ts';
 import { memoryOf } from '../state/process-identity.ts';
 import { readPlan } from './plan.ts';
 import { type Content, noContent, readContent } from './read-content.ts';
 import { readReadiness } from './readiness.ts';
-import { findRunning } from './running-platform.ts';
 import { type ServiceState, transition } from './transition.ts';
 import { findUnwantedEnd, type UnwantedEnd } from './unwanted-end.ts';
 import { type Urls, urlsOf } from './urls.ts';
@@ -45,7 +45,9 @@ export interface StatusOptions {
 /** What runs now. Never changes anything; a platform that is not running is an answer, not an error. */
 export async function status({ installation, signal }: StatusOptions): Promise<Status> {
   const running = findRunning(installation);
-  return running === null ? stoppedStatus(installation) : runningStatus(installation, running, signal);
+  if (running === null) return stoppedStatus(installation);
+  if (running.record === null) return unrecordedStatus(installation, running.pid);
+  return runningStatus(installation, running.record, signal);
 }
 
 async function stoppedStatus(installation: Installation): Promise<Status> {
@@ -72,6 +74,32 @@ async function stoppedStatus(installation: Installation): Promise<Status> {
       reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
     })),
     ended,
+    ...noContent,
+  };
+}
+
+/** Of a platform that runs, and of which no more is known than that. */
+function unrecordedStatus(installation: Installation, pid: number): Status {
+  const { definition, addresses } = readPlan(installation);
+  const memoryBytes = memoryOf(pid);
+  return {
+    state: 'degraded',
+    topology: definition.topology,
+    engine: definition.engine,
+    version: null,
+    urls: urlsOf(addresses),
+    services: Object.keys(addresses.local).map((name) => ({
+      name,
+      state: 'starting',
+      health: 'yellow',
+      url: null,
+      pid,
+      since: null,
+      memoryBytes,
+      reason:
+        'Its process runs, but state/ does not say how: it has only begun, or the file was lost, which svc up repairs.',
+    })),
+    ended: null,
     ...noContent,
   };
 }

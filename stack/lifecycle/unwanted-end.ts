@@ -2,8 +2,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Installation } from '../installation.ts';
 import { readLogs } from '../logs/read-logs.ts';
+import { findRunning } from '../state/find-running.ts';
 import { type Failure, type PlatformRecord, readFailure, readRecord } from '../state/platform-record.ts';
-import { isAlive } from '../state/process-identity.ts';
 import { describe } from './explain-failure.ts';
 
 /** How a platform ended that nobody stopped. */
@@ -20,8 +20,8 @@ export interface UnwantedEnd {
 
 /** Null where a platform runs, where the last one was stopped, and where none ever ran. Changes nothing. */
 export async function findUnwantedEnd(installation: Installation): Promise<UnwantedEnd | null> {
+  if (findRunning(installation) !== null) return null;
   const record = readRecord(installation);
-  if (record !== null && isAlive(record)) return null;
   const failure = readFailure(installation);
   if (failure !== null && (record === null || record.pid === failure.pid)) return failed(installation, failure);
   return record === null ? null : killed(installation, record);

@@ -3,6 +3,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { writeLease } from '../ports/port-lease.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
+import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
@@ -10,7 +11,7 @@ import { LostRace } from './explain-failure.ts';
 import { changesBetween, settingsOf } from './plan.ts';
 import { preparePlan } from './prepare-plan.ts';
 import { waitUntilReady } from './readiness.ts';
-import { findRunning, stopRunning } from './running-platform.ts';
+import { stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
 import { type ServiceStatus, type Status, status } from './status.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
@@ -92,17 +93,18 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   const running = findRunning(installation);
   if (running !== null && foreground) throw runsAlready(running);
   const plan = await preparePlan({ installation, running, avoid, onNotice });
-  const changes = running === null ? [] : changesBetween(running.settings, settingsOf(plan));
-  if (running !== null) {
+  const record = running?.record ?? null;
+  const changes = record === null ? [] : changesBetween(record.settings, settingsOf(plan));
+  if (record !== null) {
     onProgress({ kind: 'plan', changes });
-    if (changes.length === 0 && (await becomesHealthy(installation, running, signal))) {
+    if (changes.length === 0 && (await becomesHealthy(installation, record, signal))) {
       return { outcome: 'unchanged', changes, status: await ready() };
     }
   }
   // Before what runs is stopped: it goes on reading and calling on a full disk, on which it could not be started.
   refuseFullDisk(installation);
   if (running !== null) {
-    if (changes.length === 0) onNotice(`The platform (pid ${running.pid}) is not healthy: it is started anew.`);
+    if (changes.length === 0) onNotice(`${whyNotKept(running)}: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
   }
   writeLease(installation, plan.ports, plan.definition.ports);
@@ -138,10 +140,16 @@ async function becomesHealthy(
   }
 }
 
-function runsAlready({ pid, foreground, urls }: PlatformRecord): SvcError {
-  if (foreground) {
+function whyNotKept({ pid, record }: RunningPlatform): string {
+  return record === null
+    ? `The platform (pid ${pid}) runs, but state/ does not say how`
+    : `The platform (pid ${pid}) is not healthy`;
+}
+
+function runsAlready({ pid, record }: RunningPlatform): SvcError {
+  if (record?.foreground) {
     const where = `pid ${pid}, in the foreground of another terminal`;
-    return new SvcError('conflict', `It runs already (${where}): ${urls.app}`, {
+    return new SvcError('conflict', `It runs already (${where}): ${record.urls.app}`, {
       hint: 'Press Ctrl-C there to stop it.',
     });
   }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -12,7 +12,10 @@ export interface Lock {
   release(): void;
 }
 
-/** `command`: one `svc` at a time changes an installation. `platform`: one platform at a time runs in it. */
+/**
+ * `command`: one `svc` at a time changes an installation. `platform`: one platform at a time works on data/. Its lock lies there, so that
+ * it can't be lost while there is something to protect.
+ */
 export type LockName = 'command' | 'platform';
 
 /**
@@ -20,8 +23,7 @@ export type LockName = 'command' | 'platform';
  * lock of files and that one is the kernel's: it ends with its process however that ends, so no lock is ever stale.
  */
 export function acquireLock(installation: Installation, name: LockName): Lock {
-  const { stateDir } = installation;
-  const path = join(stateDir, `${name}.lock`);
+  const path = join(folderOf(installation, name), `${name}.lock`);
   const database = openDatabase(path);
   try {
     // SQLite wants to write to an empty file before it locks it, and on a full disk a platform must still be stopped.
@@ -34,7 +36,14 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
     throw isFull(error) ? diskFull(path, error) : error;
   }
   noteHolder(installation, name);
-  return { release: () => (database.isOpen ? database.close() : undefined) };
+  return {
+    release() {
+      if (!database.isOpen) return;
+      // While nobody else can be the holder: this process may live on.
+      rmSync(holderFile(installation, name), { force: true });
+      database.close();
+    },
+  };
 }
 
 /** SQLite says neither which file it could not open nor why; the system does. */
@@ -58,17 +67,17 @@ function isFull(error: unknown): boolean {
 }
 
 /** For others to be told who has the lock: the lock itself does not need it. */
-function noteHolder({ stateDir }: Installation, name: LockName): void {
+function noteHolder(installation: Installation, name: LockName): void {
   try {
-    writeWhole(holderFile(stateDir, name), JSON.stringify(ownIdentity()));
+    writeWhole(holderFile(installation, name), JSON.stringify(ownIdentity()));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
   }
 }
 
-/** Who has the lock, or had it last and still lives. */
-export function lockHolder({ stateDir }: Installation, name: LockName): ProcessIdentity | null {
-  const holder = processIdentity.safeParse(readJson(holderFile(stateDir, name))).data;
+/** Who has the lock. */
+export function lockHolder(installation: Installation, name: LockName): ProcessIdentity | null {
+  const holder = processIdentity.safeParse(readJson(holderFile(installation, name))).data;
   return holder !== undefined && isAlive(holder) ? holder : null;
 }
 
@@ -84,6 +93,10 @@ function held(installation: Installation, name: LockName): SvcError {
       });
 }
 
-function holderFile(stateDir: string, name: LockName): string {
-  return join(stateDir, `${name}.holder.json`);
+function holderFile(installation: Installation, name: LockName): string {
+  return join(folderOf(installation, name), `${name}.holder.json`);
+}
+
+function folderOf({ stateDir, dataDir }: Installation, name: LockName): string {
+  return name === 'command' ? stateDir : dataDir;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Installation, installationIn } from '../installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './durable-file.ts';
+import { findRunning } from './find-running.ts';
 import { acquireLock } from './lock.ts';
 import { readManifest, recordCreated } from './manifest.ts';
 import { readRecord } from './platform-record.ts';
@@ -16,6 +17,7 @@ const children: ChildProcess[] = [];
 beforeEach(() => {
   installation = installationIn(mkdtempSync(join(tmpdir(), 'svc-state-')));
   mkdirSync(installation.stateDir);
+  mkdirSync(installation.dataDir);
 });
 afterEach(async () => {
   for (const child of children.splice(0)) await kill(child);
@@ -56,6 +58,16 @@ describe('the lock', () => {
     const lock = acquireLock(installation, 'command');
     acquireLock(installation, 'platform').release();
     lock.release();
+  });
+
+  test('of a platform lies with what it protects: who loses the rest of the installation still finds it', () => {
+    const lock = acquireLock(installation, 'platform');
+    rmSync(installation.stateDir, { recursive: true });
+    mkdirSync(installation.stateDir);
+    expect(findRunning(installation)).toEqual({ ...ownIdentity(), record: null });
+    expect(() => acquireLock(installation, 'platform')).toThrow(`A platform (process ${process.pid}) runs`);
+    lock.release();
+    expect(findRunning(installation)).toBeNull();
   });
 
   test('held elsewhere is a conflict that names the holder; a kill -9 sets it free', async () => {

@@ -1,17 +1,21 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectToBackend } from '../../backend-client.ts';
 import type { Installation } from '../../installation.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
+import { findRunning } from '../../state/find-running.ts';
+import { lockHolder } from '../../state/lock.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { ownVersion } from '../../version.ts';
 import { down } from '../down.ts';
-import { findRunning } from '../running-platform.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
 import { freePorts, listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
@@ -388,14 +392,100 @@ describe('killed', () => {
     // Stopped, it cannot answer, so that the command is killed while it waits.
     process.kill(pid, 'SIGSTOP');
     const { child, ended } = startCommand('down', installation);
-    await until(() =>
-      readFileSync(join(installation.stateDir, 'command.holder.json'), 'utf8').includes(String(child.pid)),
-    );
+    await until(() => lockHolder(installation, 'command')?.pid === child.pid);
     child.kill('SIGKILL');
     await ended;
     process.kill(pid, 'SIGCONT');
     await down({ installation });
     expect(platformsOf(installation)).toEqual([]);
+  });
+});
+
+describe('where state/ was lost while it runs', () => {
+  async function openLost() {
+    const trial = await openTrial();
+    const { installation } = trial;
+    // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
+    edit(installation, 'persistentMessaging: true', 'persistentMessaging: false');
+    await up({ env: process.env, installation });
+    const pid = pidOf(installation);
+    renameSync(installation.stateDir, `${installation.stateDir}.lost`);
+    return { ...trial, pid };
+  }
+
+  test('status and every other command say that it runs, and down stops it', async () => {
+    await using trial = await openLost();
+    const { installation, pid } = trial;
+    const seen = await status({ installation });
+    expect(seen).toMatchObject({ state: 'degraded', ended: null });
+    expect(seen.services.map((service) => service.pid)).toEqual([pid, pid, pid, pid]);
+    await expect(connectToBackend(installation)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(`(pid ${pid})`),
+    });
+    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+    expect(platformsOf(installation)).toEqual([]);
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+  });
+
+  test('up starts it anew, on its ports and beside no other', async () => {
+    await using trial = await openLost();
+    const { installation, pid } = trial;
+    const told = listen();
+    expect(await up({ env: process.env, installation, onProgress: told.onProgress })).toMatchObject({
+      outcome: 'restarted',
+      status: { state: 'running' },
+    });
+    expect(told.notices()).toContain(
+      `The platform (pid ${pid}) runs, but state/ does not say how: it is started anew.`,
+    );
+    expect(platformsOf(installation)).toEqual([pidOf(installation)]);
+    expect(pidOf(installation)).not.toBe(pid);
+  });
+
+  test('in the foreground beside it is a conflict', async () => {
+    await using trial = await openLost();
+    const { installation, pid } = trial;
+    await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
+      code: 'conflict',
+      message: `The platform runs already, in the background (pid ${pid}).`,
+    });
+  });
+});
+
+describe('a platform that nobody waits for', () => {
+  test('does not come up after svc down where svc up was killed before it was to be seen', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const { child, ended } = startCommand('up', installation);
+    await until(() => platformsOf(installation).length === 1);
+    const [pid = 0] = platformsOf(installation);
+    process.kill(pid, 'SIGSTOP');
+    child.kill('SIGKILL');
+    await ended;
+    // A machine may be so fast that it is to be seen already: then it is stopped, for which it must go on.
+    if (findRunning(installation) !== null) process.kill(pid, 'SIGCONT');
+    await down({ installation });
+    if (startTimeOf(pid) !== null) process.kill(pid, 'SIGCONT');
+    await until(() => startTimeOf(pid) === null);
+    expect(findRunning(installation)).toBeNull();
+    expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: null });
+  });
+
+  test('ends before it has touched anything', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const program = fileURLToPath(new URL('../../embedded/main.ts', import.meta.url));
+    const starter = startCommand('down', installation);
+    await starter.ended;
+    const child = spawn(
+      process.execPath,
+      [program, '--dir', installation.dir, '--started-by', String(starter.child.pid)],
+      { stdio: 'ignore' },
+    );
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
+    expect(readRecord(installation)).toBeNull();
   });
 });
 
