@@ -18,7 +18,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   ];
   if (server.launch !== null) rows.push(['started as', launchLine(server.launch)]);
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
-  if (server.reason !== null) rows.push(['reason', reasonOf(server)], ['repair', server.reason.repair]);
+  if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
   const lines = [facts(rows, terminal.columns)];
   if (showsStderr(server)) lines.push(describeStderr(server, terminal));
@@ -28,7 +28,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
 /** Why it is not Connected: its last words, the cause and what to do. */
 export function describeFailure(server: McpServer, terminal: Terminal): string {
   const { name, reason } = server;
-  const cause = reason === null ? 'no runtime has reported yet.' : reasonOf(server);
+  const cause = reason === null ? 'no runtime has reported yet.' : reason.message;
   return [
     ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
     `${terminal.paint('red', 'Error:')} ${name} is added, but not Connected: ${cause}`,
@@ -40,12 +40,6 @@ export function describeFailure(server: McpServer, terminal: Terminal): string {
 /** What becomes of one whose outcome nobody waits for. */
 export function staysAdded(name: string): string {
   return `It stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}.`;
-}
-
-/** Its reason quotes the end of its last words; where these are shown whole, once is enough. */
-function reasonOf(server: McpServer): string {
-  const message = server.reason?.message ?? '';
-  return showsStderr(server) ? message.replace(/ Its last words:\n[\s\S]*$/, '') : message;
 }
 
 function showsStderr({ stderr, status }: McpServer): boolean {

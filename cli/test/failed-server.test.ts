@@ -33,6 +33,16 @@ describe('an MCP server that ends at once', () => {
     expect(stdout.match(/last words:/g)).toEqual(['last words:']);
   });
 
+  test.each([['server list'], ['status']])('is a row of svc %s, with its reason below the table', async (typed) => {
+    const { stdout } = await svc(...typed.split(' '));
+    const [row = '', ...others] = stdout.split('\n').filter((line) => line.startsWith('ends'));
+    expect(row).toMatch(/^ends +.*Error +down/);
+    expect(row).not.toContain('exit code');
+    expect(others).toEqual([
+      expect.stringMatching(/^ends: .* ended with exit code 3: it failed\. Read its last words/),
+    ]);
+  });
+
   test('has them beside its reason for scripts, whole', async () => {
     const { stdout } = await svc('server', 'show', 'ends', '--json');
     const { reason, stderr }: { reason: { message: string }; stderr: string[] } = JSON.parse(stdout);
