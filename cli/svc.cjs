@@ -16,15 +16,23 @@ function tooOld() {
   // npx finds what is installed here or in a folder above.
   var home = __dirname.split(path.sep + 'node_modules' + path.sep)[0];
   var installed = home !== __dirname && (process.cwd() + path.sep).indexOf(home + path.sep) === 0;
-  var packages = installed ? '-p node@24' : '-p node@24 -p svc-platform';
-  return [
-    'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. Type instead:',
-    '',
-    '  npx -y ' + packages + ' -c ' + quoted(command),
-    '',
-    'That fetches Node ' + wanted + ' for this one command and leaves your own Node as it is.',
-    '',
-  ].join('\n');
+  var problem = 'svc needs Node ' + wanted + ' or newer; this is Node ' + process.versions.node + '. ';
+  var packages = '-p node@' + wanted + (installed ? '' : ' -p svc-platform');
+  var once = '  npx -y ' + packages + ' -c ' + quoted(command);
+  var lines = installed
+    ? [
+        problem + 'Give this folder one of its own, once:',
+        '',
+        '  npm install node@' + wanted,
+        '',
+        'Every command here then uses that one. Or fetch it for this command alone:',
+        '',
+        once,
+        '',
+        'Either leaves your own Node as it is.',
+      ]
+    : [problem + 'Fetch it for this one command, which leaves your own Node as it is:', '', once];
+  return lines.concat('').join('\n');
 }
 
 if (process.platform === 'win32') {

@@ -26,20 +26,23 @@ function typedIn(cwd: string, ...args: string[]): Promise<{ code: unknown; stder
   });
 }
 
-test('where svc is installed, Node 24 is all that is fetched', async () => {
+test('where svc is installed, the folder gets a Node of its own, or Node 24 is fetched for one command', async () => {
   const { code, stderr } = await typedIn(join(dir, 'project'), 'init', '--yes');
   expect(stderr).toContain(
-    "svc needs Node 24 or newer; this is Node 20.20.2. Type instead:\n\n  npx -y -p node@24 -c 'svc init --yes'\n",
+    'svc needs Node 24 or newer; this is Node 20.20.2. Give this folder one of its own, once:\n\n  npm install node@24\n\n',
   );
+  expect(stderr).toContain("  npx -y -p node@24 -c 'svc init --yes'\n");
   expect(code).toBe(2);
 });
 
 test('so it is in a folder below, where npx finds it too', async () => {
   const { stderr } = await typedIn(join(dir, 'project', 'docs'), 'up');
+  expect(stderr).toContain('  npm install node@24\n');
   expect(stderr).toContain("  npx -y -p node@24 -c 'svc up'\n");
 });
 
 test('elsewhere the package is fetched as well, and words are quoted for the shell', async () => {
   const { stderr } = await typedIn(dir, 'server', 'add', 'x', '--url', 'http://a/b c');
+  expect(stderr).not.toContain('npm install');
   expect(stderr).toContain("  npx -y -p node@24 -p svc-platform -c 'svc server add x --url '\\''http://a/b c'\\'''\n");
 });
