@@ -41,6 +41,20 @@ export class Catalogues {
     return known.current ?? withinDeadline(known.load());
   }
 
+  /** What is known now. Where that is nothing yet it is asked for, and told as a change when it comes. */
+  now(workspace: WorkspaceId): Catalogue | null {
+    const loading = this.of(workspace);
+    if (!(loading instanceof Promise)) return loading;
+    loading.catch(() => undefined);
+    return null;
+  }
+
+  /** It is in use although nobody asks: somebody listens for its changes. */
+  keep(workspace: WorkspaceId): void {
+    const known = this.#workspaces.get(workspace);
+    if (known !== undefined) known.usedAt = performance.now();
+  }
+
   /** What is known already, without asking anybody. */
   peek(workspace: WorkspaceId): Catalogue | null {
     return this.#workspaces.get(workspace)?.current ?? null;

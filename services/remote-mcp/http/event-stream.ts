@@ -20,8 +20,10 @@ export class EventStream {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
+  /** Called at once where the client left before it was listened for. */
   onClose(listener: () => void): void {
-    this.#response.once('close', listener);
+    if (this.#response.destroyed) listener();
+    else this.#response.once('close', listener);
   }
 
   /** False where it was left out. */

@@ -1,8 +1,14 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, IncomingMessage, request, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { newId, newSessionId } from '../../contracts/ids.ts';
+import { listen } from '../../kit/http/listen.ts';
+import { createLog } from '../../kit/log.ts';
+import type { Catalogue } from '../catalogue/catalogue.ts';
+import { Catalogues } from '../catalogue/catalogues.ts';
 import { EventStream } from '../http/event-stream.ts';
+import { Exchange } from '../http/exchange.ts';
 import { nothingDisclosed } from './disclosure.ts';
 import { Session } from './session.ts';
 import { SessionStreams } from './session-streams.ts';
@@ -10,9 +16,9 @@ import { SessionStreams } from './session-streams.ts';
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A stream of a session whose key expires, and what was written to it. */
-function opened(expiresAt: number | null) {
-  const names = { id: newSessionId(), key: newId('key'), workspace: newId('workspace') };
+/** A stream of a session of its own, and what was written to it. */
+function opened({ expiresAt = null as number | null, key = newId('key') } = {}) {
+  const names = { id: newSessionId(), key, workspace: newId('workspace') };
   const state = { protocol: '2025-11-25', logLevel: 'debug', disclosure: nothingDisclosed, seenAt: 0 } as const;
   const session = new Session(names, state, { revision: 1, epoch: 0 });
   const principal = {
@@ -22,14 +28,14 @@ function opened(expiresAt: number | null) {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: unknown[] = [];
   response.write = (chunk: unknown) => written.push(chunk) > 0;
-  return { stream: new EventStream(response), session, principal, written };
+  return { stream: new EventStream(response), session, principal, written, close: () => response.emit('close') };
 }
 
 test('a stream ends when its key has expired, and is kept alive until then', () => {
-  const streams = new SessionStreams();
+  const streams = new SessionStreams(() => undefined);
   streams.start();
-  const short = opened(1_020_000);
-  const long = opened(null);
+  const short = opened({ expiresAt: 1_020_000 });
+  const long = opened();
   streams.add(short);
   streams.add(long);
   vi.advanceTimersByTime(15_000);
@@ -38,4 +44,73 @@ test('a stream ends when its key has expired, and is kept alive until then', () 
   expect([short.stream.isOpen, long.stream.isOpen]).toEqual([false, true]);
   streams.stop();
   expect(long.stream.isOpen).toBe(false);
+});
+
+test('one key has two thousand at most, and other keys have theirs', () => {
+  const streams = new SessionStreams(() => undefined);
+  const key = newId('key');
+  const first = opened({ key });
+  streams.add(first);
+  for (let count = 1; count < 2000; count++) {
+    streams.checkRoom(key);
+    streams.add(opened({ key }));
+  }
+  expect(() => streams.checkRoom(key)).toThrow('This key has too many open streams.');
+  streams.checkRoom(newId('key'));
+  first.close();
+  streams.checkRoom(key);
+});
+
+test('one whose client left before it was opened is not held', async () => {
+  const streams = new SessionStreams(() => undefined);
+  const { session, principal } = opened();
+  const tried = Promise.withResolvers<void>();
+  const server = createServer(async (asked, response) => {
+    const exchange = new Exchange(asked, response, { id: 'x', cors: [] });
+    // Meanwhile its key and its session are looked up.
+    await once(response, 'close');
+    streams.add({ stream: exchange.stream(), session, principal });
+    tried.resolve();
+  });
+  const client = request(await listen(server, { host: '127.0.0.1', port: 0 }));
+  client.on('error', () => undefined).end();
+  await once(server, 'request');
+  client.destroy();
+  await tried.promise;
+  expect(streams.has(session.id)).toBe(false);
+  server.close();
+});
+
+test('the changes of its workspace are followed for as long as one is open', async () => {
+  vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date', 'performance'] });
+  const empty = { mcpServers: [], skills: [], roles: [] };
+  const maps = { toolsByName: new Map(), skillsById: new Map(), rolesById: new Map() };
+  const { session, principal, ...listening } = opened();
+  const { workspace } = session;
+  const catalogue: Catalogue = {
+    workspace,
+    name: 'acme',
+    suspended: false,
+    version: 1,
+    statusVersion: 1,
+    ...empty,
+    ...maps,
+  };
+  const catalogues = new Catalogues({
+    pull: async () => ({ kind: 'changed', catalogue, etag: '1' }),
+    onChange: () => undefined,
+    log: createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('catalogue'),
+  });
+  const streams = new SessionStreams((of) => catalogues.keep(of));
+  catalogues.start();
+  streams.start();
+  streams.add({ ...listening, session, principal });
+  await catalogues.of(workspace);
+  vi.advanceTimersByTime(3_600_000);
+  expect(catalogues.peek(workspace)).toBe(catalogue);
+  listening.close();
+  vi.advanceTimersByTime(3_600_000);
+  expect(catalogues.peek(workspace)).toBeNull();
+  streams.stop();
+  await catalogues.stop();
 });

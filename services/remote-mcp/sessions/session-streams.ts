@@ -6,7 +6,9 @@ import type { Session } from './session.ts';
 
 /** A client that lost its connection opens a new stream before the old one is known to be dead; the oldest gives way. */
 const perSessionMax = 4;
+/** Held by one remote-mcp; and of one key, so that no agent takes all. */
 const streamsMax = 10_000;
+const streamsPerKeyMax = 2000;
 /** Shorter than the idle time of any proxy that people use. */
 const keepAliveEveryMs = 15_000;
 
@@ -20,24 +22,35 @@ export interface OpenStream {
 /** The streams that clients opened with GET, to hear what belongs to none of their requests. */
 export class SessionStreams {
   readonly #ofSession = new Map<SessionId, OpenStream[]>();
+  readonly #countOfKey = new Map<KeyId, number>();
+  readonly #onListening: (workspace: WorkspaceId) => void;
   #count = 0;
   #timer: NodeJS.Timeout | null = null;
+
+  /** `onListening` is called again and again for every workspace whose changes somebody waits for. */
+  constructor(onListening: (workspace: WorkspaceId) => void) {
+    this.#onListening = onListening;
+  }
 
   start(): void {
     this.#timer = setInterval(() => this.#tend(), keepAliveEveryMs).unref();
   }
 
-  checkRoom(): void {
-    if (this.#count < streamsMax) return;
-    throw new SvcError('rate_limited', 'Too many streams are open.', { hint: 'Try again later.' });
+  checkRoom(key: KeyId): void {
+    const isFull = this.#count >= streamsMax;
+    if (!isFull && (this.#countOfKey.get(key) ?? 0) < streamsPerKeyMax) return;
+    throw new SvcError('rate_limited', isFull ? 'Too many streams are open.' : 'This key has too many open streams.', {
+      hint: 'Close streams that nobody reads; all else works without one.',
+    });
   }
 
   add(opened: OpenStream): void {
-    const { id } = opened.session;
-    const others = this.#ofSession.get(id) ?? [];
+    const { session, principal } = opened;
+    const others = this.#ofSession.get(session.id) ?? [];
     if (others.length >= perSessionMax) others[0]?.stream.end();
-    this.#ofSession.set(id, [...others, opened]);
+    this.#ofSession.set(session.id, [...others, opened]);
     this.#count++;
+    this.#countOfKey.set(principal.key, (this.#countOfKey.get(principal.key) ?? 0) + 1);
     opened.stream.onClose(() => this.#remove(opened));
   }
 
@@ -90,14 +103,25 @@ export class SessionStreams {
   #tend(): void {
     const now = Date.now();
     this.#endWhere(({ principal: { expiresAt } }) => expiresAt !== null && now >= expiresAt);
-    for (const streams of this.#ofSession.values()) for (const { stream } of streams) stream.keepAlive();
+    const workspaces = new Set<WorkspaceId>();
+    for (const streams of this.#ofSession.values()) {
+      for (const { stream, session } of streams) {
+        stream.keepAlive();
+        workspaces.add(session.workspace);
+      }
+    }
+    for (const workspace of workspaces) this.#onListening(workspace);
   }
 
   #remove(closed: OpenStream): void {
     const { id } = closed.session;
+    const { key } = closed.principal;
     const left = (this.#ofSession.get(id) ?? []).filter((opened) => opened !== closed);
     if (left.length > 0) this.#ofSession.set(id, left);
     else this.#ofSession.delete(id);
     this.#count--;
+    const leftOfKey = (this.#countOfKey.get(key) ?? 1) - 1;
+    if (leftOfKey > 0) this.#countOfKey.set(key, leftOfKey);
+    else this.#countOfKey.delete(key);
   }
 }

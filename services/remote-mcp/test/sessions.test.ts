@@ -105,6 +105,14 @@ describe('streams', () => {
     other.close();
   });
 
+  test('tell what changed while nobody listened, also where nothing else was asked yet', async () => {
+    const another = await platform.startAnother();
+    const session = await openSession(platform.mcpUrl, key);
+    const stream = await openStream(`${another.url}/mcp`, { key, session });
+    await until(() => stream.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
+    stream.close();
+  });
+
   test('can be had as events only', async () => {
     const session = await openSession(platform.mcpUrl, key);
     const headers = { accept: 'application/json' };

@@ -49,18 +49,18 @@ export class Endpoint {
 
   /** GET: a stream for what belongs to no request. */
   async listen(exchange: Exchange, principal: Principal): Promise<void> {
-    const { streams, listChanges } = this.#platform;
+    const { streams, listChanges, catalogues } = this.#platform;
     if (!readAccept(exchange.header('accept')).events) {
       throw new HttpRefusal('unsupported', 'A stream can be had as text/event-stream only.', { status: 406 });
     }
     const session = await this.#session(exchange, principal, 'null');
     if (session === null) return;
-    streams.checkRoom();
+    streams.checkRoom(principal.key);
     const stream = exchange.stream();
     stream.keepAlive();
     streams.add({ stream, session, principal });
     // What changed while nobody listened is told now, or with the first catalogue that comes.
-    const catalogue = this.#platform.catalogues.peek(principal.workspace);
+    const catalogue = catalogues.now(principal.workspace);
     if (catalogue !== null) listChanges.ofSession({ catalogue, principal, session });
   }
 

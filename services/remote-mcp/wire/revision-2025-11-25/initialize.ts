@@ -23,8 +23,9 @@ export async function initialize(
   if (typeof protocolVersion !== 'string') throw new SvcError('invalid_input', '"protocolVersion" must be a text.');
   const protocol = findProtocolVersion(protocolVersion) ?? protocolVersions[0];
   const named = preloads(exchange.request.url ?? '');
-  const loading = platform.catalogues.of(principal.workspace);
-  const catalogue = named === null ? await settled(loading) : await loading;
+  const { catalogues } = platform;
+  // Without preloads a session needs no catalogue yet.
+  const catalogue = named === null ? catalogues.now(principal.workspace) : await catalogues.of(principal.workspace);
   const disclosure = named === null || catalogue === null ? nothingDisclosed : disclose(named, catalogue, principal);
   const session = await platform.sessions.open(principal, { protocol, disclosure, logLevel: 'debug' });
   session.listed = catalogue === null ? null : fingerprint({ catalogue, principal, session });
@@ -83,11 +84,4 @@ function outside(parameter: string, id: string | null): SvcError {
   return new SvcError('forbidden', `${what} in ${parameter} is not within this API key.`, {
     hint: 'Use ids of the workspace and roles that the key is for: svc skill list, svc role list.',
   });
-}
-
-/** Without preloads a session needs no catalogue yet. */
-async function settled(loading: Catalogue | Promise<Catalogue>): Promise<Catalogue | null> {
-  if (!(loading instanceof Promise)) return loading;
-  loading.catch(() => undefined);
-  return null;
 }
