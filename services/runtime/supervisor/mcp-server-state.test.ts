@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Event, healthOf, initialState, reasonOf, type State, statusOf, transition } from './mcp-server-state.ts';
+import {
+  type Event,
+  healthOf,
+  initialState,
+  type Ping,
+  reasonOf,
+  type State,
+  statusOf,
+  transition,
+} from './mcp-server-state.ts';
 
 const reason = { code: 'exited', message: 'It ended.', repair: 'Start it.' };
 const failed: Event = { kind: 'failed', reason };
@@ -48,8 +57,8 @@ describe('the table', () => {
 
 describe('pings', () => {
   const connected = after({ kind: 'start' }, { kind: 'connected' });
-  const ping = (state: State, outcome: 'prompt' | 'slow' | 'none') =>
-    transition(state, { kind: 'ping', outcome }, { now: 0, random: 0 });
+  const ping = (state: State, outcome: Ping['outcome'], { inFlight = 1, silentForMs = 0 } = {}) =>
+    transition(state, { kind: 'ping', outcome, inFlight, silentForMs }, { now: 0, random: 0 });
 
   test('a slow answer and a missing one are yellow until a prompt one', () => {
     expect(shown(ping(connected, 'slow')).slice(2)).toEqual(['yellow', 'slow']);
@@ -60,6 +69,23 @@ describe('pings', () => {
   test('missing answers are counted in a row', () => {
     expect(ping(ping(connected, 'none'), 'none')).toMatchObject({ deafPings: 2 });
     expect(ping(ping(connected, 'none'), 'prompt')).toMatchObject({ deafPings: 0 });
+  });
+
+  const twiceDeaf = ping(ping(connected, 'none'), 'none');
+  const down = ['failed', 'Error', 'red', 'not_answering'];
+  const degraded = ['connected', 'Connected', 'yellow', 'not_answering'];
+
+  test.each([
+    ['it has nothing to do', { inFlight: 0, silentForMs: 45_000 }, down],
+    ['it has calls that may be what it is busy with', { inFlight: 1, silentForMs: 60_000 }, degraded],
+    ['no call can be the reason any more, however many are sent to it', { inFlight: 5, silentForMs: 60_001 }, down],
+  ])('the third that is missing in a row while %s', (_name, at, expected) => {
+    expect(shown(ping(twiceDeaf, 'none', at))).toEqual(expected);
+  });
+
+  test('the third is too few where it answered in between', () => {
+    const answered = ping(ping(twiceDeaf, 'prompt'), 'none', { inFlight: 0 });
+    expect(shown(answered)).toEqual(degraded);
   });
 });
 

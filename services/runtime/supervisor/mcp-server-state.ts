@@ -37,7 +37,7 @@ export type Event =
   | { readonly kind: 'connected' }
   | { readonly kind: 'failed'; readonly reason: Reason }
   | { readonly kind: 'retry' }
-  | { readonly kind: 'ping'; readonly outcome: 'prompt' | 'slow' | 'none' }
+  | Ping
   /** Something is not as it should be although it works. */
   | { readonly kind: 'complaint'; readonly reason: Reason | null }
   /** It has been connected long enough to forget its failures. */
@@ -48,6 +48,14 @@ export type Event =
   | { readonly kind: 'replaced' }
   | { readonly kind: 'stop' };
 
+/** It was asked whether it is there, while it had so many calls under way and had said nothing for so long. */
+export interface Ping {
+  readonly kind: 'ping';
+  readonly outcome: 'prompt' | 'slow' | 'none';
+  readonly inFlight: number;
+  readonly silentForMs: number;
+}
+
 export interface Clock {
   readonly now: number;
   /** In [0, 1). */
@@ -57,6 +65,10 @@ export interface Clock {
 const retry: Backoff = { firstMs: 250, maxMs: 60_000 };
 /** Connected for this long it counts as stable; until then a restart shows as yellow. */
 export const stableAfterMs = 5 * 60 * 1000;
+/** Pings in a row without an answer after which only a new start helps. */
+const deafMax = 3;
+/** A call may be what it is busy with, but no call may be silent for longer than this (architecture, section 11). */
+const busyMaxMs = 60_000;
 
 export const initialState: State = {
   phase: 'waiting',
@@ -86,7 +98,7 @@ export function transition(state: State, event: Event, clock: Clock): State {
         case 'failed':
           return failed(state, event.reason, clock);
         case 'ping':
-          return pinged(state, event.outcome);
+          return pinged(state, event, clock);
         case 'complaint':
           return { ...state, complaint: event.reason };
         case 'settled':
@@ -169,9 +181,12 @@ function failed(state: State, reason: Reason, { now, random }: Clock): State {
   return { ...past(state), phase: 'failed', failures, failure: reason, retryAt };
 }
 
-function pinged(state: Connected, outcome: 'prompt' | 'slow' | 'none'): State {
-  if (outcome === 'none') return { ...state, deafPings: state.deafPings + 1 };
-  return { ...state, slow: outcome === 'slow', deafPings: 0 };
+function pinged(state: Connected, { outcome, inFlight, silentForMs }: Ping, clock: Clock): State {
+  if (outcome !== 'none') return { ...state, slow: outcome === 'slow', deafPings: 0 };
+  const deafPings = state.deafPings + 1;
+  const isBusy = inFlight > 0 && silentForMs <= busyMaxMs;
+  if (deafPings >= deafMax && !isBusy) return failed(state, notAnswering(deafPings), clock);
+  return { ...state, deafPings };
 }
 
 function past({ failure, failures, restarts, restartedAt, startedAt }: State): Past {

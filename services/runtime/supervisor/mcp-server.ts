@@ -258,13 +258,18 @@ export class McpServer {
   /** Until the instance ends, has been deaf for too long, or the life is over. */
   async #watch(instance: Instance, life: AbortSignal): Promise<Reason | null> {
     const watching = new AbortController();
-    const over = untilAborted(life, watching.signal).then(() => null);
-    const ifPresent = (event: Event) => (life.aborted ? undefined : this.#apply(event));
-    const onPing = (outcome: PingOutcome) => ifPresent({ kind: 'ping', outcome });
-    const deaf = this.#pulse.watch({ instance, onPing, signal: watching.signal }).then(() => reasonOf(this.#state));
-    const settling = setTimeout(() => ifPresent({ kind: 'settled' }), stableAfterMs);
+    const { signal } = watching;
+    const over = untilAborted(life, signal).then(() => null);
+    const deaf = Promise.withResolvers<Reason>();
+    const onPing = (outcome: PingOutcome) => {
+      const { inFlight, silentForMs } = instance;
+      if (!life.aborted) this.#apply({ kind: 'ping', outcome, inFlight, silentForMs });
+      if (this.#state.phase === 'failed') deaf.resolve(this.#state.failure);
+    };
+    void this.#pulse.watch({ instance, onPing, signal });
+    const settling = setTimeout(() => (life.aborted ? undefined : this.#apply({ kind: 'settled' })), stableAfterMs);
     try {
-      return await Promise.race([over, instance.ended, deaf]);
+      return await Promise.race([over, instance.ended, deaf.promise]);
     } finally {
       watching.abort();
       clearTimeout(settling);

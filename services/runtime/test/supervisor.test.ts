@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Assignment, Launch } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
@@ -147,5 +147,45 @@ test('a call without an answer has the MCP server asked at once whether it is th
   late.abort(new SvcError('timeout', 'late'));
   await expect(answer).rejects.toMatchObject({ code: 'timeout' });
   await expect.poll(() => asked.at(-1)).toBe('ping');
+  await supervisor.stop(0);
+});
+
+test('one that hangs is started anew although it is called again and again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  let [starts, pings] = [0, 0];
+  const one = assignment(http);
+  const launchers = scripted((method) => {
+    if (method === 'ping') pings++;
+    if (method === 'initialize') {
+      starts++;
+      return initialized;
+    }
+    return method === 'tools/list' ? { tools: [] } : undefined;
+  });
+  const { supervisor, reported } = supervising(launchers, 1000, one);
+  const connected = reported('Connected');
+  supervisor.apply([one]);
+  await connected;
+  const call = (signal: AbortSignal) =>
+    supervisor
+      .call(one.mcpServer, { method: 'tools/call', params: Buffer.from('{}'), progress: null, signal, notify() {} })
+      .catch(({ code }) => code);
+  const underWay = call(new AbortController().signal);
+  const failed = reported('Error');
+  // Each call that gets no answer has it asked, which takes ten seconds: after sixty it can't be busy with any of them.
+  for (let asked = 1; supervisor.snapshot(one.mcpServer)?.report.status === 'Connected' && asked < 10; asked++) {
+    const late = new AbortController();
+    const answer = call(late.signal);
+    late.abort(new SvcError('timeout', 'late'));
+    expect(await answer).toBe('timeout');
+    await vi.waitFor(() => expect(pings).toBe(asked));
+    await vi.advanceTimersByTimeAsync(10_001);
+  }
+  expect((await failed).report.reason).toMatchObject({ code: 'not_answering' });
+  expect([6, 7]).toContain(pings);
+  expect(await underWay).toBe('unavailable');
+  await vi.waitFor(() => expect(supervisor.snapshot(one.mcpServer)?.report.status).toBe('Connected'));
+  expect(starts).toBe(2);
+  vi.useRealTimers();
   await supervisor.stop(0);
 });
