@@ -39,7 +39,7 @@ export function describeFailure(server: McpServer, terminal: Terminal): string {
 
 /** What becomes of one whose outcome nobody waits for. */
 export function staysAdded(name: string): string {
-  return `It stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}.`;
+  return `${name} stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}.`;
 }
 
 function showsStderr({ stderr, status }: McpServer): boolean {

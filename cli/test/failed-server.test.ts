@@ -55,7 +55,7 @@ test('an MCP server that says nothing is waited for audibly, and stays added whe
   const silent = ['server', 'add', 'slow', '--', process.execPath, '-e', 'setInterval(() => {}, 1000)'];
   const run = await runSvc(silent, { cwd: trial.installation.dir, interruptAt: '· 5 s: ' });
   expect(run.code).toBe(130);
-  expect(run.stderr).toContain('Interrupted. It stays added');
+  expect(run.stderr).toContain('Interrupted. slow stays added');
   expect(run.stderr).toContain('svc server remove slow');
   expect(run.stdout).toBe('');
   expect((await svc('server', 'list')).stdout).toContain('slow');
