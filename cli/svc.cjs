@@ -35,6 +35,19 @@ function tooOld() {
   return lines.concat('').join('\n');
 }
 
+/** Alone, or among flags that every command has. */
+function asksVersion() {
+  var isVersion = (word) => word === '--version' || word === '-v';
+  return typed.some(isVersion) && typed.every((word) => isVersion(word) || /^--(json|quiet|no-input)$/.test(word));
+}
+
+function version() {
+  var own = require('../package.json').version;
+  var machine = process.platform + '-' + process.arch;
+  if (typed.indexOf('--json') === -1) return 'svc ' + own + ' node ' + process.versions.node + ' ' + machine;
+  return JSON.stringify({ version: own, node: process.versions.node, platform: machine });
+}
+
 if (process.platform === 'win32') {
   process.stderr.write(
     'svc runs on Linux and macOS; on Windows run it inside WSL: https://learn.microsoft.com/windows/wsl\n',
@@ -43,19 +56,9 @@ if (process.platform === 'win32') {
 } else if (major < wanted) {
   process.stderr.write(tooOld());
   process.exitCode = 2;
-} else if (typed.length === 1 && (typed[0] === '--version' || typed[0] === '-v')) {
+} else if (asksVersion()) {
   // Answered here, because loading the rest would take longer than the answer.
-  process.stdout.write(
-    'svc ' +
-      require('../package.json').version +
-      ' node ' +
-      process.versions.node +
-      ' ' +
-      process.platform +
-      '-' +
-      process.arch +
-      '\n',
-  );
+  process.stdout.write(version() + '\n');
 } else {
   require('node:module').enableCompileCache();
   import('./cli/main.js').then((main) => main.runCommandLine(typed, path.join(__dirname, '..')));

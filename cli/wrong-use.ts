@@ -58,7 +58,9 @@ function unknownFlag(typed: string, flags: Definition['flags'], refusal: Refusal
     );
   }
   const known = Object.values(flags).flatMap((flag) => [`--${flag.name}`, ...(flag.char ? [`-${flag.char}`] : [])]);
-  const meant = nearest(name, name.startsWith('--') ? [...known, '--help'] : []);
+  // Other programs write long flags with one dash; a single letter is like too many others.
+  const long = name.startsWith('--') ? name : `-${name}`;
+  const meant = name.length > 2 ? nearest(long, [...known, '--help']) : null;
   return refusal(`There is no flag ${name}.`, meant === null ? undefined : `Did you mean ${meant}?`);
 }
 

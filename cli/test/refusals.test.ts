@@ -123,6 +123,13 @@ describe('streams', () => {
     const run = await svc('--version');
     expect(run.stdout).toMatch(/^svc \d+\.\d+\.\d+ node \d+/);
     expect(run.code).toBe(0);
+    const asJson = await svc('--json', '--version');
+    expect(JSON.parse(asJson.stdout)).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      node: process.versions.node,
+      platform: `${process.platform}-${process.arch}`,
+    });
+    expect(asJson.code).toBe(0);
   });
 });
 

@@ -19,6 +19,7 @@ describe('what was typed wrong is said with the way to write it', () => {
     // Flags.
     ['status --jsno', 'There is no flag --jsno.\nDid you mean --json?\nUsage: svc status [--watch]'],
     ['status --watchh', 'There is no flag --watchh.\nDid you mean --watch?\nUsage: svc status [--watch]'],
+    ['status -json', 'There is no flag -json.\nDid you mean --json?\nUsage: svc status [--watch]'],
     ['status -x', 'There is no flag -x.\nUsage: svc status [--watch]'],
     ['--jsn status', 'There is no flag --jsn before a command.\nDid you mean --json?'],
     ['keys create --name', `--name needs a value: --name NAME.\n${keysCreate}`],
@@ -38,6 +39,7 @@ describe('what was typed wrong is said with the way to write it', () => {
     ['keys create laptop', `"laptop" has no place here.\nDid you mean --name laptop?\n${keysCreate}`],
     ['keys create --name x --role A B', `"B" is one word too many.\n${keysCreate}`],
     ['status extra', '"extra" is one word too many.\nUsage: svc status [--watch]'],
+    ['keys test extra', '"extra" is one word too many.\nUsage: svc keys test [--url URL] [--key-file FILE]'],
     ['server show', 'NAME is missing.\nUsage: svc server show NAME [--workspace NAME]'],
     // Commands by the names that other programs give them.
     ['start', '"svc start" is not a command.\nDid you mean "svc up"?'],
@@ -99,6 +101,12 @@ describe('help', () => {
     expect(run.stdout).toMatch(shown);
     expect([run.stderr, run.code]).toEqual(['', 0]);
   });
+});
+
+test('what stands after -- is neither help nor a flag of svc', async () => {
+  const run = await svc('server add x -- node --help --json');
+  expect([run.stdout, run.code]).toEqual(['', 1]);
+  expect(run.stderr).toContain('svc init');
 });
 
 test('flags that every command has may stand before it', async () => {

@@ -18,17 +18,14 @@ export default class KeysTest extends SvcCommand {
       command: '<%= config.bin %> keys test --url https://tools.example.com/mcp --key-file key.txt',
     },
   ];
-  static override strict = false;
   static override flags = {
     url: Flags.string({ summary: 'Address of /mcp; default: the one of this installation.', helpValue: 'URL' }),
     'key-file': Flags.string({ summary: 'File that holds the key.', helpValue: 'FILE' }),
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(KeysTest);
-    refuseKeyAsArgument(argv.map(String));
-    if (argv.length > 0)
-      throw new SvcError('invalid_input', `Unexpected argument: ${argv.join(' ')}.`, { hint: 'svc keys test --help' });
+    refuseKeyAsArgument(this.argv);
+    const { flags } = await this.parse(KeysTest);
     const terminal = this.terminal(flags);
     const url = await addressOf(flags);
     const key = await readKey({ keyFile: flags['key-file'], env: environment, terminal });
