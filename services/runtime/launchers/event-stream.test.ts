@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
-import { EventStreamReader } from './event-stream.ts';
+import { beginning, EventStreamReader } from './event-stream.ts';
 
-function readAll(chunks: readonly string[], eventMaxBytes = 1000) {
+function readAll(chunks: readonly string[], eventMaxBytes = 10_000) {
   const messages: string[] = [];
   const overlong: number[] = [];
-  const reader = new EventStreamReader(eventMaxBytes, {
-    message: (data) => messages.push(data.toString()),
-    overlong: (bytes) => overlong.push(bytes),
-  });
+  const position = beginning();
+  const sink = {
+    message: (data: Buffer) => messages.push(data.toString()),
+    overlong: (bytes: number) => overlong.push(bytes),
+  };
+  const reader = new EventStreamReader(eventMaxBytes, sink, position);
   for (const chunk of chunks) reader.push(Buffer.from(chunk));
-  return { messages, overlong };
+  return { messages, overlong, position };
 }
 
 const stream =
@@ -26,4 +28,38 @@ test('an event that is too large in one line or in many is let go, the next is r
   const { messages, overlong } = readAll([`data: ${'x'.repeat(30)}\n\n${many}\ndata: ok\n\n`], 20);
   expect(overlong).toHaveLength(2);
   expect(messages).toEqual(['ok']);
+});
+
+test('an event without data is no message', () => {
+  const { messages, overlong } = readAll(['id: 1\ndata: \n\ndata:\n\n: still here\n\nevent: message\n\ndata: 2\n\n']);
+  expect(messages).toEqual(['2']);
+  expect(overlong).toEqual([]);
+});
+
+test.each<[string, string, string | null]>([
+  ['that of the last event', 'id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: c\n\n', '2'],
+  ['that of an event without data', 'id: 1\ndata: \n\n', '1'],
+  ['that of an event without any field but it', 'id:1\n\n', '1'],
+  ['not that of an event that was cut off', 'id: 1\n\nid: 2\ndata: {"a', '1'],
+  ['none where there is none', 'data: a\n\n', null],
+  ['none once it is taken back', 'id: 1\n\nid:\ndata: a\n\n', null],
+  ['the one before where it holds a NUL', 'id: 1\n\nid: 2\u0000\n\n', '1'],
+  ['none where no header can carry it', 'id: 1\n\nid: 2\u0001\n\n', null],
+  ['none where it is longer than a header may be', `id: 1\n\nid: ${'2'.repeat(5000)}\n\n`, null],
+  ['its bytes, whatever they are', 'id: é→\n\n', Buffer.from('é→').toString('latin1')],
+])('the id to come back with is %s', (_name, text, id) => {
+  expect(readAll([text]).position.lastEventId).toBe(id);
+  expect(readAll([...text]).position.lastEventId).toBe(id);
+});
+
+test.each<[string, number | null]>([
+  ['retry: 1500\n', 1500],
+  ['retry:0\n', 0],
+  ['retry: 10\nretry: 20\n', 20],
+  ['retry: 10\nretry: soon\n', 10],
+  ['retry: -1\n', null],
+  ['retry:\n', null],
+  ['retry: 99999999999999\n', 1_800_000],
+])('%j means to come back after %s ms', (text, retryMs) => {
+  expect(readAll([text]).position.retryMs).toBe(retryMs);
 });

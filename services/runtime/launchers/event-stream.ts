@@ -8,24 +8,45 @@ export interface EventSink {
   overlong(bytes: number): void;
 }
 
+/** How far a stream was read and when it may be taken up again; it outlives the connection the stream came by. */
+export interface StreamPosition {
+  /** As bytes in Latin-1, the way a header carries it; null where the stream cannot be taken up again. */
+  lastEventId: string | null;
+  retryMs: number | null;
+}
+
+export function beginning(): StreamPosition {
+  return { lastEventId: null, retryMs: null };
+}
+
 const dataField = Buffer.from('data:');
 const eventField = Buffer.from('event:');
+const idField = Buffer.from('id:');
+const retryField = Buffer.from('retry:');
 const lineBreak = Buffer.from('\n');
 const carriageReturn = 13;
 const space = 32;
+/** It goes back as a header, and HTTP servers refuse those beyond some 16 KB in all. */
+const idMaxBytes = 4096;
+/** No call lives longer, and a timer told to wait for weeks would not wait at all. */
+const retryMaxMs = 30 * 60 * 1000;
 
 /** Reads server-sent events (WHATWG HTML, section 9.2.6) with line ends of LF or CRLF, as far as MCP uses them. */
 export class EventStreamReader {
   readonly #sink: EventSink;
+  readonly #position: StreamPosition;
   readonly #eventMaxBytes: number;
   readonly #lines: LineReader;
   #data: Buffer[] = [];
   #bytes = 0;
   #type = '';
   #tooLarge = false;
+  /** Of the event being read, which counts once it is whole; undefined where it has none. */
+  #id: string | null | undefined;
 
-  constructor(eventMaxBytes: number, sink: EventSink) {
+  constructor(eventMaxBytes: number, sink: EventSink, position: StreamPosition) {
     this.#sink = sink;
+    this.#position = position;
     this.#eventMaxBytes = eventMaxBytes;
     this.#lines = new LineReader(eventMaxBytes, {
       line: (line) => this.#take(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line),
@@ -44,6 +65,8 @@ export class EventStreamReader {
     if (line.length === 0) this.#dispatch();
     else if (startsWith(line, dataField)) this.#addData(fieldValue(line, dataField));
     else if (startsWith(line, eventField)) this.#type = fieldValue(line, eventField).toString('utf8');
+    else if (startsWith(line, idField)) this.#takeId(fieldValue(line, idField));
+    else if (startsWith(line, retryField)) this.#takeRetry(fieldValue(line, retryField).toString('latin1'));
   }
 
   #addData(data: Buffer): void {
@@ -57,19 +80,35 @@ export class EventStreamReader {
     }
   }
 
+  #takeId(id: Buffer): void {
+    if (id.includes(0)) return;
+    const text = id.length > idMaxBytes ? '' : id.toString('latin1');
+    this.#id = mayBeHeader.test(text) ? text : null;
+  }
+
+  #takeRetry(digits: string): void {
+    if (/^\d+$/.test(digits)) this.#position.retryMs = Math.min(Number(digits), retryMaxMs);
+  }
+
   #dispatch(): void {
     const [first, ...others] = this.#data;
     const { bytes, tooLarge, type } = { bytes: this.#bytes, tooLarge: this.#tooLarge, type: this.#type };
+    if (this.#id !== undefined) this.#position.lastEventId = this.#id;
+    this.#id = undefined;
     this.#data = [];
     this.#bytes = 0;
     this.#tooLarge = false;
     this.#type = '';
     if (tooLarge) this.#sink.overlong(bytes);
-    else if (first !== undefined && (type === '' || type === 'message')) {
+    // An event without data is none: it tells the id to come back with.
+    else if (first !== undefined && bytes > 0 && (type === '' || type === 'message')) {
       this.#sink.message(others.length === 0 ? first : Buffer.concat([first, ...others]));
     }
   }
 }
+
+/** Not empty, and nothing in it that HTTP refuses in a header. */
+const mayBeHeader = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 function startsWith(line: Buffer, field: Buffer): boolean {
   return line.subarray(0, field.length).equals(field);

@@ -54,6 +54,13 @@ function byStatus(status: number): Cause {
       repair: 'Give the credential in its headers the rights it needs.',
     };
   }
+  if (status === 101) {
+    return {
+      code: 'not_mcp',
+      what: 'it wants to go on in another protocol, such as WebSocket',
+      repair: 'Change the URL to one where it speaks Streamable HTTP.',
+    };
+  }
   if (status >= 300 && status < 400) {
     return {
       code: 'redirected',

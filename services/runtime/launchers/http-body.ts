@@ -1,36 +1,39 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { payloadMaxBytes } from '../../kit/bus/bus.ts';
+import { settledWithin } from '../time/settled-within.ts';
 import { isObject } from '../wire/read-message.ts';
-import { EventStreamReader } from './event-stream.ts';
+import { beginning, type EventSink, EventStreamReader, type StreamPosition } from './event-stream.ts';
 import { readFairly } from './read-fairly.ts';
 
 const bodyMaxBytes = payloadMaxBytes + 1024;
 /** Of an error's body, for a person. */
 const quotedMaxBytes = 4096;
 const quotedMaxChars = 500;
+const quotedMaxMs = 2000;
 
 export function isEventStream(response: IncomingMessage): boolean {
   return /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
 }
 
-/** Returns at the end of the stream; throws where it breaks off. */
-export async function readEvents(
+/** The messages of a response, be it one or a stream of them. Returns at its end; throws where it breaks off. */
+export async function readMessages(
   response: IncomingMessage,
-  take: (text: Buffer) => void,
-  tooLarge: (bytes: number) => void,
+  sink: EventSink,
+  position: StreamPosition = beginning(),
 ): Promise<void> {
-  const events = new EventStreamReader(bodyMaxBytes, { message: take, overlong: tooLarge });
+  if (isEventStream(response)) await readEvents(response, sink, position);
+  else await readJson(response, sink);
+}
+
+async function readEvents(response: IncomingMessage, sink: EventSink, position: StreamPosition): Promise<void> {
+  const events = new EventStreamReader(bodyMaxBytes, sink, position);
   readFairly(response, (chunk) => events.push(chunk));
   await finished(response);
 }
 
 /** One message, which is the whole body. */
-export async function readJson(
-  response: IncomingMessage,
-  take: (text: Buffer) => void,
-  tooLarge: (bytes: number) => void,
-): Promise<void> {
+async function readJson(response: IncomingMessage, sink: EventSink): Promise<void> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   readFairly(response, (chunk) => {
@@ -41,8 +44,8 @@ export async function readJson(
   await finished(response).catch((error: unknown) => {
     if (bytes <= bodyMaxBytes) throw error;
   });
-  if (bytes > bodyMaxBytes) tooLarge(bodyMaxBytes);
-  else if (bytes > 0) take(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+  if (bytes > bodyMaxBytes) sink.overlong(bodyMaxBytes);
+  else if (bytes > 0) sink.message(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
 }
 
 /** What an error's body says: the message of a JSON-RPC or OAuth error, else its beginning. */
@@ -52,7 +55,8 @@ export async function quoteBody(response: IncomingMessage): Promise<string> {
     if (text.length < quotedMaxBytes) text += chunk.toString('utf8');
     else response.destroy();
   });
-  await finished(response).catch(() => {}); // What there is of it is enough.
+  // What there is of it by then is enough.
+  if (!(await settledWithin(finished(response), quotedMaxMs))) response.destroy();
   return (findMessage(text) ?? text).replace(/\s+/g, ' ').trim().slice(0, quotedMaxChars);
 }
 

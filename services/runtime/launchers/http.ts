@@ -6,14 +6,19 @@ import type { Launcher } from './launch.ts';
 export interface HttpLauncherOptions {
   /** Where proxies are named: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
   readonly inherited: Readonly<Record<string, string>>;
+  readonly renewalMaxMs?: number;
 }
 
+/** Half of what a call may be silent for: those that wait for a new session are to be told of a failure before that. */
+const renewalMaxMs = 30_000;
+
 /** Reaches an MCP server that runs elsewhere, over Streamable HTTP. Nothing is started: the first request tells whether it is there. */
-export function createHttpLauncher({ inherited }: HttpLauncherOptions): Launcher<'http'> {
+export function createHttpLauncher({ inherited, ...given }: HttpLauncherOptions): Launcher<'http'> {
+  const options = { proxyEnv: inherited, renewalMaxMs, ...given };
   return async (order) => {
     const reason = whyNotUsable(order.launch.url, order.launch.headers);
     if (reason !== null) return { ok: false, reason };
-    return { ok: true, channel: new HttpChannel(new URL(order.launch.url), order, inherited) };
+    return { ok: true, channel: new HttpChannel(new URL(order.launch.url), order, options) };
   };
 }
 

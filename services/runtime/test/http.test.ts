@@ -1,66 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { callHeader } from '../../contracts/bus/call.ts';
+import { type Answer, answerJson, event, eventStream, type HttpMcpServer, httpMcpServer } from './http-mcp-server.ts';
 import { Platform } from './platform.ts';
 
-type Message = { id?: number; method: string; params?: Record<string, unknown> };
-type Answer = (message: Message, request: IncomingMessage, response: ServerResponse) => unknown;
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-/** An MCP server over Streamable HTTP whose answers a test decides; what `answer` returns is the result, undefined: it wrote itself. */
-async function remote(answer: Answer = () => undefined) {
-  const asked: { method: string; message: Message | null; headers: IncomingMessage['headers'] }[] = [];
-  const usual: Record<string, (message: Message) => unknown> = {
-    initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} }),
-    'tools/list': () => ({ tools: [{ name: 'echo', inputSchema: {} }] }),
-    'tools/call': ({ params }) => ({ content: [{ type: 'text', text: JSON.stringify(params?.arguments) }] }),
-    ping: () => ({}),
-  };
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const message: Message | null = body === '' ? null : JSON.parse(body);
-    asked.push({ method: request.method ?? '', message, headers: request.headers });
-    const result = await answer(message ?? { method: request.method ?? '' }, request, response);
-    if (response.headersSent || response.writableEnded || response.closed) return;
-    if (message === null) response.writeHead(405).end();
-    else if (message.id === undefined) response.writeHead(202).end();
-    else json(response, message.id, result ?? usual[message.method]?.(message));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    asked,
-    launch: (headers: Record<string, string> = {}) => ({
-      kind: 'http' as const,
-      url: `http://127.0.0.1:${port}/mcp`,
-      headers,
-    }),
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-    [Symbol.dispose]: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
-
-function json(response: ServerResponse, id: number | undefined, result: unknown, headers = {}): void {
-  response.writeHead(200, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-}
-
-const event = (message: unknown) =>
-  `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...(message as object) })}\n\n`;
-const stream = { 'content-type': 'text/event-stream' };
-
-async function connected(server: Awaited<ReturnType<typeof remote>>, headers = {}): Promise<Platform> {
+async function connected(server: HttpMcpServer, headers = {}): Promise<Platform> {
   const platform = await Platform.open();
   platform.assign({ one: server.launch(headers) });
   await platform.startRuntime();
@@ -69,7 +19,7 @@ async function connected(server: Awaited<ReturnType<typeof remote>>, headers = {
 }
 
 test('a tool of a remote MCP server is called, with the headers that were configured', async () => {
-  using server = await remote();
+  using server = await httpMcpServer();
   await using platform = await connected(server, { Authorization: 'Bearer t0k3n', 'Content-Type': 'text/plain' });
   expect(JSON.parse(await platform.say('one', { text: 'é' }))).toEqual({ text: 'é' });
   const call = server.asked.find(({ message }) => message?.method === 'tools/call');
@@ -85,7 +35,7 @@ test('a tool of a remote MCP server is called, with the headers that were config
 });
 
 test('connections are used again', async () => {
-  using server = await remote();
+  using server = await httpMcpServer();
   await using platform = await connected(server);
   const ports = new Set<string | undefined>();
   for (let i = 0; i < 10; i++) await platform.say('one', { i });
@@ -94,11 +44,11 @@ test('connections are used again', async () => {
 });
 
 test('an answer comes as a stream: progress and messages of the call, then its result', async () => {
-  using server = await remote(({ id, method, params }, _request, response) => {
+  using server = await httpMcpServer(({ id, method, params }, _request, response) => {
     if (method !== 'tools/call') return undefined;
     const { _meta } = params as { _meta: { progressToken: string } };
     const { progressToken } = _meta;
-    response.writeHead(200, stream);
+    response.writeHead(200, eventStream);
     response.write(event({ method: 'notifications/progress', params: { progressToken, progress: 1 } }));
     response.write(event({ method: 'notifications/message', params: { data: 'of this call' } }));
     response.end(event({ id, result: { content: [] } }));
@@ -119,10 +69,10 @@ describe('a session', () => {
   test('is kept, begun anew when the MCP server has forgotten it, and ended', async () => {
     let session = 'first';
     const renewed = Promise.withResolvers<void>();
-    using server = await remote(async ({ id, method, params }, request, response) => {
+    using server = await httpMcpServer(async ({ id, method, params }, request, response) => {
       if (method === 'initialize') {
         const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} } };
-        json(response, id, result, { 'mcp-session-id': session });
+        answerJson(response, id, result, { 'mcp-session-id': session });
       } else if (request.headers['mcp-session-id'] !== session) {
         // One is told so late that the others have begun anew already.
         if (JSON.stringify(params?.arguments) === '{"i":3}') await renewed.promise;
@@ -144,9 +94,9 @@ describe('a session', () => {
 
   test('that is refused again and again ends in an error, not in a loop', async () => {
     let lost = false;
-    using server = await remote(({ id, method }, _request, response) => {
+    using server = await httpMcpServer(({ id, method }, _request, response) => {
       if (method === 'initialize')
-        json(response, id, { protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'x' });
+        answerJson(response, id, { protocolVersion: '2025-11-25', capabilities: {} }, { 'mcp-session-id': 'x' });
       else if (lost) response.writeHead(404).end('gone');
       return undefined;
     });
@@ -162,10 +112,10 @@ describe('a session', () => {
 test('changed tools are heard of on the stream the MCP server offers', async () => {
   let listener: ServerResponse | null = null;
   let names = ['one'];
-  using server = await remote(({ method }, _request, response) => {
+  using server = await httpMcpServer(({ method }, _request, response) => {
     if (method === 'tools/list') return { tools: names.map((name) => ({ name })) };
     if (method !== 'GET') return undefined;
-    response.writeHead(200, stream).flushHeaders();
+    response.writeHead(200, eventStream).flushHeaders();
     listener = response;
     return null;
   });
@@ -185,7 +135,9 @@ describe('a failing MCP server', () => {
     ['is broken', 500, 'failing', /500.*no such page/],
   ];
   test.each(cases)('%s', async (_name, status, code, message) => {
-    using server = await remote((_message, _request, response) => response.writeHead(status).end('no such page'));
+    using server = await httpMcpServer((_message, _request, response) =>
+      response.writeHead(status).end('no such page'),
+    );
     await using platform = await Platform.open();
     platform.assign({ one: server.launch() });
     await platform.startRuntime();
@@ -193,8 +145,17 @@ describe('a failing MCP server', () => {
     expect(report).toMatchObject({ health: 'red', reason: { code, message: expect.stringMatching(message) } });
   });
 
+  test('speaks another protocol', async () => {
+    using server = await httpMcpServer((_message, { socket }) => void socket.write(switching));
+    await using platform = await Platform.open();
+    platform.assign({ one: server.launch() });
+    await platform.startRuntime();
+    const report = await platform.reported('one', ({ status }) => status === 'Error');
+    expect(report.reason).toMatchObject({ code: 'not_mcp', message: expect.stringContaining('101') });
+  });
+
   test('is not there', async () => {
-    const server = await remote();
+    const server = await httpMcpServer();
     const launch = server.launch();
     server.close();
     await using platform = await Platform.open();
@@ -206,7 +167,7 @@ describe('a failing MCP server', () => {
   });
 
   test('says a secret of its headers, which is not passed on', async () => {
-    using server = await remote((_message, { headers }, response) =>
+    using server = await httpMcpServer((_message, { headers }, response) =>
       response.writeHead(400).end(`not you, ${headers.authorization}`),
     );
     await using platform = await Platform.open();
@@ -218,14 +179,14 @@ describe('a failing MCP server', () => {
   });
 
   test('goes away and comes back', async () => {
-    const server = await remote();
+    const server = await httpMcpServer();
     await using platform = await connected(server);
     const port = Number(new URL(server.launch().url).port);
     server.close();
     await expect(platform.say('one', {})).rejects.toMatchObject({ code: 'unavailable' });
     await platform.reported('one', ({ status }) => status === 'Error');
     const again = createServer((request, response) => {
-      request.resume().on('end', () => json(response, 1, { protocolVersion: '2025-11-25', capabilities: {} }));
+      request.resume().on('end', () => answerJson(response, 1, { protocolVersion: '2025-11-25', capabilities: {} }));
     });
     again.listen(port, '127.0.0.1');
     await platform.connected('one');
@@ -236,7 +197,7 @@ describe('a failing MCP server', () => {
 
 describe('a call', () => {
   async function calling(answer: Answer) {
-    const server = await remote((message, request, response) =>
+    const server = await httpMcpServer((message, request, response) =>
       message.method === 'tools/call' ? answer(message, request, response) : undefined,
     );
     return { server, platform: await connected(server) };
@@ -245,14 +206,29 @@ describe('a call', () => {
   test.each<[string, Answer, string]>([
     [
       'whose answer is cut off',
-      (_m, _q, response) => response.writeHead(200, stream).write(event({ method: 'x' })) && response.destroy(),
+      (_m, _q, response) => response.writeHead(200, eventStream).write(event({ method: 'x' })) && response.destroy(),
       'unavailable',
     ],
     ['whose connection breaks', (_m, request) => request.socket.destroy(), 'unavailable'],
-    ['whose stream ends without an answer', (_m, _q, response) => response.writeHead(200, stream).end(), 'unavailable'],
+    [
+      'whose stream ends without an answer',
+      (_m, _q, response) => response.writeHead(200, eventStream).end(),
+      'unavailable',
+    ],
     ['whose answer is empty', (_m, _q, response) => response.writeHead(200).end(), 'unavailable'],
+    [
+      'that is answered in another protocol',
+      (_m, { socket }) => {
+        socket.write(switching);
+      },
+      'unavailable',
+    ],
     ['that is refused', (_m, _q, response) => response.writeHead(503).end(), 'unavailable'],
-    ['whose answer is too large', ({ id }, _q, response) => json(response, id, 'x'.repeat(17_000_000)), 'too_large'],
+    [
+      'whose answer is too large',
+      ({ id }, _q, response) => answerJson(response, id, 'x'.repeat(17_000_000)),
+      'too_large',
+    ],
     ['that hangs', () => new Promise(() => {}), 'timeout'],
   ])('%s', async (_name, answer, code) => {
     const { server, platform } = await calling((message, request, response) => {
@@ -269,11 +245,22 @@ describe('a call', () => {
     expect(await running.connected('one')).toMatchObject({ restarts: 0 });
   });
 
+  test('whose refusal does not end is refused', async () => {
+    const { server, platform } = await calling((_message, _request, response) => {
+      response.writeHead(503).write('wait');
+    });
+    using _server = server;
+    await using running = platform;
+    await expect(running.say('one', {})).rejects.toMatchObject({ message: expect.stringContaining('wait') });
+  });
+
   test('whose stream stays open after its answer is answered, and the stream is closed', async () => {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     const { server, platform } = await calling(({ id }, _request, response) => {
       response.on('close', resolve);
-      response.writeHead(200, stream).write(event({ id, result: { content: [{ type: 'text', text: 'answered' }] } }));
+      response
+        .writeHead(200, eventStream)
+        .write(event({ id, result: { content: [{ type: 'text', text: 'answered' }] } }));
     });
     using _server = server;
     await using running = platform;
@@ -286,7 +273,7 @@ describe('a call', () => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const { server, platform } = await calling((_message, _request, response) => {
       response.on('close', resolve);
-      response.writeHead(200, stream).flushHeaders();
+      response.writeHead(200, eventStream).flushHeaders();
       begin();
     });
     using _server = server;

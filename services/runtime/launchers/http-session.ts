@@ -1,0 +1,142 @@
+import type { IncomingMessage } from 'node:http';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import { isObject } from '../wire/read-message.ts';
+import { writeNotification } from '../wire/write-message.ts';
+import type { Blot } from './blot.ts';
+import { explainNetworkError, explainStatus } from './explain-http.ts';
+import { quoteBody, readMessages } from './http-body.ts';
+import type { HttpEndpoint, Terms } from './http-endpoint.ts';
+import { isSuccess } from './http-status.ts';
+
+export interface SessionOptions {
+  readonly endpoint: HttpEndpoint;
+  readonly blot: Blot;
+  /** For the whole of a renewal: calls wait for it, and each of them has a deadline of its own. */
+  readonly renewalMaxMs: number;
+  readonly signal: AbortSignal;
+  readonly onRenewed: () => void;
+  /** It could not be renewed: only a new start helps. */
+  readonly onLost: (reason: Reason) => void;
+}
+
+/** The session with an MCP server over HTTP (MCP 2025-11-25, "Session Management"). */
+export class HttpSession {
+  readonly #options: SessionOptions;
+  #terms: Terms = { session: null, revision: null };
+  #ready: Promise<Terms> = Promise.resolve(this.#terms);
+  #initialize: Buffer | null = null;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  get terms(): Terms {
+    return this.#terms;
+  }
+
+  /** Whatever is sent waits for this and names these terms, so that nothing overtakes a handshake. Never rejects. */
+  get ready(): Promise<Terms> {
+    return this.#ready;
+  }
+
+  /** `initialize` is sent; a renewal sends the same once more. */
+  begin(initialize: Buffer): void {
+    this.#initialize = initialize;
+  }
+
+  /** The answer to `initialize` has begun. */
+  open(response: IncomingMessage): Terms {
+    this.#terms = termsOf(response);
+    this.#ready = Promise.resolve(this.#terms);
+    return this.#terms;
+  }
+
+  /** A message of that answer. */
+  learn(message: Buffer): void {
+    this.#terms.revision ??= revisionIn(message);
+  }
+
+  /** `initialized` is on its way, which ends the handshake. */
+  readyAfter(initialized: Promise<void>): void {
+    this.#ready = initialized.then(() => this.#terms);
+  }
+
+  /** Resolves when the session with these terms, which the MCP server has forgotten, is replaced: once for all that notice. */
+  renewedSince(forgotten: Terms): Promise<Terms> {
+    if (this.#terms === forgotten && this.#initialize !== null) this.#ready = this.#renew(this.#initialize);
+    return this.#ready;
+  }
+
+  async #renew(initialize: Buffer): Promise<Terms> {
+    const { endpoint, renewalMaxMs, onRenewed, onLost } = this.#options;
+    const { revision } = this.#terms;
+    this.#terms = { session: null, revision: null };
+    const deadline = AbortSignal.timeout(renewalMaxMs);
+    const signal = AbortSignal.any([this.#options.signal, deadline]);
+    try {
+      const reason = await this.#shakeHands(initialize, revision, signal);
+      if (reason === null) onRenewed();
+      else onLost(reason);
+    } catch (error) {
+      const { host } = endpoint;
+      const late = deadline.aborted ? notRenewed(host, `no answer within ${renewalMaxMs / 1000} seconds`) : null;
+      onLost(late ?? explainNetworkError(host, error) ?? notRenewed(host, 'the connection broke'));
+    }
+    return this.#terms;
+  }
+
+  /** Null where it succeeded. */
+  async #shakeHands(initialize: Buffer, revision: string | null, signal: AbortSignal): Promise<Reason | null> {
+    const { endpoint } = this.#options;
+    const greeting = await endpoint.request({ method: 'POST', body: initialize, terms: this.#terms, signal });
+    if (!isSuccess(greeting.statusCode ?? 0)) return this.#refusal(greeting);
+    const terms = termsOf(greeting);
+    await readTerms(greeting, terms);
+    // What follows from another revision, or from an error, is for a start to find out.
+    if (terms.revision !== revision) return notRenewed(endpoint.host, 'the handshake ended otherwise than before');
+    this.#terms = terms;
+    const body = writeNotification('notifications/initialized');
+    // Refused or not, as at the start: whether the session is good for anything is for the next request to find out.
+    (await endpoint.request({ method: 'POST', body, terms, signal })).resume();
+    return null;
+  }
+
+  async #refusal(response: IncomingMessage): Promise<Reason> {
+    const { endpoint, blot } = this.#options;
+    return explainStatus(endpoint.host, response.statusCode ?? 0, blot(await quoteBody(response)));
+  }
+}
+
+function termsOf(response: IncomingMessage): Terms {
+  const session = response.headers['mcp-session-id'];
+  return { session: typeof session === 'string' ? session : null, revision: null };
+}
+
+/** Reads as far as the answer: a stream may be left open after it. */
+async function readTerms(response: IncomingMessage, terms: Terms): Promise<void> {
+  const message = (text: Buffer) => {
+    terms.revision ??= revisionIn(text);
+    if (terms.revision !== null) response.destroy();
+  };
+  await readMessages(response, { message, overlong: () => {} }).catch((error: unknown) => {
+    if (terms.revision === null) throw error;
+  });
+}
+
+function revisionIn(text: Buffer): string | null {
+  try {
+    const message: unknown = JSON.parse(text.toString('utf8'));
+    const result = isObject(message) ? message.result : undefined;
+    return isObject(result) && typeof result.protocolVersion === 'string' ? result.protocolVersion : null;
+  } catch {
+    return null; // The conversation says what is wrong with it.
+  }
+}
+
+function notRenewed(host: string, why: string): Reason {
+  return {
+    code: 'session_lost',
+    message: `${host} has forgotten the session, and none could be begun anew: ${why}.`,
+    repair: 'It is started anew by itself; if this comes again, look at the log of the MCP server.',
+  };
+}
