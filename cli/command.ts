@@ -1,7 +1,7 @@
 import { Command } from '@oclif/core/command';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../services/contracts/errors.ts';
-import { withName } from './name.ts';
+import { commandName, withName } from './name.ts';
 import { openTerminal, type Terminal } from './output/terminal.ts';
 
 /** Flags that every command has. */
@@ -36,7 +36,8 @@ export abstract class SvcCommand extends Command {
         stdout: process.stdout,
         stderr: process.stderr,
         env: environment,
-        asTyped: withName(this.config.bin, this.config.commandIDs),
+        // Not config.bin: oclif reads its configuration anew for each command.
+        asTyped: withName(commandName(environment), this.config.commandIDs),
       },
     );
   }

@@ -15,6 +15,8 @@ const svc = (...args: string[]) => runSvc(args, { cwd });
 test('it names the installation in the next command where svc would not find it', async () => {
   expect((await svc('init', '--yes')).stderr).toMatch(/^Next: svc up$/m);
   expect((await svc('init', 'other', '--yes')).stderr).toMatch(/^Next: svc up --dir other$/m);
+  const fromNpm = await runSvc(['init', '--yes'], { cwd, env: { npm_command: 'exec' } });
+  expect(fromNpm.stderr).toMatch(/^Next: npx svc up$/m);
 });
 
 test('an owner that is no e-mail address is refused in the words of who typed it', async () => {
