@@ -3,6 +3,13 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 /** Why a remote MCP server could not be reached at all; null where the failure may be a passing one of this request alone. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+    return {
+      code: 'not_tls',
+      message: `${host} cannot be reached: it speaks http, not https.`,
+      repair: 'Change the URL to http://, or to the port where it speaks https.',
+    };
+  }
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH|ALTNAME|EPROTO|ERR_SSL/.test(code)) {
     return {
       code: 'certificate_not_trusted',
