@@ -1,7 +1,10 @@
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { readDefinition } from '../definition/check.ts';
 import { installationIn } from '../installation.ts';
+import { planFor } from '../lifecycle/plan.ts';
+import { parsePorts } from '../ports/port-lease.ts';
 import { leaveFailure, runPlatform } from './run-platform.ts';
 import { StartFailure } from './start-failure.ts';
 
@@ -10,10 +13,12 @@ import { StartFailure } from './start-failure.ts';
 /** After this long a stop is cut short: state is safe at any moment, so waiting longer saves nothing. */
 const stopDeadlineMs = 10_000;
 
-const { values } = parseArgs({ options: { dir: { type: 'string' }, 'started-by': { type: 'string' } } });
-const { dir, 'started-by': starter } = values;
-if (dir === undefined || starter === undefined) {
-  throw new SvcError('invalid_input', 'The platform needs --dir and --started-by: svc up gives them.');
+const { values } = parseArgs({
+  options: { dir: { type: 'string' }, ports: { type: 'string' }, 'started-by': { type: 'string' } },
+});
+const { dir, ports, 'started-by': starter } = values;
+if (dir === undefined || ports === undefined || starter === undefined) {
+  throw new SvcError('invalid_input', 'The platform needs --dir, --ports and --started-by: svc up gives them.');
 }
 const installation = installationIn(dir);
 const stopping = new AbortController();
@@ -38,7 +43,7 @@ process.on('uncaughtException', (error) => {
 
 try {
   await runPlatform({
-    installation,
+    plan: planFor(installation, readDefinition(installation.definitionFile), parsePorts(ports)),
     env: process.env,
     foreground: false,
     // Whoever is killed before others could see its platform must not leave one that comes up after svc down.

@@ -2,10 +2,12 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { SvcError } from '../../services/contracts/errors.ts';
 import { type ListenerName, listeners } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
-import { type Plan, readPlan, settingsOf } from '../lifecycle/plan.ts';
+import { type Plan, settingsOf } from '../lifecycle/plan.ts';
 import { type ServiceEvent, transition } from '../lifecycle/transition.ts';
 import { urlsOf } from '../lifecycle/urls.ts';
+import { writeLease } from '../ports/port-lease.ts';
 import { recordFingerprint } from '../secrets.ts';
+import { isCode } from '../state/durable-file.ts';
 import { acquireLock } from '../state/lock.ts';
 import {
   type Failure,
@@ -21,7 +23,7 @@ import { openPlatformLogs, type PlatformLogs } from './platform-logs.ts';
 import { StartFailure } from './start-failure.ts';
 
 export interface RunOptions {
-  readonly installation: Installation;
+  readonly plan: Plan;
   /** Of the process: MCP servers find programs, proxies and authorities through it. */
   readonly env: EnvRecord;
   /** Whether it lives in the process of a command that a person waits for. */
@@ -38,19 +40,12 @@ export interface RunOptions {
  * Runs the platform in this process until the signal. Its record lives from the first moment to the last, so that whoever
  * comes meanwhile finds it, and its lock lets no second one in.
  */
-export async function runPlatform({
-  installation,
-  env,
-  foreground,
-  isWanted,
-  signal,
-  onChange,
-}: RunOptions): Promise<void> {
+export async function runPlatform({ plan, env, foreground, isWanted, signal, onChange }: RunOptions): Promise<void> {
+  const { installation } = plan;
   const lock = acquireLock(installation, 'platform');
   try {
     if (!isWanted()) return;
     removeFailure(installation);
-    const plan = readPlan(installation);
     const logs = openPlatformLogs(installation, plan.definition);
     try {
       const record = openRecord({ plan, foreground, logs, onChange: (changed) => onChange?.(changed) });
@@ -93,6 +88,7 @@ export function failureOf({ part, check, error }: StartFailure): Failure {
     service: part,
     check,
     code: error.code,
+    portTaken: isCode(error.cause, 'EADDRINUSE'),
     message: bugText(error) ?? error.message,
     hint: error.hint ?? null,
   };
@@ -141,10 +137,16 @@ function openRecord({ plan, foreground, logs, onChange }: Recording) {
         return state === service.state ? service : { ...service, state, since: new Date().toISOString() };
       }),
     };
+    // Before anybody can see that it is up: from then on its ports stay.
+    if (isHealthy(record)) writeLease(plan.installation, plan.ports, plan.definition.ports);
     write({ needed: event !== 'stop' });
   };
   write({ needed: true });
   return { move };
+}
+
+function isHealthy({ services }: PlatformRecord): boolean {
+  return services.every(({ state }) => state === 'healthy');
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -6,8 +6,8 @@ import { lockHolder } from '../state/lock.ts';
 import { type Failure, readFailure } from '../state/platform-record.ts';
 import type { ProcessIdentity } from '../state/process-identity.ts';
 
-/** Something else came first, so that the same start may succeed another time: a port, or the lock of the platform. */
-export class LostRace extends Error {
+/** Another program took a port first, so that the same start may succeed on others. */
+export class LostPort extends Error {
   readonly reason: SvcError;
 
   constructor(reason: SvcError) {
@@ -49,7 +49,7 @@ export async function explain(installation: Installation, failure: Failure, sinc
       hint: failure.hint ?? `Read what it wrote: svc logs ${failure.service}`,
     },
   );
-  return failure.code === 'conflict' ? new LostRace(error) : error;
+  return failure.portTaken ? new LostPort(error) : error;
 }
 
 function sentenceOf({ service, check, message }: Failure): string {

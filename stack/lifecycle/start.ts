@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { rotate } from '../embedded/log-file.ts';
+import { formatPorts } from '../ports/port-lease.ts';
 import { startTimeOf } from '../state/process-identity.ts';
 import { explain } from './explain-failure.ts';
 import type { Plan } from './plan.ts';
@@ -54,7 +55,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
     });
   try {
     await runPlatform({
-      installation: plan.installation,
+      plan,
       env,
       foreground: true,
       isWanted: () => true,
@@ -75,23 +76,20 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
   }
 }
 
-function spawnPlatform({ installation, definition }: Plan, env: EnvRecord): number {
+function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord): number {
   const path = join(installation.logsDir, 'platform.log');
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
   const output = openSync(path, 'a', 0o600);
   try {
     const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
-    const child = spawn(
-      process.execPath,
-      [...nodeFlags, program, '--dir', installation.dir, '--started-by', String(process.pid)],
-      {
-        cwd: installation.dir,
-        env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(env) },
-        detached: true,
-        stdio: ['ignore', output, output],
-      },
-    );
+    const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
+    const child = spawn(process.execPath, [...nodeFlags, program, ...told], {
+      cwd: installation.dir,
+      env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(env) },
+      detached: true,
+      stdio: ['ignore', output, output],
+    });
     child.unref();
     // Without a listener this would end the command; what it means is said below.
     child.on('error', () => undefined);

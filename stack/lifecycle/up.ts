@@ -1,13 +1,12 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
-import { writeLease } from '../ports/port-lease.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
-import { LostRace } from './explain-failure.ts';
+import { LostPort } from './explain-failure.ts';
 import { changesBetween, settingsOf } from './plan.ts';
 import { preparePlan } from './prepare-plan.ts';
 import { waitUntilReady } from './readiness.ts';
@@ -44,7 +43,7 @@ export interface UpResult {
   readonly status: Status;
 }
 
-/** How often a start is tried anew because something came between the look and the deed: a port was taken, or another platform started. */
+/** How often a start is tried anew because a port was taken between the look and the deed. */
 const attemptsMax = 5;
 
 /** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
@@ -60,7 +59,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
       try {
         return await bringUp(bring);
       } catch (error) {
-        if (!(error instanceof LostRace)) throw error;
+        if (!(error instanceof LostPort)) throw error;
         if (attempt === attemptsMax) throw error.reason;
       }
     }
@@ -107,7 +106,6 @@ async function bringUp(options: BringUp): Promise<UpResult> {
     if (changes.length === 0) onNotice(`${whyNotKept(running)}: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
   }
-  writeLease(installation, plan.ports, plan.definition.ports);
   for (const port of Object.values(plan.ports)) avoid.add(port);
   if (foreground) {
     const onHealthy = async () => {

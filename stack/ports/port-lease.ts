@@ -17,6 +17,15 @@ export function readLease({ stateDir }: Installation): Partial<Ports> {
   return lease.safeParse(readJson(leaseFile(stateDir))).data ?? {};
 }
 
+/** Ports in a text, as a command hands them to the process that is to listen on them. */
+export function formatPorts(ports: Ports): string {
+  return JSON.stringify(ports);
+}
+
+export function parsePorts(text: string): Ports {
+  return lease.parse(JSON.parse(text));
+}
+
 /** A port that was chosen by hand is no lease: where `auto` takes its place again, it becomes what it was before. */
 export function writeLease(installation: Installation, ports: Ports, wanted: Wanted): void {
   const before = readLease(installation);

@@ -39,6 +39,8 @@ export const failure = z.object({
   /** What was tried when it failed. */
   check: z.string(),
   code: z.enum(errorCodes),
+  /** Another program took a port of it between the look and the deed. */
+  portTaken: z.boolean().default(false),
   message: z.string(),
   hint: z.string().nullable(),
 });

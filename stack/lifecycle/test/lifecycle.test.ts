@@ -9,13 +9,16 @@ import { z } from 'zod';
 import { connectToBackend } from '../../backend-client.ts';
 import type { Installation } from '../../installation.ts';
 import { isFree } from '../../ports/is-free.ts';
-import { readLease } from '../../ports/port-lease.ts';
+import { formatPorts, readLease } from '../../ports/port-lease.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
 import { ownVersion } from '../../version.ts';
 import { down } from '../down.ts';
+import { LostPort } from '../explain-failure.ts';
+import { readPlan } from '../plan.ts';
+import { startInBackground } from '../start.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
 import { freePorts, listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
@@ -259,6 +262,53 @@ describe('ports', () => {
   });
 });
 
+describe('a start that fails for another reason than a port', () => {
+  test('is tried once, and moves no port', async () => {
+    await using trial = await openTrial({});
+    const { installation } = trial;
+    const before = await up({ env: process.env, installation });
+    await down({ installation });
+    const keys = ['system-runtime.key', 'system-remote-mcp.key'].map((name) => join(installation.secretsDir, name));
+    const texts = keys.map((file) => readFileSync(file, 'utf8'));
+    const write = (order: readonly string[]) => {
+      for (const [index, text] of order.entries()) writeFileSync(keys[index] ?? '', text);
+    };
+    // Each is then known already, as the other's: a conflict that no port has part in.
+    write(texts.toReversed());
+    const told = listen();
+    const leased = readLease(installation);
+    await expect(up({ env: process.env, installation, onProgress: told.onProgress })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/^The platform failed to register its identities: /),
+    });
+    expect(told.notices()).toEqual([]);
+    expect(readLease(installation)).toEqual(leased);
+    write(texts);
+    expect((await up({ env: process.env, installation })).status.urls).toEqual(before.status.urls);
+  });
+
+  test('leaves the ports that it would have had to nobody', async () => {
+    await using trial = await openTrial({});
+    const { installation } = trial;
+    mkdirSync(join(installation.dataDir, 'graph.sqlite'));
+    await expect(up({ env: process.env, installation })).rejects.toThrow(/^backend failed to start: /);
+    expect(readLease(installation)).toEqual({});
+  });
+});
+
+test('a port that is taken between the look and the deed is told apart from every other failure', async () => {
+  const [port = 0] = await freePorts(1);
+  await using trial = await openTrial({ backend: port });
+  const { installation } = trial;
+  const plan = readPlan(installation);
+  const stranger = await occupy(port);
+  const { signal } = new AbortController();
+  const start = startInBackground({ plan, env: process.env, signal, onState: () => undefined });
+  await expect(start).rejects.toBeInstanceOf(LostPort);
+  await expect(start).rejects.toThrow(`Cannot listen on port ${port}`);
+  await new Promise((resolve) => stranger.close(resolve));
+});
+
 describe('killed', () => {
   test('the platform, while it runs: status says that it was, up repairs and says so too', async () => {
     await using trial = await openTrial();
@@ -480,7 +530,15 @@ describe('a platform that nobody waits for', () => {
     await starter.ended;
     const child = spawn(
       process.execPath,
-      [program, '--dir', installation.dir, '--started-by', String(starter.child.pid)],
+      [
+        program,
+        '--dir',
+        installation.dir,
+        '--ports',
+        formatPorts(readPlan(installation).ports),
+        '--started-by',
+        String(starter.child.pid),
+      ],
       { stdio: 'ignore' },
     );
     expect(await once(child, 'exit')).toEqual([0, null]);
