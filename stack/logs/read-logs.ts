@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLevel, logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
+import { isCode } from '../state/durable-file.ts';
 import { LogTail } from './log-tail.ts';
 
 /** One line of a service's log, as far as it could be understood. */
@@ -66,7 +67,11 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
 }
 
 async function logNames(dir: string): Promise<readonly string[]> {
-  const files = await readdir(dir).catch(() => []);
+  const files = await readdir(dir).catch((error: unknown) => {
+    // Nothing was ever written; whoever may not read what was is told so.
+    if (isCode(error, 'ENOENT')) return [];
+    throw error;
+  });
   return files
     .filter((file) => file.endsWith('.log'))
     .map((file) => basename(file, '.log'))

@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 
@@ -63,7 +73,8 @@ function writeDraft(path: string, text: string, { mode, durably }: { mode: numbe
       closeSync(file);
     }
   } catch (error) {
-    rmSync(draft, { force: true });
+    // Where there is none because the folder is closed, that is what shall be told.
+    if (existsSync(draft)) rmSync(draft);
     throw isCode(error, 'ENOSPC') || isCode(error, 'EDQUOT') ? diskFull(path, error) : error;
   }
   return draft;

@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toSvcError } from '../../services/contracts/errors.ts';
 import { createInstallation } from '../create-installation.ts';
+import type { Installation } from '../installation.ts';
 import { down } from '../lifecycle/down.ts';
 import { status } from '../lifecycle/status.ts';
 import { up } from '../lifecycle/up.ts';
+import { readLogs } from '../logs/read-logs.ts';
 import { fileFailure } from './file-failure.ts';
 
 let dir: string;
+async function readAll(installation: Installation): Promise<void> {
+  const all = { services: [], since: null, level: 'trace', request: null, lines: 10, follow: false } as const;
+  for await (const _ of readLogs({ installation, ...all, signal: new AbortController().signal }));
+}
+
 /** Of no rights beyond its own: root may do everything, so it becomes somebody else for a moment. */
 const person = process.geteuid?.() === 0 ? 65_534 : (process.geteuid?.() ?? 0);
 const own = process.geteuid?.() ?? 0;
@@ -62,10 +69,13 @@ test.skipIf(own !== 0)("somebody else's installation: nothing of it can be asked
     () => status({ installation }),
     () => up({ installation, env: {} }),
     () => down({ installation }),
+    () => readAll(installation),
   ]) {
     expect(await refusal(work)).toMatchObject({
       code: 'forbidden',
-      message: expect.stringMatching(/state.*" may not be .* by nobody: .* belongs to root\.$/),
+      message: expect.stringMatching(
+        /(state|logs)[^ ]*(?<!draft)" may not be (opened|read) by nobody: .* belongs to root\.$/,
+      ),
       hint: expect.stringContaining('Type it as root'),
     });
   }

@@ -12,7 +12,18 @@ export function fileFailure(thrown: unknown): SvcError | null {
   const error = thrown instanceof SvcError && thrown.code === 'internal' ? thrown.cause : thrown;
   if (!isSystemError(error) || error.syscall.startsWith('spawn')) return null;
   const explain = explanations[error.code];
-  return explain === undefined ? null : explain(error);
+  if (explain === undefined) return null;
+  const { path, syscall } = error;
+  return explain({ path: path.replace(draftEnding, ''), syscall, cause: error });
+}
+
+/** What is written beside a file before it takes its place (see durable-file): nobody knows it by that name. */
+const draftEnding = /\.\d+-[0-9a-f]{8}\.draft$/;
+
+interface Refusal {
+  readonly path: string;
+  readonly syscall: string;
+  readonly cause: unknown;
 }
 
 interface SystemError extends Error {
@@ -34,52 +45,52 @@ function isSystemError(error: unknown): error is SystemError {
 }
 
 /** "No such file" is left out but for folders that can't be made: a file that is missing means something else each time. */
-const explanations: Readonly<Record<string, (error: SystemError) => SvcError | null>> = {
+const explanations: Readonly<Record<string, (refusal: Refusal) => SvcError | null>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
-  EROFS: (error) =>
-    new SvcError('forbidden', `"${error.path}" cannot be written: its file system is read-only.`, {
+  EROFS: (refusal) =>
+    new SvcError('forbidden', `"${refusal.path}" cannot be written: its file system is read-only.`, {
       hint: elsewhere,
-      cause: error,
+      cause: refusal.cause,
     }),
   EEXIST: notAFolder,
   ENOTDIR: notAFolder,
-  EISDIR: (error) =>
-    new SvcError('invalid_input', `"${error.path}" is a folder, and a file is needed there.`, {
+  EISDIR: (refusal) =>
+    new SvcError('invalid_input', `"${refusal.path}" is a folder, and a file is needed there.`, {
       hint: 'Move that folder away and try again.',
-      cause: error,
+      cause: refusal.cause,
     }),
-  ENOENT: (error) =>
-    error.syscall === 'mkdir'
-      ? new SvcError('invalid_input', `No folder can be made in "${dirname(error.path)}".`, {
+  ENOENT: (refusal) =>
+    refusal.syscall === 'mkdir'
+      ? new SvcError('invalid_input', `No folder can be made in "${dirname(refusal.path)}".`, {
           hint: elsewhere,
-          cause: error,
+          cause: refusal.cause,
         })
       : null,
-  ENAMETOOLONG: (error) =>
-    new SvcError('invalid_input', `"${error.path.slice(0, 80)}…" is longer than a path may be.`, {
+  ENAMETOOLONG: (refusal) =>
+    new SvcError('invalid_input', `"${refusal.path.slice(0, 80)}…" is longer than a path may be.`, {
       hint: elsewhere,
-      cause: error,
+      cause: refusal.cause,
     }),
-  ENOSPC: (error) => diskFull(error.path, error),
-  EDQUOT: (error) => diskFull(error.path, error),
+  ENOSPC: (refusal) => diskFull(refusal.path, refusal.cause),
+  EDQUOT: (refusal) => diskFull(refusal.path, refusal.cause),
 };
 
 const elsewhere = 'Choose another folder, with --dir or SVC_DIR.';
 
 /** What stands in the way is what can be seen last on the way to the file. */
-function notAllowed(error: SystemError): SvcError {
-  const { path, stats } = lastSeen(error.syscall === 'mkdir' ? dirname(error.path) : error.path);
-  const what = `"${error.path}" may not be ${deeds[error.syscall] ?? 'used'} by ${userName(process.geteuid?.())}`;
-  const subject = path === error.path ? 'it' : `"${path}"`;
+function notAllowed(refusal: Refusal): SvcError {
+  const { path, stats } = lastSeen(refusal.syscall === 'mkdir' ? dirname(refusal.path) : refusal.path);
+  const what = `"${refusal.path}" may not be ${deeds[refusal.syscall] ?? 'used'} by ${userName(process.geteuid?.())}`;
+  const subject = path === refusal.path ? 'it' : `"${path}"`;
   if (stats.uid !== process.geteuid?.()) {
     const owner = userName(stats.uid);
     const hint = `Type it as ${owner}, or choose a folder of your own with --dir.`;
-    return new SvcError('forbidden', `${what}: ${subject} belongs to ${owner}.`, { hint, cause: error });
+    return new SvcError('forbidden', `${what}: ${subject} belongs to ${owner}.`, { hint, cause: refusal.cause });
   }
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   const hint = `Open it to yourself: chmod u+rwX "${path}"`;
-  return new SvcError('forbidden', `${what}: the mode of ${subject} is ${mode}.`, { hint, cause: error });
+  return new SvcError('forbidden', `${what}: the mode of ${subject} is ${mode}.`, { hint, cause: refusal.cause });
 }
 
 const deeds: Readonly<Record<string, string>> = {
@@ -95,12 +106,12 @@ const deeds: Readonly<Record<string, string>> = {
   link: 'written',
 };
 
-function notAFolder(error: SystemError): SvcError | null {
-  const { path, stats } = lastSeen(error.path);
+function notAFolder(refusal: Refusal): SvcError | null {
+  const { path, stats } = lastSeen(refusal.path);
   if (stats.isDirectory()) return null;
   return new SvcError('invalid_input', `"${path}" is a file, and a folder is needed there.`, {
     hint: 'Move that file away, or choose another folder, with --dir or SVC_DIR.',
-    cause: error,
+    cause: refusal.cause,
   });
 }
 
