@@ -37,7 +37,7 @@ export abstract class SvcCommand extends Command {
         stderr: process.stderr,
         env: environment,
         // Not config.bin: oclif reads its configuration anew for each command.
-        asTyped: withName(commandName(environment), this.config.commandIDs),
+        asTyped: withName(commandName({ env: environment, script: process.argv[1] }), this.config.commandIDs),
       },
     );
   }

@@ -14,7 +14,7 @@ export async function runCommandLine(typed: readonly string[], root: string): Pr
   let asTyped = (text: string) => text;
   try {
     const config = await Config.load({ root });
-    config.bin = commandName(process.env);
+    config.bin = commandName({ env: process.env, script: process.argv[1] });
     asTyped = withName(config.bin, config.commandIDs);
     const wanted = wantedBy(typed, config);
     if (wanted.kind === 'command') await config.runCommand(wanted.id, [...wanted.words]);

@@ -1,12 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { commandName, withName } from './name.ts';
 
+const script = 'node_modules/.bin/svc';
 const ids = ['up', 'status', 'keys:create', 'server:add'];
 
 test('only what npm runs as a command is called npx svc', () => {
-  expect(commandName({ npm_command: 'exec' })).toBe('npx svc');
-  expect(commandName({ npm_command: 'run-script' })).toBe('svc');
-  expect(commandName({})).toBe('svc');
+  expect(commandName({ env: { npm_command: 'exec' }, script })).toBe('npx svc');
+  expect(commandName({ env: { npm_command: 'run-script' }, script })).toBe('svc');
+  expect(commandName({ env: {}, script })).toBe('svc');
+});
+
+test('the name of the package is kept where it was typed: npx finds it from anywhere', () => {
+  expect(commandName({ env: { npm_command: 'exec' }, script: `${script}-platform` })).toBe('npx svc-platform');
+  expect(withName('npx svc-platform', ids)('Start it: svc up')).toBe('Start it: npx svc-platform up');
 });
 
 describe('with npx', () => {

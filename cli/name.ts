@@ -1,9 +1,18 @@
+import { basename } from 'node:path';
+
+export interface Call {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The file that Node was given. */
+  readonly script: string | undefined;
+}
+
 /**
  * How the command is called where it was typed. Who has it from npm has no `svc` of their own and types `npx svc`; npm says so
- * in the environment.
+ * in the environment. The package gives the command its own name too.
  */
-export function commandName(env: Readonly<Record<string, string | undefined>>): string {
-  return env.npm_command === 'exec' ? 'npx svc' : 'svc';
+export function commandName({ env, script = '' }: Call): string {
+  const name = basename(script) === 'svc-platform' ? 'svc-platform' : 'svc';
+  return env.npm_command === 'exec' ? `npx ${name}` : name;
 }
 
 /** Puts that name before every command that a text tells to type: all texts are written with `svc`. */
