@@ -37,9 +37,7 @@ describe('a call whose connection closes before its answer', () => {
     const { server, platform } = await calling(
       ({ id }, _request, response) => {
         callId = id;
-        response.on('finish', () => {
-          closedAt = performance.now();
-        });
+        closedAt = performance.now();
         response.writeHead(200, eventStream).end('id: e1\nretry: 300\ndata: \n\n');
       },
       (_message, { headers }, response) => {
