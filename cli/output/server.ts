@@ -20,7 +20,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);
-  const lines = [facts(rows, terminal.columns)];
+  const lines = [facts(rows, terminal)];
   if (showsStderr(server)) lines.push(describeStderr(server, terminal));
   return lines.join('\n\n');
 }
@@ -74,7 +74,7 @@ export function describeServers(listed: readonly ListedServer[], terminal: Termi
   );
   return [
     table(['NAME', 'STATUS', 'HEALTH', 'TOOLS', spare('RUNTIME')], rows, terminal.columns),
-    ...(reasons.length === 0 ? [] : [details(reasons, terminal.columns)]),
+    ...(reasons.length === 0 ? [] : [details(reasons, terminal)]),
   ].join('\n\n');
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Status } from '../../stack/lifecycle/status.ts';
 import { describeStatus } from './status.ts';
 
-const plain = { paint: (_colour: string, text: string) => text, columns: null };
+const plain = { paint: (_colour: string, text: string) => text, columns: null, asTyped: (text: string) => text };
 
 function statusWith(pids: readonly number[]): Status {
   const services = pids.map((pid, index) => ({

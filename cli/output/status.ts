@@ -31,8 +31,8 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const isStopped = status.state === 'stopped';
   const start = isStopped && status.ended === null ? ' Start it: svc up' : '';
   const what = `The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.${start}`;
-  const parts = [wrapped(what, columns)];
-  if (status.ended !== null) parts.push(wrapped(`${describeEnd(status.ended)} svc up starts it again.`, columns));
+  const parts = [wrapped(what, terminal)];
+  if (status.ended !== null) parts.push(wrapped(`${describeEnd(status.ended)} svc up starts it again.`, terminal));
   if (!isStopped) parts.push(describeAddresses(status));
   const services = status.services.map((service) => [
     service.name,
@@ -45,7 +45,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const memory = shared === '' ? [spare('MEMORY')] : [];
   parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...memory], services, columns));
   const unwell = status.services.flatMap(({ name, reason }) => (reason === null ? [] : [{ name, text: reason }]));
-  if (unwell.length > 0) parts.push(details(unwell, columns));
+  if (unwell.length > 0) parts.push(details(unwell, terminal));
   if (status.mcpServers.length > 0) {
     const rows = status.mcpServers.map((server) => [
       server.name,
@@ -57,7 +57,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     const reasons = status.mcpServers.flatMap(({ name, reason }) =>
       reason === null ? [] : [{ name, text: briefly(reason) }],
     );
-    if (reasons.length > 0) parts.push(details(reasons, columns));
+    if (reasons.length > 0) parts.push(details(reasons, terminal));
   }
   if (status.runtimes.length > 0) {
     const rows = status.runtimes.map((runtime) => [

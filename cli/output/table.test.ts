@@ -4,6 +4,7 @@ import { details, facts, spare, table } from './table.ts';
 
 const esc = String.fromCharCode(27);
 const green = (text: string) => `${esc}[32m${text}${esc}[0m`;
+const page = (columns: number | null) => ({ columns, asTyped: (text: string) => text });
 const widthsOf = (text: string) => text.split('\n').map((line) => stripVTControlCharacters(line).length);
 
 describe('a table', () => {
@@ -64,17 +65,24 @@ describe('details', () => {
   ];
 
   test('are one line each where nobody looks', () => {
-    expect(details(told, null)).toBe(`crm: ${told[0]?.text}`);
+    expect(details(told, page(null))).toBe(`crm: ${told[0]?.text}`);
   });
 
   test('are wrapped between words, and stand out by their name', () => {
-    expect(details(told, 40)).toBe(
+    expect(details(told, page(40))).toBe(
       'crm: It ended with exit code 1: it\n  failed. Look at its log, and mend what\n  it names.',
     );
   });
 
+  test('have commands named as they are typed before lines are counted', () => {
+    const asTyped = (text: string) => text.replace('svc up', 'npx svc up');
+    expect(details([{ name: 'x', text: 'It ended. Start it: svc up' }], { columns: 30, asTyped })).toBe(
+      'x: It ended. Start it: npx svc\n  up',
+    );
+  });
+
   test('break a word that no line can hold', () => {
-    const lines = details([{ name: 'x', text: `see ${'/folder'.repeat(10)}` }], 30);
+    const lines = details([{ name: 'x', text: `see ${'/folder'.repeat(10)}` }], page(30));
     expect(Math.max(...widthsOf(lines))).toBeLessThanOrEqual(30);
     expect(lines.replaceAll(/\n\s*/g, '')).toContain('/folder'.repeat(10));
   });
@@ -87,7 +95,7 @@ test('facts wrap beside what they are about', () => {
         ['status', green('Error')],
         ['reason', 'It ended with exit code 1: it failed.'],
       ],
-      30,
+      page(30),
     ),
   ).toBe(`status  ${green('Error')}\nreason  It ended with exit\n        code 1: it failed.`);
 });

@@ -14,6 +14,8 @@ export interface Terminal {
   readonly asJson: boolean;
   /** Width of the terminal that shows the result; null where it goes to a file or a program, which gets all of it. */
   readonly columns: number | null;
+  /** Gives commands in a text the name by which they are typed here. What is written has it anyway; what is laid out needs it before. */
+  readonly asTyped: (text: string) => string;
   /** Does a person, and nothing else, get the result and the talk? */
   readonly isSeen: boolean;
   /** May a person be asked? */
@@ -64,6 +66,7 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
     asJson: options.json,
     // A terminal that tells no width is taken for a usual one.
     columns: stdout.isTTY ? stdout.columns || columnsUsual : null,
+    asTyped,
     isSeen: !options.json && Boolean(stdout.isTTY) && Boolean(stderr.isTTY),
     interactive: !options.noInput && !options.json && Boolean(streams.stdin.isTTY) && Boolean(stderr.isTTY) && !env.CI,
   };

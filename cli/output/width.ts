@@ -14,20 +14,29 @@ export function cut(text: string, width: number): string {
   return `${colour}${seen.trimEnd()}…${colour === '' ? '' : `${esc}[0m`}`;
 }
 
+/** What texts are laid out for: a terminal. */
+export interface Page {
+  /** Null where no person looks: then nothing is broken or cut. */
+  readonly columns: number | null;
+  /** Gives commands their name here, before lines are counted. */
+  readonly asTyped: (text: string) => string;
+}
+
 export interface Hung {
   readonly head: string;
   readonly text: string;
   /** Where the further lines begin. */
   readonly indent: number;
-  readonly width: number | null;
 }
 
 /** Lines that break between words. Only a word that no line can hold is broken itself. */
-export function hang({ head, text, indent, width }: Hung): string {
+export function hang({ head, text, indent }: Hung, { columns: width, asTyped }: Page): string {
   if (width === null) return head + text;
   const lines: string[] = [];
   let line = head;
-  for (const word of text.split(' ').flatMap((word) => pieces(word, Math.max(1, width - indent)))) {
+  for (const word of asTyped(text)
+    .split(' ')
+    .flatMap((word) => pieces(word, Math.max(1, width - indent)))) {
     const longer = line + (line === '' || line.endsWith(' ') ? '' : ' ') + word;
     if (seenWidth(longer) <= width || line.trim() === '') {
       line = longer;
@@ -40,8 +49,8 @@ export function hang({ head, text, indent, width }: Hung): string {
 }
 
 /** A sentence of its own. */
-export function wrapped(text: string, width: number | null): string {
-  return hang({ head: '', text, indent: 0, width });
+export function wrapped(text: string, page: Page): string {
+  return hang({ head: '', text, indent: 0 }, page);
 }
 
 function pieces(word: string, width: number): readonly string[] {

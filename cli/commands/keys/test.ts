@@ -5,7 +5,7 @@ import { environment, type SharedFlags, SvcCommand, ToldAlready } from '../../co
 import type { Cause } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { climb, type LadderResult } from '../../keys-test/ladder.ts';
-import { hang, seenWidth, wrapped } from '../../output/width.ts';
+import { hang, type Page, seenWidth, wrapped } from '../../output/width.ts';
 import { installationOf } from '../../platform.ts';
 
 export default class KeysTest extends SvcCommand {
@@ -35,11 +35,11 @@ export default class KeysTest extends SvcCommand {
       onRung: (rung) => {
         const mark = marks[rung.mark];
         const head = `${terminal.paint(mark.colour, mark.sign)} ${rung.name.padEnd(16)} ${`${rung.ms} ms`.padStart(10)}  `;
-        terminal.result(hang({ head, text: rung.detail, indent: seenWidth(head), width: terminal.columns }));
+        terminal.result(hang({ head, text: rung.detail, indent: seenWidth(head) }, terminal));
       },
     });
     terminal.json(found);
-    terminal.result(conclusion(found, terminal.columns));
+    terminal.result(conclusion(found, terminal));
     if (found.cause !== null) throw new ToldAlready(exitCodeOf(found.cause));
   }
 }
@@ -57,9 +57,9 @@ const verdicts = {
   untested: 'The key could not be tested:',
 };
 
-function conclusion({ cause, rungs, verdict }: LadderResult, width: number | null): string {
+function conclusion({ cause, rungs, verdict }: LadderResult, page: Page): string {
   if (cause !== null)
-    return `\n${wrapped(`${verdicts[verdict]} ${cause.message}`, width)}\n${wrapped(cause.hint, width)}`;
+    return `\n${wrapped(`${verdicts[verdict]} ${cause.message}`, page)}\n${wrapped(cause.hint, page)}`;
   return rungs.some((rung) => rung.mark === 'noted')
     ? 'The key is valid, but look at what is marked "!".'
     : 'The key is valid and the tools can be listed.';

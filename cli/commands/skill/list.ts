@@ -56,7 +56,7 @@ function describeSkills(skills: readonly Skill[], terminal: Terminal): string {
   });
   return [
     table(['NAME', 'STATE', 'TOOLS', 'MCP SERVERS'], rows, terminal.columns),
-    ...(told.length === 0 ? [] : [details(told, terminal.columns)]),
+    ...(told.length === 0 ? [] : [details(told, terminal)]),
   ].join('\n\n');
 }
 
