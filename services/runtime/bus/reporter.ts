@@ -24,8 +24,11 @@ export interface ReporterOptions {
 const gatherMs = 50;
 const answerMaxMs = 30_000;
 const retry: Backoff = { firstMs: 200, maxMs: 5000 };
-/** What one report holds at most, however many MCP servers have new tools. */
-const toolsMaxBytes = 12 * 1024 * 1024;
+/**
+ * Tools and last words in one report; the rest of both comes with the next. What a complete report must say of every MCP server comes on
+ * top, and has the room up to the 16 MiB that the bus carries.
+ */
+const reportMaxBytes = 12 * 1024 * 1024;
 
 /** What the backend has acknowledged about one MCP server. */
 interface Told {
@@ -91,14 +94,14 @@ export class Reporter {
       await pause(gatherMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       this.#wake = new AbortController();
-      failures = (await this.#tell()) ? 0 : failures + 1;
+      failures = (await this.#tell(failures)) ? 0 : failures + 1;
       const waitMs = failures === 0 ? 0 : backoffMs(retry, failures, Math.random());
       if (waitMs > 0) await pause(waitMs, undefined, { signal: this.#wake.signal }).catch(() => {});
     }
   }
 
   /** True where everything asked for was told and acknowledged. */
-  async #tell(): Promise<boolean> {
+  async #tell(failures: number): Promise<boolean> {
     const { connection, logger, onRefused, supervisor } = this.#options;
     const complete = this.#complete;
     const about = complete ? supervisor.ids : [...this.#changed];
@@ -116,34 +119,39 @@ export class Reporter {
       if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
       return true;
     } catch (thrown) {
-      logger.debug({ err: toSvcError(thrown) }, 'could not report');
+      // The first failure is news; the rest of a series is not.
+      const level = failures === 0 && !this.#stopping.signal.aborted ? 'warn' : 'debug';
+      logger[level]({ err: toSvcError(thrown) }, 'could not report');
       this.#complete ||= complete;
       for (const mcpServer of about) this.#changed.add(mcpServer);
       return false;
     }
   }
 
-  /** Only what the backend doesn't know; tools only as many as fit, the rest with the next report. */
+  /** Only what the backend doesn't know, and of that only as much as fits; the rest comes with the next report. */
   #compose(complete: boolean, about: readonly McpServerId[]): { report: Report; tools: Map<McpServerId, ToolList> } {
     const tools = new Map<McpServerId, ToolList>();
     const mcpServers: ServerReport[] = [];
     let bytes = 0;
+    const fits = (moreBytes: number) => bytes === 0 || bytes + moreBytes <= reportMaxBytes;
     for (const mcpServer of about) {
       const snapshot = this.#options.supervisor.snapshot(mcpServer);
       if (snapshot === null) continue;
+      const { report } = snapshot;
+      const text = JSON.stringify(report);
       const told = this.#told.get(mcpServer);
-      const news = snapshot.tools !== null && told?.tools !== snapshot.tools ? snapshot.tools : null;
-      if (!complete && news === null && told?.report === JSON.stringify(snapshot.report)) continue;
-      if (news !== null && bytes > 0 && bytes + news.bytes > toolsMaxBytes) {
-        this.#changed.add(mcpServer);
-        if (complete) mcpServers.push(snapshot.report);
+      const news = told?.tools === snapshot.tools ? null : snapshot.tools;
+      if (!complete && news === null && told?.report === text) continue;
+      const textBytes = Buffer.byteLength(text);
+      const newsBytes = news?.bytes ?? 0;
+      if (fits(textBytes + newsBytes)) {
+        bytes += textBytes + newsBytes;
+        if (news !== null) tools.set(mcpServer, news);
+        mcpServers.push(news === null ? report : { ...report, tools: news.tools.length });
         continue;
       }
-      if (news !== null) {
-        bytes += news.bytes;
-        tools.set(mcpServer, news);
-      }
-      mcpServers.push(news === null ? snapshot.report : { ...snapshot.report, tools: news.tools.length });
+      this.#changed.add(mcpServer);
+      if (complete) mcpServers.push({ ...report, stderr: [] });
     }
     return { report: { complete, mcpServers }, tools };
   }

@@ -81,9 +81,11 @@ test('what could not be reported is reported later', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('echo') });
   platform.refuseReports = 2;
-  await platform.startRuntime();
+  await platform.startRuntime({ LOG_LEVEL: 'debug' });
   expect((await platform.connected('one')).tools).toHaveLength(4);
   expect(platform.refuseReports).toBe(0);
+  const failures = platform.logOf('bus').filter(({ msg }) => msg === 'could not report');
+  expect(failures.map(({ level }) => level)).toEqual(['warn', 'debug']);
   expect(platform.reports[0]?.complete).toBe(true);
 });
 
