@@ -40,13 +40,12 @@ export default class Apply extends SvcCommand {
       files,
       env: environment,
       dryRun: flags['dry-run'],
+      onApplied: (made) => tellChanges(made, flags['dry-run'], terminal),
       onWait: (names) =>
         terminal.talk(`Waiting until ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} Connected.`),
       signal: interruption(),
     });
     terminal.json({ changes, problems });
-    tellChanges(changes, flags['dry-run'], terminal);
-    if (changes.length === 0) terminal.result(files.length === 1 ? 'The file says nothing.' : 'The files say nothing.');
     if (problems.length === 0) return;
     tellProblems(problems, terminal);
     throw new ToldAlready(1);
@@ -68,7 +67,7 @@ function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Term
   const same = changes.length - made.length;
   const kept = same === 0 ? '' : ` ${same} ${same === 1 ? 'stays as it is' : 'stay as they are'}.`;
   if (made.length > 0) terminal.result(`${made.length} ${dryRun ? 'would change' : 'changed'}.${kept}`);
-  else if (same > 0) terminal.result(`Nothing changes:${kept}`);
+  else terminal.result(same > 0 ? `Nothing changes:${kept}` : 'Nothing is said there, so nothing changes.');
 }
 
 function tellProblems(problems: readonly Problem[], terminal: Terminal): void {

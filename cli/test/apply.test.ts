@@ -42,6 +42,16 @@ test('what is applied and does not work is told to people and to scripts, and en
   });
 });
 
+test('interrupted while it waits, it has told what is applied, and ends with 130', async () => {
+  const stdin = 'mcpServers:\n  mute: { command: sleep, args: ["600"] }\n';
+  const run = await runSvc(['apply', '-', '--dir', trial.installation.dir], {
+    cwd,
+    stdin,
+    interruptAt: 'Waiting until mute is Connected.',
+  });
+  expect([run.code, run.stdout]).toEqual([130, '+ MCP server mute\n1 changed.\n']);
+});
+
 test('a dry run ends with 0', async () => {
   writeFileSync(join(cwd, 'broken.yaml'), broken);
   const { code, stdout } = await apply('broken.yaml', { flags: ['--dry-run', '--json'] });
@@ -56,7 +66,7 @@ test('- is standard input, relative to where it is typed', async () => {
 });
 
 test('a file that says nothing is told to say nothing', async () => {
-  expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The file says nothing.\n' });
+  expect(await apply('-')).toMatchObject({ code: 0, stdout: 'Nothing is said there, so nothing changes.\n' });
 });
 
 test('svc up says what to do next: an MCP server first, then look', async () => {

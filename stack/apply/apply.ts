@@ -23,6 +23,8 @@ export interface ApplyOptions {
   /** Also removes what no file names, in the workspaces that the files name. */
   readonly prune?: boolean;
   readonly onProgress?: (done: number, total: number) => void;
+  /** Called when all is applied, before it is looked whether it works. */
+  readonly onApplied?: (changes: readonly Change[]) => void;
   /** How long MCP servers may take to be Connected once all is applied; default 30 s. */
   readonly patienceMs?: number;
   /** Called with the names of those that are still waited for. */
@@ -41,7 +43,8 @@ const patienceUsualMs = 30_000;
 
 /** Makes workspaces be as the files say. What is wrong in the files is found before anything is changed. */
 export async function apply(options: ApplyOptions): Promise<Applied> {
-  const { backend, files, env, dryRun = false, prune = false, onProgress = () => undefined } = options;
+  const { backend, files, env, dryRun = false, prune = false } = options;
+  const { onProgress = () => undefined, onApplied = () => undefined, onWait = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   const read = files.map((file) => readApplyFile(file, env));
   const wanted = mergeWanted(read.map((one) => one.wanted));
@@ -59,10 +62,10 @@ export async function apply(options: ApplyOptions): Promise<Applied> {
   const total = changes.filter(({ action }) => action !== 'none').length;
   let done = 0;
   const onDone = () => onProgress(++done, total);
+  if (!dryRun) for (const plan of plans) await carryOut({ backend, plan, signal, onDone });
+  onApplied(changes);
   if (dryRun) return { changes, problems: [] };
-  for (const plan of plans) await carryOut({ backend, plan, signal, onDone });
   const deadline = performance.now() + (options.patienceMs ?? patienceUsualMs);
-  const { onWait = () => undefined } = options;
   const problems: Problem[] = [];
   for (const { wanted: asked, live } of present) {
     const { workspaceId } = live;
