@@ -7,7 +7,7 @@ import type { RemoteMcp } from './context.ts';
 import { McpRoute } from './http/mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
 
-/** A client that sends slowly is let go; answers may take as long as they need. */
+/** A client that sends slowly is let go; calls may take as long as they need, and what is not read is looked after by UnreadAnswers. */
 const headersDeadlineMs = 15_000;
 const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /** What may wait for a client that reads slowly before notifications are left out; results are never left out. */
 const waitingMaxBytes = 1024 * 1024;
@@ -10,10 +11,12 @@ const space = 32;
 /** Server-sent events, each of them one JSON-RPC message. */
 export class EventStream {
   readonly #response: ServerResponse;
+  readonly #unread: UnreadAnswers;
 
   /** The head must have been written. */
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, unread: UnreadAnswers) {
     this.#response = response;
+    this.#unread = unread;
   }
 
   get isOpen(): boolean {
@@ -28,7 +31,11 @@ export class EventStream {
 
   /** False where it was left out. */
   notify(message: string): boolean {
-    if (!this.isOpen || this.#response.writableLength > waitingMaxBytes) return false;
+    if (!this.isOpen) return false;
+    if (this.#response.writableLength > waitingMaxBytes) {
+      this.#unread.note(this.#response);
+      return false;
+    }
     this.#write(message);
     return true;
   }
@@ -38,6 +45,7 @@ export class EventStream {
     if (!this.isOpen) return;
     this.#write(message);
     this.#response.end();
+    this.#unread.note(this.#response);
   }
 
   end(): void {

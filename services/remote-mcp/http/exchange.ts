@@ -3,6 +3,13 @@ import type { SvcError } from '../../contracts/errors.ts';
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import { EventStream } from './event-stream.ts';
 import { HttpRefusal } from './http-refusal.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
+
+export interface ExchangeOptions {
+  readonly id: string;
+  readonly cors: readonly string[];
+  readonly unread: UnreadAnswers;
+}
 
 /** One HTTP request and its answer. Whatever is answered carries the request's id and, for a page that may read it, the CORS headers. */
 export class Exchange {
@@ -11,12 +18,14 @@ export class Exchange {
   /** Follows the request through every log. */
   readonly id: string;
   readonly #common: readonly string[];
+  readonly #unread: UnreadAnswers;
 
-  constructor(request: IncomingMessage, response: ServerResponse, names: { id: string; cors: readonly string[] }) {
+  constructor(request: IncomingMessage, response: ServerResponse, { id, cors, unread }: ExchangeOptions) {
     this.request = request;
     this.response = response;
-    this.id = names.id;
-    this.#common = names.cors.length === 0 ? ['x-request-id', names.id] : ['x-request-id', names.id, ...names.cors];
+    this.id = id;
+    this.#common = cors.length === 0 ? ['x-request-id', id] : ['x-request-id', id, ...cors];
+    this.#unread = unread;
   }
 
   /** False once it is answered, or its client has gone. */
@@ -38,6 +47,7 @@ export class Exchange {
       ...headers,
     ]);
     this.response.end(bytes);
+    this.#unread.note(this.response);
   }
 
   empty(status: number, headers: readonly string[] = []): void {
@@ -56,7 +66,7 @@ export class Exchange {
       ]);
       this.response.flushHeaders();
     }
-    return new EventStream(this.response);
+    return new EventStream(this.response, this.#unread);
   }
 
   /** Expects an error whose text may be shown: bugs pass `withBugReported` first. */

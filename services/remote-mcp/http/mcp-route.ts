@@ -8,6 +8,7 @@ import { HttpRefusal } from './http-refusal.ts';
 import { Origins, preflightHeaders } from './origins.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { RequestIds } from './request-id.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 
 const methods = 'GET, POST, DELETE, OPTIONS';
 
@@ -18,6 +19,7 @@ export class McpRoute {
   readonly #origins: Origins;
   readonly #requestIds: RequestIds;
   readonly #refusals: RefusalLog;
+  readonly #unread: UnreadAnswers;
 
   constructor(platform: RemoteMcp) {
     const { SVC_ALLOWED_ORIGINS: allowed, SVC_PREVENT_DNS_REBINDING: validated } = platform.config;
@@ -26,12 +28,13 @@ export class McpRoute {
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds(platform.process);
     this.#refusals = new RefusalLog(platform.log('http'));
+    this.#unread = new UnreadAnswers(platform.log('http'));
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin } = request.headers;
     const id = this.#requestIds.for(request.headers['x-request-id']);
-    const exchange = new Exchange(request, response, { id, cors: this.#origins.headers(origin) });
+    const exchange = new Exchange(request, response, { id, cors: this.#origins.headers(origin), unread: this.#unread });
     try {
       if (request.method === 'OPTIONS') this.#preflight(exchange, origin);
       else await this.#serve(exchange, origin);

@@ -9,12 +9,16 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Catalogues } from '../catalogue/catalogues.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { Exchange } from '../http/exchange.ts';
+import { UnreadAnswers } from '../http/unread-answers.ts';
 import { nothingDisclosed } from './disclosure.ts';
 import { Session } from './session.ts';
 import { SessionStreams } from './session-streams.ts';
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval', 'clearInterval', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
+
+const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
+const unread = new UnreadAnswers(log('http'));
 
 /** A stream of a session of its own, and what was written to it. */
 function opened({ expiresAt = null as number | null, key = newId('key') } = {}) {
@@ -28,7 +32,13 @@ function opened({ expiresAt = null as number | null, key = newId('key') } = {}) 
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   const written: unknown[] = [];
   response.write = (chunk: unknown) => written.push(chunk) > 0;
-  return { stream: new EventStream(response), session, principal, written, close: () => response.emit('close') };
+  return {
+    stream: new EventStream(response, unread),
+    session,
+    principal,
+    written,
+    close: () => response.emit('close'),
+  };
 }
 
 test('a stream ends when its key has expired, and is kept alive until then', () => {
@@ -66,7 +76,7 @@ test('one whose client left before it was opened is not held', async () => {
   const { session, principal } = opened();
   const tried = Promise.withResolvers<void>();
   const server = createServer(async (asked, response) => {
-    const exchange = new Exchange(asked, response, { id: 'x', cors: [] });
+    const exchange = new Exchange(asked, response, { id: 'x', cors: [], unread });
     // Meanwhile its key and its session are looked up.
     await once(response, 'close');
     streams.add({ stream: exchange.stream(), session, principal });
@@ -99,7 +109,7 @@ test('the changes of its workspace are followed for as long as one is open', asy
   const catalogues = new Catalogues({
     pull: async () => ({ kind: 'changed', catalogue, etag: '1' }),
     onChange: () => undefined,
-    log: createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('catalogue'),
+    log: log('catalogue'),
   });
   const streams = new SessionStreams((of) => catalogues.keep(of));
   catalogues.start();
