@@ -54,12 +54,16 @@ export abstract class SvcCommand extends Command {
 /** oclif makes the commands, so the environment cannot be handed to them: this is where they get it. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env;
 
-/** Aborts at the first Ctrl-C or SIGTERM; the second then ends the process as if nobody had listened. */
+/**
+ * Aborts at the first Ctrl-C or SIGTERM, of which the second then ends the process as if nobody had listened, and where the terminal is
+ * closed: that is told twice, by the system and by the shell.
+ */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   const interrupt = () => controller.abort(new SvcError('cancelled', 'Interrupted.'));
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
+  process.on('SIGHUP', interrupt);
   return controller.signal;
 }
 

@@ -12,12 +12,14 @@ import { type DemoKey, setUpDemo } from './demo.ts';
 /** `npm start`: an installation with a demo in ./svc, in the foreground, until Ctrl-C. */
 
 const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (stopping.signal.aborted) process.exit(130);
     stopping.abort();
   });
 }
+// The end of a terminal is told twice, by the system and by the shell.
+process.on('SIGHUP', () => stopping.abort());
 
 // A terminal that is closed takes no last words.
 process.stdout.on('error', () => undefined);

@@ -93,6 +93,9 @@ test('it greets with addresses, a key that works and snippets; Ctrl-C leaves not
     `It runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
   );
   expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
-  second.child.kill('SIGTERM');
+  // A terminal that is closed, which its shell tells too.
+  second.child.kill('SIGHUP');
+  await until(() => readFileSync(join(dir, 'svc/logs/platform.log'), 'utf8').split('"stopping"').length === 3);
+  second.child.kill('SIGHUP');
   expect(await second.ended).toBe(0);
 });

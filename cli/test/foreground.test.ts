@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { connectToBackend } from '../../stack/backend-client.ts';
+import { status } from '../../stack/lifecycle/status.ts';
+import { openTrial, until } from '../../stack/lifecycle/test/trial.ts';
+import { readRecord } from '../../stack/state/platform-record.ts';
+import { startTimeOf } from '../../stack/state/process-identity.ts';
+import { svcFile } from './run-svc.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+test('a terminal that is closed, which its shell tells too, stops the platform with all that it started', async () => {
+  await using trial = await openTrial();
+  const { installation } = trial;
+  const { dir } = installation;
+  const child = spawn(process.execPath, [svcFile, 'up', '--foreground'], { cwd: dir, stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.once('exit', (...how) => resolve(how)));
+  await until(async () => (await status({ installation })).state === 'running');
+  const pidFile = join(dir, 'child.pid');
+  // Neither the end of its input nor a friendly word ends it: it has to be killed.
+  const program = `
+    process.on('SIGTERM', () => {});
+    require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid));
+    setInterval(() => {}, 1000);`;
+  const backend = await connectToBackend(installation);
+  const launch = { command: process.execPath, args: ['-e', program] };
+  const found = z.object({ workspace: z.object({ id: z.string() }) });
+  const { workspace } = await backend.query('{ workspace(name: "Default") { id } }', {}, found.parse);
+  await backend.query(
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+    { workspace: workspace.id, input: { name: 'stubborn', launch } },
+    () => undefined,
+  );
+  await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+  child.kill('SIGHUP');
+  await until(() => readFileSync(join(installation.logsDir, 'platform.log'), 'utf8').includes('"stopping"'));
+  child.kill('SIGHUP');
+  expect(await ended).toEqual([0, null]);
+  expect(startTimeOf(Number(readFileSync(pidFile, 'utf8')))).toBeNull();
+  expect(readRecord(installation)).toBeNull();
+});
