@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { endTree, treeOf } from './process-tree.ts';
+import { endTree, type TreeRoot, treeOf } from './process-tree.ts';
 import { findBirth, type Look } from './processes.ts';
 
 /**
@@ -51,7 +51,7 @@ export async function endLeftovers(workingDir: string, look: Look): Promise<numb
   const processes = await look();
   const isLiving = ({ pid, birth }: z.infer<typeof born>) =>
     birth !== null && processes.some((one) => one.pid === pid && one.birth === birth);
-  let ended = 0;
+  const left: { file: string; root: TreeRoot }[] = [];
   for (const name of names) {
     const file = path.join(folder, name);
     const note = await readNote(file);
@@ -59,12 +59,15 @@ export async function endLeftovers(workingDir: string, look: Look): Promise<numb
     const { mark, child } = note;
     // Without a pid, or with one that is somebody else's now, its mark alone tells what is left of it.
     const current = child !== null && isLiving(child);
-    const root = { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current };
-    if (treeOf(root, processes).length > 0) ended++;
+    left.push({ file, root: { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current } });
+  }
+  const endOne = async ({ file, root }: (typeof left)[number]) => {
     await endTree(root, { look, graceMs });
     await rm(file, { force: true });
-  }
-  return ended;
+  };
+  // All at once: each may take its whole grace, and the runtime begins after the last of them.
+  await Promise.all(left.map(endOne));
+  return left.filter(({ root }) => treeOf(root, processes).length > 0).length;
 }
 
 /** Their standard input closed when their runtime died: who still lives did not take that as the end. */

@@ -173,6 +173,31 @@ test('a child whose runtime was killed before it knew the pid is ended by its ma
   expect(await readdir(notes)).toEqual([]);
 });
 
+test('what was left behind is asked to end all at once, and by force only then', async () => {
+  await using launcher = await launching();
+  const { workingDir } = launcher;
+  const stubborn = async (mark: string): Promise<number> => {
+    const script = "trap '' TERM; echo ready; while :; do sleep 600; done";
+    const child = spawn('sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    await once(child.stdout, 'data');
+    const pid = child.pid ?? 0;
+    const lines = [
+      { mark, owner: { pid: 1, birth: 'earlier' } },
+      { pid, birth: await findBirth(pid) },
+    ];
+    const note = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    await writeFile(path.join(workingDir, 'children', mark), note);
+    return pid;
+  };
+  const pids = await Promise.all(['stubborn1', 'stubborn2', 'stubborn3'].map(stubborn));
+  const kill = vi.spyOn(process, 'kill');
+  expect(await endLeftovers(workingDir, look)).toBe(3);
+  const signals = kill.mock.calls.filter(([pid]) => pids.includes(pid)).map(([, signal]) => signal);
+  kill.mockRestore();
+  expect(signals.slice(0, 4)).toEqual(['SIGTERM', 'SIGTERM', 'SIGTERM', 'SIGKILL']);
+  expect(await living(pids)).toEqual([]);
+});
+
 test('a child is noted before it starts', async () => {
   await using launcher = await launching();
   const seen = path.join(launcher.workingDir, 'seen');
