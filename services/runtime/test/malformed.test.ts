@@ -3,7 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { callHeader } from '../../contracts/bus/call.ts';
-import { malformedMessages } from './malformed.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { Conversation } from '../supervisor/conversation.ts';
+import { greet } from '../supervisor/greet.ts';
+import { listTools } from '../supervisor/tool-list.ts';
+import { malformedMessages, malformedValues } from './malformed.ts';
 import { Platform, script } from './platform.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -102,3 +106,41 @@ const results: Readonly<Record<string, unknown>> = {
   'tools/list': { tools: [{ name: 'echo', inputSchema: {} }] },
   'tools/call': { content: [{ type: 'text', text: 'done' }] },
 };
+
+const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo: {} };
+const listed = { tools: [{ name: 'a', inputSchema: { type: 'object' } }, { name: 'b' }], nextCursor: 'c' };
+
+test.each<[string, readonly string[], (conversation: Conversation) => Promise<unknown>]>([
+  ['the handshake', malformedValues(initialized), (conversation) => greet(conversation, '1', 1000)],
+  ['the list of tools', malformedValues(listed), (conversation) => listTools(conversation, 1000)],
+])('an odd answer to %s is understood or refused, and no mistake of ours', async (_name, answers, ask) => {
+  expect(answers.length).toBeGreaterThan(100);
+  for (const answer of answers) {
+    for (const kind of ['result', 'error']) {
+      const conversation = answering((id) => `{"jsonrpc":"2.0","id":${id},"${kind}":${answer}}`);
+      await ask(conversation).catch((error) => expect(error).toBeInstanceOf(SvcError));
+      conversation.close(new SvcError('unavailable', 'It is over.'));
+    }
+  }
+});
+
+/** With an MCP server that gives the same answer to every request, or says something that is none. */
+function answering(answer: (id: number) => string): Conversation {
+  const conversation: Conversation = new Conversation('odd', {
+    toolsChanged: () => {},
+    doubted: () => {},
+    garbage: (_sample, bug) => {
+      expect(bug).toBeUndefined();
+      conversation.close(new SvcError('unavailable', 'It makes no sense.'));
+    },
+  });
+  conversation.begin({
+    send(_message, about) {
+      if (about.kind === 'request') setImmediate(() => conversation.hear(Buffer.from(answer(about.id)), null));
+    },
+    forget() {},
+    lastWords: () => [],
+    stop: async () => {},
+  });
+  return conversation;
+}
