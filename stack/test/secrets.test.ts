@@ -124,12 +124,15 @@ describe('wherever the platform writes', () => {
 
   test('and was there to be written: the places where they stood say so', () => {
     const log = readFileSync(join(used.platform.installation.logsDir, 'runtime.log'), 'utf8');
-    const texts = { log, printed: used.platform.printed.join(''), errors: used.errors.join('') };
+    const texts = { log, printed: used.platform.printed.join('') };
+    const errors = used.errors.join('');
     for (const [name, text] of Object.entries(texts)) {
       expect([name, text.includes('the token is [secret]')]).toEqual([name, true]);
     }
     expect(log.includes('"level":"debug"')).toBe(true);
-    expect(texts.errors.includes('typo')).toBe(true);
+    expect(errors.includes('typo')).toBe(true);
+    // Agents are told that an MCP server failed, and none of what it printed.
+    expect([errors.includes('failing'), errors.includes('the token is')]).toEqual([true, false]);
   });
 });
 
