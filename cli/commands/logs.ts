@@ -63,7 +63,7 @@ export default class Logs extends SvcCommand {
       terminal.result(describeLogLine(line, terminal));
     }
     if (flags.json && !flags.follow) terminal.json({ lines: shown });
-    if (told === 0 && !flags.follow) terminal.talk('No lines.');
+    if (told === 0 && count > 0 && !flags.follow) terminal.talk('No lines.');
   }
 }
 

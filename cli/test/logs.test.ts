@@ -21,7 +21,7 @@ test('the last lines are as many as were asked for, also none', async () => {
   const { stdout } = await svc('logs', '-n', '2');
   expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/line 2$/), expect.stringMatching(/line 3$/)]);
   const none = await svc('logs', '-n', '0');
-  expect([none.stdout, none.code]).toEqual(['', 0]);
+  expect(none).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
 test('where no line is as asked for, that is said beside the result', async () => {
