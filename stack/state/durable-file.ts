@@ -26,6 +26,8 @@ export function writeDurably(path: string, text: string): void {
 
 /** Writes the file, whole or not at all, unless it exists; returns whether it did. Nothing that exists is ever overwritten. */
 export function writeIfAbsent(path: string, text: string, mode = 0o600): boolean {
+  // What is there needs no room on a full disk.
+  if (existsSync(path)) return false;
   const draft = writeDraft(path, text, { mode, durably: true });
   try {
     linkSync(draft, path);
