@@ -89,36 +89,38 @@ const refusals: Readonly<Record<string, Refusal>> = {
   'removeRole(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.role })),
   'removeRole(id)': notFound(() => ({ workspace: a.workspace, id: b.same.role })),
   'createSkill(workspace)': notFound(() => ({ workspace: b.workspace, input: { name: 's' } })),
-  'createSkill(input.tools.mcpServer)': [
-    'invalid_input',
-    () => ({ workspace: a.workspace, input: { name: 's', tools: [{ mcpServer: b.own, tool: 'echo' }] } }),
-  ],
+  'createSkill(input.tools.mcpServer)': notFound(() => ({
+    workspace: a.workspace,
+    input: { name: 's', tools: [{ mcpServer: b.own, tool: 'echo' }] },
+  })),
   'updateSkill(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.skill, input: { name: 's' } })),
   'updateSkill(id)': notFound(() => ({ workspace: a.workspace, id: b.same.skill, input: { name: 's' } })),
-  'updateSkill(input.tools.mcpServer)': [
-    'invalid_input',
-    () => ({ workspace: a.workspace, id: a.same.skill, input: { tools: [{ mcpServer: b.own, tool: 'echo' }] } }),
-  ],
+  'updateSkill(input.tools.mcpServer)': notFound(() => ({
+    workspace: a.workspace,
+    id: a.same.skill,
+    input: { tools: [{ mcpServer: b.own, tool: 'echo' }] },
+  })),
   'removeSkill(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.skill })),
   'removeSkill(id)': notFound(() => ({ workspace: a.workspace, id: b.same.skill })),
   'createMcpServer(workspace)': notFound(() => ({
     workspace: b.workspace,
     input: { name: 'm', launch: { command: 'true' } },
   })),
-  'createMcpServer(input.runtime)': [
-    'invalid_input',
-    () => ({ workspace: a.workspace, input: { name: 'm', launch: { command: 'true' }, runtime: b.own } }),
-  ],
+  'createMcpServer(input.runtime)': notFound(() => ({
+    workspace: a.workspace,
+    input: { name: 'm', launch: { command: 'true' }, runtime: b.own },
+  })),
   'updateMcpServer(workspace)': notFound(() => ({
     workspace: b.workspace,
     id: b.same.mcpServer,
     input: { enabled: false },
   })),
   'updateMcpServer(id)': notFound(() => ({ workspace: a.workspace, id: b.same.mcpServer, input: { enabled: false } })),
-  'updateMcpServer(input.runtime)': [
-    'invalid_input',
-    () => ({ workspace: a.workspace, id: a.same.mcpServer, input: { runtime: b.own } }),
-  ],
+  'updateMcpServer(input.runtime)': notFound(() => ({
+    workspace: a.workspace,
+    id: a.same.mcpServer,
+    input: { runtime: b.own },
+  })),
   'removeMcpServer(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.mcpServer })),
   'removeMcpServer(id)': notFound(() => ({ workspace: a.workspace, id: b.same.mcpServer })),
   'restartMcpServer(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.mcpServer })),

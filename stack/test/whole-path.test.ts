@@ -341,7 +341,7 @@ describe('an MCP server that does not start', () => {
     await until(async () => (await agent.text('list_skills')).includes('"gated-skill"'));
     const closed = await agent.text('list_skills', { query: 'gated-skill' });
     expect(closed).toContain('Not available');
-    expect(closed).toMatch(/"gated".*the gate is closed.*Repair:/s);
+    expect(closed).toMatch(/"gated".*exit code 1.*Repair:/s);
     await agent.text('load_skill', { skill: 'demos' });
     expect(await agent.text('echo', { message: 'not concerned' })).toBe('Echo: not concerned');
     // It is tried again by itself, and what it offers is there.
