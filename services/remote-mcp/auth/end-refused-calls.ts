@@ -17,6 +17,6 @@ async function recheck(checks: Checks, call: CallUnderWay): Promise<void> {
     refuseSuspended(await checks.authenticate(call.authorization));
   } catch (thrown) {
     if (thrown instanceof SvcError && (thrown.code === 'unauthenticated' || thrown.code === 'forbidden'))
-      call.abort(thrown);
+      call.end(thrown);
   }
 }

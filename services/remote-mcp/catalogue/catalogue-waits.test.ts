@@ -52,5 +52,6 @@ describe('a wait for a catalogue', () => {
     const waiting = waits.until(waitFor);
     waits.stop();
     await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(waits.until(waitFor)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

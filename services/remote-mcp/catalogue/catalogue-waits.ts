@@ -18,11 +18,13 @@ interface Wait {
 /** Who waits for a catalogue to be another than it is. */
 export class CatalogueWaits {
   readonly #waits = new Map<WorkspaceId, Set<Wait>>();
+  #isStopped = false;
 
   /** The catalogue as soon as it is so, else what it is when the time is over. Throws `cancelled`, and `unavailable` at a stop. */
   async until({ present, isSo, timeoutMs, signal }: WaitFor): Promise<Catalogue> {
     if (signal.aborted) throw cancelled();
     if (isSo(present)) return present;
+    if (this.#isStopped) throw stopped();
     const { promise, resolve, reject } = Promise.withResolvers<Catalogue>();
     let latest = present;
     const wait: Wait = {
@@ -52,8 +54,8 @@ export class CatalogueWaits {
 
   /** Nothing will change any more. */
   stop(): void {
-    const why = new SvcError('unavailable', 'This remote-mcp is being stopped.', { hint: 'Try again shortly.' });
-    for (const waits of this.#waits.values()) for (const wait of waits) wait.end(why);
+    this.#isStopped = true;
+    for (const waits of this.#waits.values()) for (const wait of waits) wait.end(stopped());
   }
 
   #of(workspace: WorkspaceId): Set<Wait> {
@@ -61,6 +63,10 @@ export class CatalogueWaits {
     this.#waits.set(workspace, known);
     return known;
   }
+}
+
+function stopped(): SvcError {
+  return new SvcError('unavailable', 'This remote-mcp is being stopped.', { hint: 'Try again shortly.' });
 }
 
 function cancelled(): SvcError {

@@ -94,6 +94,8 @@ describe('while an MCP server is being started', () => {
   test('what a call may be silent for is not less after the wait, because progress would renew that', async () => {
     const asked: RequestOptions[] = [];
     const another = await platform.startAnother({}, overheard(platform.hub, asked));
+    // It knows the catalogue, so the call waits for nothing but the start.
+    expect((await send(`${another.url}/mcp`, { ...agent(), body: rpc('tools/list') })).status).toBe(200);
     const { answer } = await waiting({ ...agent(), url: `${another.url}/mcp` }, { name: 'read' });
     await platform.runtime.report(files);
     expect((await answer).body.result.content).toEqual([{ type: 'text', text: 'done' }]);

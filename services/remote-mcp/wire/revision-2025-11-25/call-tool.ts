@@ -25,7 +25,7 @@ const callsMax = 256;
 
 /** `tools/call` (2025-11-25, "Tools"): a tool of our own, or one of an MCP server. */
 export async function callTool(platform: RemoteMcp, request: SessionRequest): Promise<void> {
-  const { message, answer } = request;
+  const { message, answer, principal, session } = request;
   const { name, arguments: args } = message.params;
   if (typeof name !== 'string') throw new SvcError('invalid_input', '"name" must be the name of a tool.');
   if (args !== undefined && !isObject(args)) throw new SvcError('invalid_input', '"arguments" must be an object.');
@@ -33,7 +33,10 @@ export async function callTool(platform: RemoteMcp, request: SessionRequest): Pr
   if (call === null) return answer.error(duplicateId(message.idText));
   const { signal } = call;
   try {
-    await carryOut(platform, request, { name, args: args ?? {}, signal });
+    const loading = platform.catalogues.of(principal.workspace);
+    const catalogue = loading instanceof Promise ? await loading : loading;
+    signal.throwIfAborted();
+    await carryOut(platform, request, { view: { catalogue, principal, session }, name, args, signal });
   } catch (thrown) {
     // Whoever ended the call knows why better than whatever failed because of it.
     const why: unknown = signal.aborted && thrown instanceof SvcError ? signal.reason : thrown;
@@ -45,30 +48,27 @@ export async function callTool(platform: RemoteMcp, request: SessionRequest): Pr
 }
 
 interface ToolCall {
+  readonly view: View & { readonly session: Session };
   readonly name: string;
-  readonly args: Params;
+  readonly args: Params | undefined;
   readonly signal: AbortSignal;
 }
 
-async function carryOut(platform: RemoteMcp, request: SessionRequest, { name, args, signal }: ToolCall): Promise<void> {
-  const { message, answer, principal, session } = request;
-  const loading = platform.catalogues.of(principal.workspace);
-  const catalogue = loading instanceof Promise ? await loading : loading;
-  signal.throwIfAborted();
-  const view = { catalogue, principal, session };
+function carryOut(platform: RemoteMcp, request: SessionRequest, call: ToolCall): Promise<void> | void {
+  const { view, name, args, signal } = call;
   const isConstant = isConstantTool(name);
   if (isConstant && name !== constantTools.callTool) {
-    return await callConstantTool(platform, request, { view, name, args });
+    return callConstantTool(platform, request, { view, name, args: args ?? {} });
   }
-  const members = memberTexts(message.paramsText) ?? new Map<string, string>();
+  const members = memberTexts(request.message.paramsText) ?? new Map<string, string>();
   const named = { view, signal, waitedMs: null };
-  if (!isConstant) return await callByName(platform, request, { ...named, name, members, isInner: false });
-  const inner = args.name;
+  if (!isConstant) return callByName(platform, request, { ...named, name, members, isInner: false });
+  const inner = args?.name;
   if (typeof inner !== 'string' || isConstantTool(inner)) {
     const words = 'Give the name of a tool of a skill: {"name": "…", "arguments": {…}}.';
-    return answer.result(formatToolText(failed(words)));
+    return request.answer.result(formatToolText(failed(words)));
   }
-  await callByName(platform, request, { ...named, name: inner, members: membersOfInnerCall(members), isInner: true });
+  return callByName(platform, request, { ...named, name: inner, members: membersOfInnerCall(members), isInner: true });
 }
 
 interface NamedCall {
@@ -83,14 +83,14 @@ interface NamedCall {
   readonly waitedMs: number | null;
 }
 
-async function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> {
+function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> | void {
   const { view, name, members, isInner, signal, waitedMs } = call;
   const found = resolveTool(view, name);
   switch (found.kind) {
     case 'callable':
-      return await forward(platform, request, { tool: found.tool, skill: found.skill, members, signal });
+      return forward(platform, request, { tool: found.tool, skill: found.skill, members, signal });
     case 'starting':
-      if (waitedMs === null) return await callWhenStarted(platform, request, call);
+      if (waitedMs === null) return callWhenStarted(platform, request, call);
       count(platform, request, found, { outcome: 'error', startedAt: performance.now() - waitedMs });
       return request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill, waitedMs))));
     case 'unavailable':
