@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectToBackend } from '../../stack/backend-client.ts';
-import { status } from '../../stack/lifecycle/status.ts';
 import { openTrial, until } from '../../stack/lifecycle/test/trial.ts';
 import { readRecord } from '../../stack/state/platform-record.ts';
 import { startTimeOf } from '../../stack/state/process-identity.ts';
@@ -18,7 +17,9 @@ test('a terminal that is closed, which its shell tells too, stops the platform w
   const { dir } = installation;
   const child = spawn(process.execPath, [svcFile, 'up', '--foreground'], { cwd: dir, stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', (...how) => resolve(how)));
-  await until(async () => (await status({ installation })).state === 'running');
+  const log = join(installation.logsDir, 'platform.log');
+  const hasNoted = (message: string) => existsSync(log) && readFileSync(log, 'utf8').includes(`"${message}"`);
+  await until(() => hasNoted('started'));
   const pidFile = join(dir, 'child.pid');
   // Neither the end of its input nor a friendly word ends it: it has to be killed.
   const program = `
@@ -36,7 +37,7 @@ test('a terminal that is closed, which its shell tells too, stops the platform w
   );
   await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
   child.kill('SIGHUP');
-  await until(() => readFileSync(join(installation.logsDir, 'platform.log'), 'utf8').includes('"stopping"'));
+  await until(() => hasNoted('stopping'));
   child.kill('SIGHUP');
   expect(await ended).toEqual([0, null]);
   expect(startTimeOf(Number(readFileSync(pidFile, 'utf8')))).toBeNull();
