@@ -112,7 +112,11 @@ export class ChildChannel implements Channel {
         else listener.lost(id, new SvcError('too_large', tooLarge(name, bytes)));
       },
     });
-    readFairly(this.#child.stdout, (chunk) => lines.push(chunk));
+    readFairly(
+      this.#child.stdout,
+      (chunk) => lines.push(chunk),
+      () => lines.isDropping,
+    );
     this.#child.stdout.on('end', () => lines.end());
   }
 

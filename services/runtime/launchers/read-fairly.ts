@@ -2,9 +2,14 @@ import type { Readable } from 'node:stream';
 
 /**
  * Reads a stream so that handling it never takes more than a share of the process's time: one MCP server that writes without
- * end is held back by its own pipe and slows nobody else. The timer is gone when the stream is.
+ * end is held back by its own pipe and slows nobody else. What `isUseless` is taken in a chunk at a time, because even memory that is let
+ * go at once costs everybody. The timer is gone when the stream is.
  */
-export function readFairly(stream: Readable, handle: (chunk: Buffer) => void): void {
+export function readFairly(
+  stream: Readable,
+  handle: (chunk: Buffer) => void,
+  isUseless: () => boolean = () => false,
+): void {
   let windowStart = 0;
   let spentMs = 0;
   let pause: NodeJS.Timeout | undefined;
@@ -17,7 +22,7 @@ export function readFairly(stream: Readable, handle: (chunk: Buffer) => void): v
       spentMs = 0;
     }
     spentMs += after - before;
-    if (spentMs < shareMs) return;
+    if (spentMs < shareMs && !isUseless()) return;
     stream.pause();
     pause = setTimeout(() => stream.resume(), windowMs - shareMs);
   });

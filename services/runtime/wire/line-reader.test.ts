@@ -21,6 +21,22 @@ test('lines come out whole, however the stream was cut', () => {
   expect(readAll(['on', 'e\n', '\nthr', 'ee €\r\nla', 'st']).lines).toEqual(whole);
 });
 
+test('a long line of small and large parts is put together in their order', () => {
+  const text = Array.from({ length: 60_000 }, (_, i) => `${i},`).join('');
+  const sizes = [1, 10, 5000, 3, 4096, 4095, 70_000, 2, 100, 65_536, 9];
+  const parts: string[] = [];
+  for (let at = 0, i = 0; at < text.length; i++) {
+    const size = sizes[i % sizes.length] ?? 1;
+    parts.push(text.slice(at, at + size));
+    at += size;
+  }
+  expect(readAll([...parts, '\nnext\n'], 1_000_000).lines).toEqual([text, 'next']);
+  const { overlong } = readAll([...parts, '\n'], 200_000);
+  expect(overlong.map(({ bytes, head, tail }) => [bytes, head.toString(), tail.toString()])).toEqual([
+    [text.length, text.slice(0, 256), text.slice(-256)],
+  ]);
+});
+
 test('a line of the largest size passes and one byte more does not', () => {
   const { lines, overlong } = readAll([`${'a'.repeat(10)}\n`, 'b'.repeat(5), `${'b'.repeat(6)}\n`, 'c\n'], 10);
   expect(lines).toEqual(['a'.repeat(10), 'c']);

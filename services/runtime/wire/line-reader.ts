@@ -14,22 +14,32 @@ export interface OverlongLine {
 const newline = 10;
 /** Enough of either end to find the id of a JSON-RPC response. */
 const endBytes = 256;
-const firstCapacityBytes = 64 * 1024;
+/** Less than this is copied together, so that a line that comes byte by byte is no heap of tiny buffers. */
+const smallBytes = 4096;
+const blockBytes = 64 * 1024;
 
 /**
- * Cuts a byte stream into lines. A line inside one chunk is passed on without a copy; a longer one grows in a buffer that
- * doubles, so that neither a huge line nor one that comes byte by byte costs more than twice its length.
+ * Cuts a byte stream into lines. A line inside one chunk is passed on without a copy; one of several chunks is put together when it is
+ * whole, and one that gets too long is let go without having been copied at all.
  */
 export class LineReader {
   readonly #lineMaxBytes: number;
   readonly #sink: LineSink;
-  #held: Buffer | null = null;
+  #pieces: Buffer[] = [];
   #heldBytes = 0;
+  /** Where small parts are copied together: a piece to be, filled up to `#blockUsed`. */
+  #block: Buffer | null = null;
+  #blockUsed = 0;
   #overlong: { head: Buffer; tail: Buffer; bytes: number } | null = null;
 
   constructor(lineMaxBytes: number, sink: LineSink) {
     this.#lineMaxBytes = lineMaxBytes;
     this.#sink = sink;
+  }
+
+  /** What comes now is part of a line that was let go. */
+  get isDropping(): boolean {
+    return this.#overlong !== null;
   }
 
   push(chunk: Buffer): void {
@@ -52,48 +62,70 @@ export class LineReader {
   }
 
   #finish(rest: Buffer): void {
-    if (this.#overlong === null && this.#held === null && rest.length <= this.#lineMaxBytes) {
+    if (this.#overlong === null && this.#heldBytes === 0 && rest.length <= this.#lineMaxBytes) {
       this.#sink.line(rest);
       return;
     }
     if (rest.length > 0) this.#keep(rest);
-    const { held, overlong } = { held: this.#held, overlong: this.#overlong };
-    const bytes = this.#heldBytes;
-    this.#held = null;
-    this.#heldBytes = 0;
+    const overlong = this.#overlong;
     this.#overlong = null;
     if (overlong !== null) this.#sink.overlong(overlong);
-    else if (held !== null) this.#sink.line(held.subarray(0, bytes));
+    else this.#sink.line(this.#takeHeld());
   }
 
   #keep(part: Buffer): void {
     if (this.#overlong !== null) {
       this.#overlong.bytes += part.length;
       this.#overlong.tail = lastBytes(this.#overlong.tail, part);
-      return;
-    }
-    if (this.#heldBytes + part.length > this.#lineMaxBytes) {
+    } else if (this.#heldBytes + part.length > this.#lineMaxBytes) {
       this.#letGo(part);
-      return;
+    } else {
+      this.#heldBytes += part.length;
+      if (part.length < smallBytes) this.#copyTogether(part);
+      else this.#addPiece(part);
     }
-    const wanted = this.#heldBytes + part.length;
-    if (this.#held === null || this.#held.length < wanted) {
-      const capacity = Math.max(wanted, 2 * (this.#held?.length ?? 0), firstCapacityBytes);
-      const grown = Buffer.allocUnsafeSlow(Math.min(capacity, Math.max(wanted, this.#lineMaxBytes)));
-      this.#held?.copy(grown, 0, 0, this.#heldBytes);
-      this.#held = grown;
+  }
+
+  #addPiece(part: Buffer): void {
+    this.#closeBlock();
+    this.#pieces.push(part);
+  }
+
+  #copyTogether(part: Buffer): void {
+    if (this.#block === null || this.#blockUsed + part.length > this.#block.length) {
+      this.#closeBlock();
+      this.#block = Buffer.allocUnsafeSlow(blockBytes);
     }
-    part.copy(this.#held, this.#heldBytes);
-    this.#heldBytes = wanted;
+    this.#blockUsed += part.copy(this.#block, this.#blockUsed);
+  }
+
+  #closeBlock(): void {
+    if (this.#block !== null) this.#pieces.push(this.#block.subarray(0, this.#blockUsed));
+    this.#block = null;
+    this.#blockUsed = 0;
+  }
+
+  #takePieces(): readonly Buffer[] {
+    this.#closeBlock();
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    this.#heldBytes = 0;
+    return pieces;
+  }
+
+  #takeHeld(): Buffer {
+    const pieces = this.#takePieces();
+    const [only] = pieces;
+    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
   }
 
   #letGo(part: Buffer): void {
-    const held = this.#held?.subarray(0, this.#heldBytes) ?? Buffer.alloc(0);
-    const head = Buffer.concat([held.subarray(0, endBytes), part.subarray(0, endBytes)]).subarray(0, endBytes);
-    const tail = lastBytes(held.subarray(-endBytes), part);
-    this.#overlong = { head, tail, bytes: held.length + part.length };
-    this.#held = null;
-    this.#heldBytes = 0;
+    const bytes = this.#heldBytes + part.length;
+    const pieces = [...this.#takePieces(), part];
+    const head = Buffer.concat(pieces.map((piece) => piece.subarray(0, endBytes))).subarray(0, endBytes);
+    const tail = Buffer.concat(pieces.map((piece) => piece.subarray(-endBytes))).subarray(-endBytes);
+    // Copies of the ends alone: a view would keep all of it.
+    this.#overlong = { head: Buffer.from(head), tail: Buffer.from(tail), bytes };
   }
 }
 
