@@ -32,7 +32,7 @@ type Hub = NonNullable<Parameters<StartService>[1]['hub']>;
 /** Longest time that a healthy service takes until it is ready, many times over. */
 const readyTimeoutMs = 30_000;
 
-/** Starts the bus, then the backend and its identities, then everything that needs them. Throws a `StartFailure`. */
+/** Starts the bus, then the backend and its identities, then what needs them, and at last the agents' address. Throws a `StartFailure`. */
 export async function startPlatform({ plan, env, logs, onEvent, signal }: PlatformOptions): Promise<Platform> {
   const { addresses, definition, environment, installation, secrets, version } = plan;
   const stops: { readonly part: string; readonly stop: () => Promise<void> }[] = [];
@@ -71,14 +71,17 @@ export async function startPlatform({ plan, env, logs, onEvent, signal }: Platfo
     await step('platform', 'register its identities', () =>
       registerIdentities({ backend, definition, secrets, signal }),
     );
+    // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
+    const loading = import('../../services/remote-mcp/start.ts');
+    loading.catch(() => undefined);
     const dependants = [
-      start('remote-mcp', hub, async () => (await import('../../services/remote-mcp/start.ts')).startRemoteMcp),
       start('runtime', hub, async () => (await import('../../services/runtime/start.ts')).startRuntime),
       start('frontend', hub, async () => (await import('../../services/frontend/start.ts')).startFrontend),
     ];
     // All of them, so that none is still starting when what was started is stopped.
     const failed = (await Promise.allSettled(dependants)).find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
+    await start('remote-mcp', hub, async () => (await loading).startRemoteMcp);
     return { stop };
   } catch (error) {
     await stop();

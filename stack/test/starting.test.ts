@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { misbehaving } from './foreign-servers.ts';
 import { Platform, startTimeoutMs } from './platform.ts';
 
@@ -24,4 +26,27 @@ test('right after svc up, an MCP server that takes two seconds to start has its 
   expect(said).toBe('again');
   const { mcpServers } = await platform.svc('server', 'list');
   expect(mcpServers).toMatchObject([{ status: 'Connected', restarts: 0 }]);
+});
+
+test('who calls again and again until the address is back is not shown a platform that is half there', async () => {
+  await using platform = await Platform.start();
+  const delay = join(platform.folder, 'delay');
+  writeFileSync(delay, '0');
+  await platform.addServer('slow', [...misbehaving('slow-start'), delay]);
+  const skill = await platform.addSkill('all', ['slow/echo']);
+  await platform.addRole('All', ['all']);
+  const key = await platform.addKey('agent');
+  const url = `${platform.mcpUrl}?skillIds=${skill}`;
+  const session = await openSession(url, key);
+  const body = rpc('tools/call', { name: 'echo', arguments: { text: 'again' } });
+  const firstAnswer = async () => {
+    for (;;) {
+      const answer = await send(url, { key, session, body }).catch(() => null);
+      if (answer !== null) return answer;
+      await pause(5);
+    }
+  };
+  await platform.svc('down');
+  const [answer] = await Promise.all([firstAnswer(), platform.svc('up')]);
+  expect([answer.status, answer.body.result]).toEqual([200, { content: [{ type: 'text', text: 'again' }] }]);
 });
