@@ -1,12 +1,11 @@
 import type { Principal } from '../../contracts/bus/messages.ts';
-import { SvcError } from '../../contracts/errors.ts';
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
 import type { EventStream } from '../http/event-stream.ts';
+import { Room } from './room.ts';
 import type { Session } from './session.ts';
 
 /** A client that lost its connection opens a new stream before the old one is known to be dead; the oldest gives way. */
 const perSessionMax = 4;
-/** Held by one remote-mcp; and of one key, so that no agent takes all. */
 const streamsMax = 10_000;
 const streamsPerKeyMax = 2000;
 /** Shorter than the idle time of any proxy that people use. */
@@ -22,9 +21,11 @@ export interface OpenStream {
 /** The streams that clients opened with GET, to hear what belongs to none of their requests. */
 export class SessionStreams {
   readonly #ofSession = new Map<SessionId, OpenStream[]>();
-  readonly #countOfKey = new Map<KeyId, number>();
+  readonly #room = new Room({
+    ...{ what: 'streams', max: streamsMax, perKeyMax: streamsPerKeyMax },
+    hint: 'Close streams that nobody reads; all else works without one.',
+  });
   readonly #onListening: (workspace: WorkspaceId) => void;
-  #count = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** `onListening` is called again and again for every workspace whose changes somebody waits for. */
@@ -37,11 +38,7 @@ export class SessionStreams {
   }
 
   checkRoom(key: KeyId): void {
-    const isFull = this.#count >= streamsMax;
-    if (!isFull && (this.#countOfKey.get(key) ?? 0) < streamsPerKeyMax) return;
-    throw new SvcError('rate_limited', isFull ? 'Too many streams are open.' : 'This key has too many open streams.', {
-      hint: 'Close streams that nobody reads; all else works without one.',
-    });
+    this.#room.check(key);
   }
 
   add(opened: OpenStream): void {
@@ -49,8 +46,7 @@ export class SessionStreams {
     const others = this.#ofSession.get(session.id) ?? [];
     if (others.length >= perSessionMax) others[0]?.stream.end();
     this.#ofSession.set(session.id, [...others, opened]);
-    this.#count++;
-    this.#countOfKey.set(principal.key, (this.#countOfKey.get(principal.key) ?? 0) + 1);
+    this.#room.take(principal.key);
     opened.stream.onClose(() => this.#remove(opened));
   }
 
@@ -115,13 +111,9 @@ export class SessionStreams {
 
   #remove(closed: OpenStream): void {
     const { id } = closed.session;
-    const { key } = closed.principal;
     const left = (this.#ofSession.get(id) ?? []).filter((opened) => opened !== closed);
     if (left.length > 0) this.#ofSession.set(id, left);
     else this.#ofSession.delete(id);
-    this.#count--;
-    const leftOfKey = (this.#countOfKey.get(key) ?? 1) - 1;
-    if (leftOfKey > 0) this.#countOfKey.set(key, leftOfKey);
-    else this.#countOfKey.delete(key);
+    this.#room.leave(closed.principal.key);
   }
 }

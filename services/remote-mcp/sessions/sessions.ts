@@ -5,6 +5,7 @@ import { findSessionId, type KeyId, newSessionId, type SessionId } from '../../c
 import type { Bucket, Entry } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
+import { Room } from './room.ts';
 import { Session } from './session.ts';
 import type { SessionMessages } from './session-messages.ts';
 import { formatRecord, parseRecord, type SessionState } from './session-record.ts';
@@ -23,7 +24,7 @@ export interface SessionsOptions {
 /** What a change may change. */
 export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 
-/** Sessions held by one remote-mcp, at about a kilobyte each; and of one key, so that no agent takes all. */
+/** At about a kilobyte each. */
 const sessionsMax = 100_000;
 const sessionsPerKeyMax = 20_000;
 /** Parts of the idle timeout: a session in use is due to be written down after a quarter, and all are written within an eighth. */
@@ -47,7 +48,10 @@ interface Reading {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #held = new Map<SessionId, Session>();
-  readonly #heldOfKey = new Map<KeyId, number>();
+  readonly #room = new Room({
+    ...{ what: 'sessions', max: sessionsMax, perKeyMax: sessionsPerKeyMax },
+    hint: 'End sessions that are no longer used (HTTP DELETE); idle ones end by themselves.',
+  });
   readonly #readings = new Map<SessionId, Reading>();
   readonly #sweepEveryMs: number;
   /** Counts connections to the bus. */
@@ -64,7 +68,7 @@ export class Sessions {
   }
 
   async open(principal: Principal, state: Omit<SessionState, 'seenAt'>): Promise<Session> {
-    this.#checkRoom(principal.key);
+    this.#room.check(principal.key);
     const opened = { ...state, seenAt: Date.now() };
     const names = { id: newSessionId(), key: principal.key, workspace: principal.workspace };
     const session = new Session(names, opened, { revision: 0, epoch: this.#epoch });
@@ -112,9 +116,7 @@ export class Sessions {
     if (session === undefined) return;
     session.endCalls();
     this.#held.delete(id);
-    const left = (this.#heldOfKey.get(session.key) ?? 1) - 1;
-    if (left > 0) this.#heldOfKey.set(session.key, left);
-    else this.#heldOfKey.delete(session.key);
+    this.#room.leave(session.key);
     this.#options.onDrop(id);
   }
 
@@ -170,7 +172,7 @@ export class Sessions {
     }
     const saved = { revision: entry.revision, epoch };
     if (held !== undefined) held.adopt(record, saved);
-    else this.#checkRoom(key);
+    else this.#room.check(key);
     const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
     session.seenAt = Math.max(session.seenAt, now);
     if (held === undefined) this.#hold(session);
@@ -235,19 +237,7 @@ export class Sessions {
 
   #hold(session: Session): void {
     this.#held.set(session.id, session);
-    this.#heldOfKey.set(session.key, (this.#heldOfKey.get(session.key) ?? 0) + 1);
-  }
-
-  #checkRoom(key: KeyId): void {
-    const isFull = this.#held.size >= sessionsMax;
-    if (!isFull && (this.#heldOfKey.get(key) ?? 0) < sessionsPerKeyMax) return;
-    throw new SvcError(
-      'rate_limited',
-      isFull ? 'Too many sessions are open.' : 'This key has too many open sessions.',
-      {
-        hint: 'End sessions that are no longer used (HTTP DELETE); idle ones end by themselves.',
-      },
-    );
+    this.#room.take(session.key);
   }
 
   #bucket(): Bucket {
