@@ -2,6 +2,7 @@ import type { Reason, ReportedTool } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import { isObject } from '../wire/read-message.ts';
+import { writeJson } from '../wire/write-message.ts';
 import type { Conversation } from './conversation.ts';
 
 /** What an MCP server offers, and what of it could not be taken. */
@@ -58,7 +59,7 @@ class Collected {
 
   add(tool: unknown): void {
     const name = isObject(tool) && typeof tool.name === 'string' ? tool.name : '';
-    const definition = write(tool);
+    const definition = writeJson(tool);
     if (definition === null) {
       this.refuse(name, 'it is nested too deeply');
       return;
@@ -98,15 +99,6 @@ class Collected {
       message: `Not all of its tools can be used: left out are ${this.#firstRefused}${others}.`,
       repair: 'Correct the MCP server, or have it list fewer tools.',
     };
-  }
-}
-
-/** Null where it is nested so deeply that it can be read but not written. */
-function write(tool: unknown): string | null {
-  try {
-    return JSON.stringify(tool);
-  } catch {
-    return null;
   }
 }
 

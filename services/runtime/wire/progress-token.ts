@@ -1,4 +1,5 @@
 import { isObject } from './read-message.ts';
+import { writeJson } from './write-message.ts';
 
 /**
  * Progress tokens must be unique among what an MCP server is doing (MCP 2025-11-25, "Progress"), and one shared MCP server serves
@@ -21,15 +22,8 @@ export function replaceToken(params: Uint8Array, token: string): ReplacedToken |
     restore: (notification) => {
       const message: unknown = JSON.parse(Buffer.from(notification).toString('utf8'));
       if (!isObject(message) || !isObject(message.params)) return notification;
-      return write({ ...message, params: { ...message.params, progressToken: own } });
+      const text = writeJson({ ...message, params: { ...message.params, progressToken: own } });
+      return text === null ? null : Buffer.from(text);
     },
   };
-}
-
-function write(message: unknown): Uint8Array | null {
-  try {
-    return Buffer.from(JSON.stringify(message));
-  } catch {
-    return null; // What is read without recursion is written with it.
-  }
 }

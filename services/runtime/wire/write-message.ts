@@ -15,6 +15,15 @@ export function writeAnswer(id: string | number, answer: { result: unknown } | {
   return Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
 }
 
+/** JSON text of what an MCP server sent; null where it is nested so deeply that it can be read, which takes no recursion, but not written. */
+export function writeJson(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return null;
+  }
+}
+
 /** A method as it may stand inside a JSON text without escaping: every method of every revision is of this shape. */
 export function isMethod(text: string): boolean {
   return /^[A-Za-z0-9_$./-]{1,128}$/.test(text);
