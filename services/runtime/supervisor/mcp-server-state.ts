@@ -1,5 +1,6 @@
 import { type Health, type Reason, type ServerStatus, startingCode } from '../../contracts/bus/messages.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
+import type { PingOutcome } from './instance.ts';
 
 /** Where an MCP server of this process stands. */
 export type State = Past &
@@ -51,7 +52,7 @@ export type Event =
 /** It was asked whether it is there, while it had so many calls under way and had said nothing for so long. */
 export interface Ping {
   readonly kind: 'ping';
-  readonly outcome: 'prompt' | 'slow' | 'none';
+  readonly outcome: PingOutcome;
   readonly inFlight: number;
   readonly silentForMs: number;
 }
