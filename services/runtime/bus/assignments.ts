@@ -135,21 +135,30 @@ export class Assignments {
     const { homes, supervisor } = this.#options;
     const running = new Set(supervisor.ids);
     const idle = (await homes.of(runtime)).filter((id) => !running.has(id) && !this.#removing.has(id));
-    const next = idle.findIndex((id) => id > this.#lastAsked);
-    const asked = [...idle.slice(Math.max(0, next)), ...idle.slice(0, Math.max(0, next))].slice(0, homesMax);
+    const later = idle.filter((id) => id > this.#lastAsked);
+    const asked = [...later, ...idle.filter((id) => id <= this.#lastAsked)].slice(0, homesMax);
     this.#lastAsked = asked.at(-1) ?? '';
     return asked;
   }
 
   #removeHome(runtime: RuntimeId, mcpServer: McpServerId): void {
+    const removing = this.#removeOnceEnded(runtime, mcpServer);
+    this.#removing.set(
+      mcpServer,
+      removing.finally(() => this.#removing.delete(mcpServer)),
+    );
+  }
+
+  /** Never rejects: a home that stays is asked about again. */
+  async #removeOnceEnded(runtime: RuntimeId, mcpServer: McpServerId): Promise<void> {
     const { homes, logger, supervisor } = this.#options;
-    const removed = supervisor
-      .ended(mcpServer)
-      .then(() => homes.remove(runtime, mcpServer))
-      .then(() => logger.info({ mcpServer }, 'removed the home of an MCP server that is no more'))
-      .catch((err: unknown) => logger.warn({ err, mcpServer }, 'could not remove the home of an MCP server'))
-      .then(() => void this.#removing.delete(mcpServer));
-    this.#removing.set(mcpServer, removed);
+    try {
+      await supervisor.ended(mcpServer);
+      await homes.remove(runtime, mcpServer);
+      logger.info({ mcpServer }, 'removed the home of an MCP server that is no more');
+    } catch (err) {
+      logger.warn({ err, mcpServer }, 'could not remove the home of an MCP server');
+    }
   }
 }
 
