@@ -86,38 +86,39 @@ async function forgetful(again: Answer) {
 const params = (i: number) => ({ name: 'echo', arguments: { i } });
 
 describe('while a lost session is begun anew', () => {
-  test('calls wait for it', async () => {
+  /** A first call has found the session forgotten, and the second `initialize` gets no answer until it is released. */
+  async function heldUp() {
+    const stack = new AsyncDisposableStack();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { server, forget, askedAgain } = await forgetful(() => released);
-    using _server = server;
-    await using user = await User.open(server);
+    stack.use(server);
+    const user = stack.use(await User.open(server));
     await user.ask('ping').answer;
     forget();
     const first = user.ask('tools/call', params(1));
     await askedAgain;
+    const sent = () => server.asked.filter(({ message }) => message?.method === 'tools/call');
+    return { user, first, release, sent, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  }
+
+  test('calls wait for it', async () => {
+    await using held = await heldUp();
+    const { user, first, release } = held;
     const second = user.ask('tools/call', params(2));
     release();
     expect(await first.answer).toContain('{\\"i\\":1}');
     expect(await second.answer).toContain('{\\"i\\":2}');
-    const sent = server.asked.filter(({ message }) => message?.method === 'tools/call');
-    expect(sent.map(({ headers }) => headers['mcp-session-id'])).toEqual(['first', 'second', 'second']);
+    expect(held.sent().map(({ headers }) => headers['mcp-session-id'])).toEqual(['first', 'second', 'second']);
   });
 
   test('a call that is given up is not sent any more', async () => {
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { server, forget, askedAgain } = await forgetful(() => released);
-    using _server = server;
-    await using user = await User.open(server);
-    await user.ask('ping').answer;
-    forget();
-    const first = user.ask('tools/call', params(1));
-    await askedAgain;
+    await using held = await heldUp();
+    const { user, first, release } = held;
     user.forget(user.ask('tools/call', params(2)).id);
     const last = user.ask('tools/call', params(3));
     release();
     await Promise.all([first.answer, last.answer]);
-    const sent = server.asked.filter(({ message }) => message?.method === 'tools/call');
-    const given = sent.map(({ message }) => JSON.stringify(message?.params?.arguments));
+    const given = held.sent().map(({ message }) => JSON.stringify(message?.params?.arguments));
     expect(given.toSorted()).toEqual(['{"i":1}', '{"i":1}', '{"i":3}']);
   });
 

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
 import { callHeader } from '../../contracts/bus/call.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { Conversation } from '../supervisor/conversation.ts';
 import { greet } from '../supervisor/greet.ts';
 import { listTools } from '../supervisor/tool-list.ts';
+import { event, eventStream, httpMcpServer } from './http-mcp-server.ts';
 import { malformedMessages, malformedValues } from './malformed.ts';
 import { Platform, script } from './platform.ts';
 
@@ -63,49 +62,25 @@ test('whatever an MCP server over HTTP sends, with an answer or unasked, all oth
 
 /** Sends the malformed messages as events, on the stream of a call before its answer and on the stream for what is unasked. */
 async function oddOverHttp() {
-  const listening = Promise.withResolvers<NodeJS.WritableStream>();
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    if (request.method === 'GET') {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-      listening.resolve(response);
-      return;
+  const listening = Promise.withResolvers<ServerResponse>();
+  const server = await httpMcpServer(async ({ id, method, params }, _request, response) => {
+    if (method !== 'GET' && method !== 'tools/call') return;
+    response.writeHead(200, eventStream).flushHeaders();
+    if (method === 'GET') return listening.resolve(response);
+    const { arguments: given, _meta } = params as {
+      arguments: { portion: number };
+      _meta?: { progressToken: unknown };
+    };
+    const token = JSON.stringify(_meta?.progressToken ?? null);
+    for (const line of portions[given.portion] ?? []) {
+      const odd = `data: ${line.replaceAll('"@id"', String(id)).replaceAll('"@token"', token)}\n\n`;
+      response.write(odd);
+      (await listening.promise).write(odd);
     }
-    const { id, method, params } = JSON.parse(body === '' ? '{}' : body);
-    if (id === undefined) return void response.writeHead(202).end();
-    const result = results[method] ?? {};
-    if (method !== 'tools/call') {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const token = JSON.stringify(params._meta?.progressToken ?? null);
-    for (const line of portions[params.arguments.portion] ?? []) {
-      const event = `data: ${line.replaceAll('"@id"', id).replaceAll('"@token"', token)}\n\n`;
-      response.write(event);
-      (await listening.promise).write(event);
-    }
-    response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+    response.end(event({ id, result: { content: [{ type: 'text', text: 'done' }] } }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    listening: listening.promise,
-    launch: { kind: 'http' as const, url: `http://127.0.0.1:${port}/mcp`, headers: {} },
-    [Symbol.dispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { launch: server.launch(), listening: listening.promise, [Symbol.dispose]: server.close };
 }
-
-const results: Readonly<Record<string, unknown>> = {
-  initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: {} },
-  'tools/list': { tools: [{ name: 'echo', inputSchema: {} }] },
-  'tools/call': { content: [{ type: 'text', text: 'done' }] },
-};
 
 const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo: {} };
 const listed = { tools: [{ name: 'a', inputSchema: { type: 'object' } }, { name: 'b' }], nextCursor: 'c' };
