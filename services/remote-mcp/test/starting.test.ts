@@ -23,7 +23,7 @@ let platform: Platform;
 let workspace: TestWorkspace;
 let files: McpServerId;
 let more: McpServerId;
-let key: { id: never; text: string };
+let key: { text: string };
 let session: string;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   files = await workspace.mcpServer('files', [tool('read')]);
   more = await workspace.mcpServer('more', [tool('write')]);
   await workspace.role('All', [await workspace.skill('both', ['files/read', 'more/write'])]);
-  key = (await workspace.key('agent')) as never;
+  key = await workspace.key('agent');
   session = await openSession(platform.mcpUrl, key.text);
   platform.runtime.answer(async () => result({ content: [{ type: 'text', text: 'done' }] }));
 });
