@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { infrastructure, variables } from '../../services/contracts/env/variables.ts';
-import { type Requirement, requirements } from './requirements.ts';
+import type { Requirement } from './requirement.ts';
+import { requirements } from './requirements.ts';
 
 const repository = join(import.meta.dirname, '../..');
 

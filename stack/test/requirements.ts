@@ -1,46 +1,40 @@
-/**
- * Every table row, numbered rule and variable of the specification's parts 1 to 9, and every variable of our own, with the tests that show it,
- * or the words "later: …" with what it waits for. requirements.test.ts fails where a row has neither, or names a test that is not there.
- */
-export interface Requirement {
-  /** Part and place in the specification; `additions` are the architecture's, section 11. */
-  readonly id: string;
-  readonly says: string;
-  /** `file: title` of tests, or `later: …`. For a variable the test changes it and observes the running service. */
-  readonly shown: readonly string[] | `later: ${string}`;
-}
+import {
+  agentSessions,
+  authorizationServer,
+  backendServer,
+  boot,
+  dgraph,
+  files,
+  frontend,
+  mail,
+  nats,
+  type Requirement,
+  runtimeBus,
+  transport,
+  variablesTest,
+} from './requirement.ts';
+import { variableRequirements } from './variable-requirements.ts';
 
 const wholePath = 'stack/test/whole-path.test.ts';
 const keysAndErrors = 'stack/test/keys-and-errors.test.ts';
 const agentIsolation = 'services/remote-mcp/test/isolation.test.ts';
-const variablesTest = 'stack/test/variables.test.ts';
 const agentKeys = 'services/remote-mcp/test/keys.test.ts';
 const agentSkills = 'services/remote-mcp/test/skills.test.ts';
-const agentSessions = 'services/remote-mcp/test/sessions.test.ts';
 const agentCalls = 'services/remote-mcp/test/calls.test.ts';
-const transport = 'services/remote-mcp/test/transport.test.ts';
 const backendKeys = 'services/backend/keys/keys.test.ts';
 const backendStatus = 'services/backend/test/status.test.ts';
-const backendServer = 'services/backend/test/server.test.ts';
-const boot = 'services/backend/test/boot.test.ts';
 const admission = 'services/backend/runtimes/admission.test.ts';
-const runtimeBus = 'services/runtime/test/bus.test.ts';
 const runtimeCalls = 'services/runtime/test/calls.test.ts';
-const commands = 'services/backend/test/commands.test.ts';
-const secrets = 'services/backend/secrets/secrets.test.ts';
 const envCheck = 'services/contracts/env/check.test.ts';
-const frontend = 'services/frontend/frontend.test.ts';
 const keyText = 'services/contracts/keys.test.ts';
 
 const webApplication = 'later: comes with the web application';
-const authorizationServer = 'later: comes with the authorization server';
 const integrations = 'later: comes with integrations';
-const mail = 'later: comes with invitations, the first thing that sends mail';
-const files = 'later: comes with files';
-const nats = 'later: comes with NATS as the bus';
-const dgraph = 'later: comes with Dgraph as the graph';
-const telemetry = 'later: comes with metrics and traces';
 
+/**
+ * Every table row and numbered rule of the specification's parts 1 to 9, and every variable, with the tests that show it, or the words
+ * "later: …" with what it waits for. requirements.test.ts fails where a row has neither, or names a test that is not there.
+ */
 export const requirements: readonly Requirement[] = [
   // 1. What the service does
   {
@@ -319,248 +313,7 @@ export const requirements: readonly Requirement[] = [
 
   // 8. Limits and variables
   { id: '8.file-access', says: 'File access is limited to SVC_ALLOWED_PATHS', shown: files },
-  { id: '8.backend.PORT', says: 'HTTP port', shown: [`${variablesTest}: backend PORT`] },
-  {
-    id: '8.backend.PRIVATE_GRAPHDB_URL',
-    says: 'Graph endpoint',
-    shown: [`${variablesTest}: backend PRIVATE_GRAPHDB_URL`],
-  },
-  { id: '8.backend.BUS_SERVERS', says: 'Bus address', shown: [`${boot}: on a bus that is not there`] },
-  {
-    id: '8.backend.PUBLIC_BUS_SERVERS',
-    says: 'Bus list advertised to external runtimes',
-    shown: [`${variablesTest}: backend PUBLIC_BUS_SERVERS`],
-  },
-  {
-    id: '8.backend.ENCRYPTION_KEY',
-    says: 'Secret-encryption key',
-    shown: [`${boot}: with an encryption key that its records are not encrypted with`],
-  },
-  { id: '8.backend.JWT_PRIVATE_KEY_PATH', says: 'Private key', shown: [`${boot}: without its signing keys`] },
-  { id: '8.backend.JWT_PUBLIC_KEY_PATH', says: 'Public key', shown: [`${boot}: without its signing keys`] },
-  { id: '8.backend.JWT_ISSUER', says: 'Issuer claim', shown: [`${boot}: JWT_ISSUER decides whose tokens are good`] },
-  { id: '8.backend.JWT_ACCESS_TOKEN_TTL', says: '900 seconds', shown: authorizationServer },
-  { id: '8.backend.JWT_REFRESH_TOKEN_TTL', says: '604800 seconds', shown: authorizationServer },
-  {
-    id: '8.backend.IDENTITY_KEY_USAGE_THROTTLE_SECONDS',
-    says: 'Last-used at most once in 60 s',
-    shown: [`${variablesTest}: backend IDENTITY_KEY_USAGE_THROTTLE_SECONDS`],
-  },
-  { id: '8.backend.LOG_LEVEL', says: 'Verbosity', shown: [`${boot}: LOG_LEVEL decides what is logged`] },
-  { id: '8.backend.CORS_ORIGINS', says: 'Allowed origins', shown: [`${backendServer}: one that is listed may call`] },
-  {
-    id: '8.backend.PRIVATE_MCP_URL',
-    says: 'remote-mcp over the internal network',
-    shown: 'later: comes with the first thing the backend asks of remote-mcp',
-  },
-  {
-    id: '8.backend.PUBLIC_BACKEND_URL',
-    says: 'Public base URL of the backend',
-    shown: [`${variablesTest}: backend PUBLIC_BACKEND_URL`],
-  },
-  {
-    id: '8.backend.PUBLIC_FRONTEND_URL',
-    says: 'Public URL of the frontend',
-    shown: 'later: comes with e-mail links and OAuth callbacks',
-  },
-  {
-    id: '8.backend.PUBLIC_MCP_URL',
-    says: 'Public URL of remote-mcp',
-    shown: [`${variablesTest}: backend PUBLIC_MCP_URL`],
-  },
-  ...[
-    'EMAIL_PROVIDER',
-    'PROVIDER_A_API_KEY',
-    'PROVIDER_B_API_KEY',
-    'EMAIL_FROM',
-    'EMAIL_FROM_NAME',
-    'PROVIDER_A_TIMEOUT_SECONDS',
-  ].map((name): Requirement => ({ id: `8.backend.${name}`, says: 'Mail', shown: mail })),
-  {
-    id: '8.frontend.BUILD_PUBLIC_BACKEND_URL',
-    says: 'Backend URL at build time',
-    shown: [`${frontend}: without it the build-time value holds`],
-  },
-  {
-    id: '8.frontend.PUBLIC_BACKEND_URL',
-    says: 'Backend URL at run time',
-    shown: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
-  },
-  { id: '8.runtime.RUNTIME_KEY', says: 'Runtime credential', shown: [`${variablesTest}: runtime RUNTIME_KEY`] },
-  { id: '8.runtime.SYSTEM_KEY', says: 'System credential', shown: [`${variablesTest}: runtime SYSTEM_KEY`] },
-  {
-    id: '8.runtime.RUNTIME_NAME',
-    says: 'Name, required with SYSTEM_KEY',
-    shown: [`${variablesTest}: runtime RUNTIME_NAME`],
-  },
-  { id: '8.runtime.BUS_SERVERS', says: 'Bus address', shown: nats },
-  {
-    id: '8.runtime.REMOTE_PORT',
-    says: 'Web service with /health and /ready, none without it',
-    shown: [`${variablesTest}: runtime REMOTE_PORT`],
-  },
-  { id: '8.runtime.LOG_LEVEL', says: 'Verbosity', shown: [`${variablesTest}: runtime LOG_LEVEL`] },
-  { id: '8.runtime.LOG_LEVELS', says: 'Levels by pattern', shown: [`${variablesTest}: runtime LOG_LEVELS`] },
-  {
-    id: '8.runtime.FORWARD_STDERR',
-    says: "Children's stderr in the log",
-    shown: [`${variablesTest}: runtime FORWARD_STDERR`],
-  },
-  {
-    id: '8.runtime.HEARTBEAT_INTERVAL',
-    says: '5000 ms',
-    shown: [`${runtimeBus}: a runtime says that it lives every HEARTBEAT_INTERVAL`],
-  },
-  {
-    id: '8.runtime.PRIVATE_MCP_URL',
-    says: 'Address that the delegate tool dials',
-    shown: 'later: comes with the delegate tool',
-  },
-  { id: '8.runtime.SVC_WORKING_DIR', says: 'Working directory', shown: [`${variablesTest}: runtime SVC_WORKING_DIR`] },
-  ...[
-    'SVC_ALLOWED_PATHS',
-    'SVC_MAX_FILE_SIZE_MB',
-    'SVC_GC_INTERVAL_MS',
-    'SVC_GC_MAX_AGE_MS',
-    'SVC_ASSET_CACHE_MAX_AGE_MS',
-  ].map((name): Requirement => ({ id: `8.runtime.${name}`, says: 'Files and their limits', shown: files })),
-  {
-    id: '8.remote-mcp.SYSTEM_KEY',
-    says: 'Only accepted credential',
-    shown: [`${variablesTest}: remote-mcp SYSTEM_KEY`],
-  },
-  { id: '8.remote-mcp.BUS_SERVERS', says: 'Bus address', shown: nats },
-  {
-    id: '8.remote-mcp.REMOTE_PORT',
-    says: 'Port of /mcp, /health, /ready',
-    shown: [`${variablesTest}: remote-mcp REMOTE_PORT`],
-  },
-  {
-    id: '8.remote-mcp.PRIVATE_BACKEND_URL',
-    says: 'Backend for catalogue pulls',
-    shown: [`${variablesTest}: remote-mcp PRIVATE_BACKEND_URL`],
-  },
-  { id: '8.remote-mcp.PUBLIC_MCP_URL', says: 'Own public URL', shown: authorizationServer },
-  { id: '8.remote-mcp.PUBLIC_BACKEND_URL', says: 'Authorization server', shown: authorizationServer },
-  { id: '8.remote-mcp.LOG_LEVEL', says: 'Verbosity', shown: [`${variablesTest}: remote-mcp LOG_LEVEL`] },
-  { id: '8.remote-mcp.LOG_LEVELS', says: 'Levels by pattern', shown: [`${variablesTest}: remote-mcp LOG_LEVELS`] },
-  {
-    id: '8.remote-mcp.SVC_ALLOWED_ORIGINS',
-    says: 'Allowed origins',
-    shown: [`${transport}: one that is listed may ask, and may read what matters`],
-  },
-  {
-    id: '8.remote-mcp.SVC_PREVENT_DNS_REBINDING',
-    says: 'Origin validation',
-    shown: [`${transport}: with SVC_PREVENT_DNS_REBINDING=false no origin is refused`],
-  },
-  {
-    id: '8.remote-mcp.SVC_SESSION_IDLE_TIMEOUT_MS',
-    says: 'Idle sessions end',
-    shown: [`${agentSessions}: ends a session that is idle for longer, and not one that is used or has a stream open`],
-  },
-  { id: '8.infrastructure.GRAPHDB_HTTP_PORT', says: '8080', shown: dgraph },
-  { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: dgraph },
-  { id: '8.infrastructure.GRAPHDB_ZERO_PORT', says: '5080', shown: dgraph },
-  { id: '8.infrastructure.BUS_PORT', says: '4222', shown: nats },
-  { id: '8.infrastructure.BUS_HTTP_PORT', says: '8222', shown: nats },
-  {
-    id: '8.infrastructure.BUS_PERSISTENT_MESSAGING',
-    says: 'Persistent messaging',
-    shown: [`${variablesTest}: infrastructure BUS_PERSISTENT_MESSAGING`],
-  },
-
-  // Our own variables
-  {
-    id: 'additions.backend.ENCRYPTION_KEY_PREVIOUS',
-    says: 'The encryption key before the present one',
-    shown: [
-      'services/backend/secrets/check-encryption-key.test.ts: a new key takes over from the previous one',
-      `${secrets}: the previous key still decrypts, the present one encrypts`,
-    ],
-  },
-  {
-    id: 'additions.backend.JWT_PREVIOUS_PUBLIC_KEY_PATH',
-    says: 'The signing key before the present one',
-    shown: [`${boot}: JWT_PREVIOUS_PUBLIC_KEY_PATH lets tokens of the key before live on`],
-  },
-  {
-    id: 'additions.backend.MCP_SERVER_COMMANDS',
-    says: 'Which commands MCP servers may run',
-    shown: [
-      `${commands}: none: nobody runs a command`,
-      `${commands}: a list: these commands`,
-      `${variablesTest}: backend MCP_SERVER_COMMANDS`,
-    ],
-  },
-  { id: 'additions.backend.BIND_HOST', says: 'Where it listens', shown: [`${boot}: BIND_HOST is where it listens`] },
-  {
-    id: 'additions.backend.NODE_ENV',
-    says: 'production is strict',
-    shown: [`${variablesTest}: backend NODE_ENV`],
-  },
-  {
-    id: 'additions.frontend.PUBLIC_MCP_URL',
-    says: 'Address agents connect to',
-    shown: [`${frontend}: PUBLIC_BACKEND_URL overrides the build-time value`],
-  },
-  { id: 'additions.frontend.PORT', says: 'HTTP port', shown: [`${variablesTest}: frontend PORT`] },
-  { id: 'additions.frontend.LOG_LEVEL', says: 'Verbosity', shown: [`${variablesTest}: frontend LOG_LEVEL`] },
-  ...['frontend', 'runtime', 'remote-mcp'].map(
-    (service): Requirement => ({
-      id: `additions.${service}.BIND_HOST`,
-      says: 'Where it listens',
-      shown: [`${variablesTest}: ${service} BIND_HOST`],
-    }),
-  ),
-  ...['frontend', 'remote-mcp'].map(
-    (service): Requirement => ({
-      id: `additions.${service}.NODE_ENV`,
-      says: 'production is strict',
-      shown: [`${variablesTest}: ${service} NODE_ENV`],
-    }),
-  ),
-  {
-    id: 'additions.runtime.NODE_ENV',
-    says: 'production is strict',
-    shown: 'later: comes with the first rule of production that concerns runtimes',
-  },
-  { id: 'additions.backend.FILES_DIR', says: 'Folder of stored files', shown: files },
-  ...['PROVIDER_A_URL', 'PROVIDER_B_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD'].map(
-    (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Mail', shown: mail }),
-  ),
-  ...['BUS_USER', 'BUS_PASSWORD', 'BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'].map(
-    (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Credentials for the bus', shown: nats }),
-  ),
-  ...['backend', 'runtime', 'remote-mcp'].map(
-    (service): Requirement => ({ id: `additions.${service}.BUS_CA_PATH`, says: 'Whom to trust as bus', shown: nats }),
-  ),
-  ...['GRPC_URL', 'CA_PATH', 'USER', 'PASSWORD', 'TOKEN'].map(
-    (name): Requirement => ({
-      id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
-      says: 'How the graph database is reached',
-      shown: dgraph,
-    }),
-  ),
-  ...['backend', 'frontend', 'runtime', 'remote-mcp'].flatMap((service) =>
-    [
-      'METRICS_PORT',
-      'OTEL_SDK_DISABLED',
-      'OTEL_SERVICE_NAME',
-      'OTEL_RESOURCE_ATTRIBUTES',
-      'OTEL_TRACES_EXPORTER',
-      'OTEL_METRICS_EXPORTER',
-      'OTEL_LOGS_EXPORTER',
-      'OTEL_TRACES_SAMPLER',
-      'OTEL_TRACES_SAMPLER_ARG',
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      'OTEL_EXPORTER_OTLP_PROTOCOL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      'OTEL_EXPORTER_OTLP_TIMEOUT',
-      'OTEL_EXPORTER_OTLP_COMPRESSION',
-      'OTEL_EXPORTER_OTLP_CERTIFICATE',
-    ].map((name): Requirement => ({ id: `additions.${service}.${name}`, says: 'Telemetry', shown: telemetry })),
-  ),
+  ...variableRequirements,
 
   // 9. Versioning
   {

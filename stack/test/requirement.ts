@@ -1,0 +1,23 @@
+/** Something that the service shall do or have, and what shows it. */
+export interface Requirement {
+  /** Part and place in the specification; `additions` are the architecture's, section 11. */
+  readonly id: string;
+  readonly says: string;
+  /** `file: title` of tests, or `later: …`. For a variable the test changes it and observes the running service. */
+  readonly shown: readonly string[] | `later: ${string}`;
+}
+
+/** Test files and reasons that rows of several tables name. */
+export const variablesTest = 'stack/test/variables.test.ts';
+export const agentSessions = 'services/remote-mcp/test/sessions.test.ts';
+export const transport = 'services/remote-mcp/test/transport.test.ts';
+export const backendServer = 'services/backend/test/server.test.ts';
+export const boot = 'services/backend/test/boot.test.ts';
+export const runtimeBus = 'services/runtime/test/bus.test.ts';
+export const frontend = 'services/frontend/frontend.test.ts';
+
+export const authorizationServer = 'later: comes with the authorization server';
+export const mail = 'later: comes with invitations, the first thing that sends mail';
+export const files = 'later: comes with files';
+export const nats = 'later: comes with NATS as the bus';
+export const dgraph = 'later: comes with Dgraph as the graph';
