@@ -92,14 +92,14 @@ function etagOf(servers: readonly Node<'mcpServer'>[], commands: string): string
  */
 function assignmentsOf(backend: Context, servers: readonly Node<'mcpServer'>[]): readonly Assigned[] {
   const rule = parseCommandRule(backend.config.MCP_SERVER_COMMANDS);
-  return servers.flatMap((server) => {
+  return servers.flatMap((server): readonly Assigned[] => {
     const { id, workspace, name, configVersion } = server;
     try {
       const launch = decryptLaunch(backend.secrets, server);
       const refusal = findRefusal(rule, launch);
       const known = { mcpServer: id, workspace, name, configVersion };
-      const refused = { code: 'command_refused', message: refusal ?? '', repair: howToAllow };
-      return [refusal === null ? { ...known, launch } : { ...known, refused }];
+      if (refusal === null) return [{ ...known, launch }];
+      return [{ ...known, refused: { code: 'command_refused', message: refusal, repair: howToAllow } }];
     } catch (error) {
       backend.log('runtimes').error({ err: error, mcpServer: id, workspace }, 'launch not decrypted');
       return [];

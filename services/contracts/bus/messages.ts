@@ -30,7 +30,7 @@ export type HandshakeRequest = z.infer<typeof handshakeRequest>;
 export const handshakeReply = z.object({
   mcpUrl: z.string(),
   etag: shortText,
-  /** Compact JWE over an `Assignment[]`; absent where the etag is the one sent. */
+  /** Compact JWE over an `Assigned[]`; absent where the etag is the one sent. */
   sealed: z.string().optional(),
   /** Those of `homes` that are no more: their ids never come again. */
   removed: z.array(id('mcpServer')).max(homesMax).optional(),
