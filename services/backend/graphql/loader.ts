@@ -3,8 +3,8 @@ import type { WorkspaceId } from '../../contracts/ids.ts';
 import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
 
 /**
- * Follows edges for all nodes of a page in as few round trips as possible, however many resolvers ask: `load.skillsOfRole(role, 100)`. Made for one
- * request, and ends with it. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
+ * Follows edges for all nodes of a page in as few round trips as possible, however many resolvers ask: `load.skillsOfRole(role, 100)`.
+ * Made for one request, and ends with it. Nothing is remembered after its round trip, so that the result of a mutation shows what it did.
  */
 export type Loader = ReturnType<typeof createLoader>;
 

@@ -29,7 +29,7 @@ export function createRole(
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const { transaction } = change;
     const name = parseName('role', input.name);
-    await requireFreeName(change.transaction, 'role', name, workspace);
+    await requireFreeName(transaction, 'role', name, workspace);
     if ((await transaction.count({ type: 'role', anchor: workspace, limit: 1 })) >= rolesMax) {
       throw tooMany('roles in a workspace', rolesMax);
     }
@@ -61,7 +61,7 @@ export function updateRole(
     const before = await getNode(transaction, 'role', id, workspace);
     checkVersion(before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('role', patch.name);
-    if (name !== before.name) await requireFreeName(change.transaction, 'role', name, workspace);
+    if (name !== before.name) await requireFreeName(transaction, 'role', name, workspace);
     const description = patch.description == null ? before.description : parseDescription(patch.description);
     const enabled = patch.enabled ?? before.enabled;
     const skills = patch.skills == null ? null : await replaceSkills(change, before, patch.skills);

@@ -45,7 +45,7 @@ export function createMcpServer(
     const { transaction } = change;
     const name = parseName('mcpServer', input.name);
     const launch = allowedLaunch(backend, input.launch);
-    await requireFreeName(change.transaction, 'mcpServer', name, workspace);
+    await requireFreeName(transaction, 'mcpServer', name, workspace);
     if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
       throw tooMany('MCP servers in a workspace', mcpServersMax);
     }
@@ -84,7 +84,7 @@ export function updateMcpServer(
     const before = await getNode(transaction, 'mcpServer', id, workspace);
     checkVersion(before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('mcpServer', patch.name);
-    if (name !== before.name) await requireFreeName(change.transaction, 'mcpServer', name, workspace);
+    if (name !== before.name) await requireFreeName(transaction, 'mcpServer', name, workspace);
     const enabled = patch.enabled ?? before.enabled;
     const relaunch = patch.launch == null ? null : replaceLaunch(backend, before, patch.launch);
     const runtimes = await bind(change, before, patch.runtime ?? null);

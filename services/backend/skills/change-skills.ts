@@ -31,7 +31,7 @@ export function createSkill(
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const { transaction } = change;
     const name = parseName('skill', input.name);
-    await requireFreeName(change.transaction, 'skill', name, workspace);
+    await requireFreeName(transaction, 'skill', name, workspace);
     if ((await transaction.count({ type: 'skill', anchor: workspace, limit: 1 })) >= skillsMax) {
       throw tooMany('skills in a workspace', skillsMax);
     }
@@ -63,7 +63,7 @@ export function updateSkill(
     const before = await getNode(transaction, 'skill', id, workspace);
     checkVersion(before, patch.ifVersion);
     const name = patch.name == null ? before.name : parseName('skill', patch.name);
-    if (name !== before.name) await requireFreeName(change.transaction, 'skill', name, workspace);
+    if (name !== before.name) await requireFreeName(transaction, 'skill', name, workspace);
     const description = patch.description == null ? before.description : parseDescription(patch.description);
     const instructions = patch.instructions == null ? before.instructions : parseInstructions(patch.instructions);
     const tools = patch.tools == null ? null : await replaceTools(change, before, patch.tools);
