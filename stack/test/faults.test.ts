@@ -286,12 +286,15 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     }).toThrow(/ENOSPC/);
   }
 
+  /** A kilobyte each: what room databases have left of their own is less by far. */
+  const fillersMax = 500;
+
   /** Databases have some room of their own left. */
   async function addRolesUntilRefused(): Promise<string[]> {
     const backend = await platform.backend();
     const query = `mutation ($w: ID!, $input: RoleInput!) { createRole(workspace: $w, input: $input) { id } }`;
     const made: string[] = [];
-    for (let i = 0; i < rolesMax; i++) {
+    for (let i = 0; i < fillersMax; i++) {
       const input = { name: `filler-${String(i).padStart(4, '0')}`, description: 'x'.repeat(1000) };
       try {
         await backend.query(query, { w: workspace, input }, () => made.push(input.name));
@@ -302,5 +305,3 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     throw new Error('the disk is full and changes are taken');
   }
 });
-
-const rolesMax = 500;

@@ -175,6 +175,7 @@ describe('backend MCP_SERVER_COMMANDS', () => {
     const mark = join(folder, 'started');
     /** A backend with a runtime beside it, until both are stopped. */
     const restarted = async (commands: string) => {
+      // All but the folder: the graph in it is what the next backend finds.
       for (const close of open.splice(1).reverse()) await close();
       const env = { PRIVATE_GRAPHDB_URL: `file:${join(folder, 'graph.sqlite')}`, MCP_SERVER_COMMANDS: commands };
       const backend = await backendWith(env);
