@@ -8,6 +8,7 @@ const garbageMax = 20;
 export class Complaints {
   #unreadable: Reason | null = null;
   #garbage = 0;
+  #hasBug = false;
 
   /** Its list of tools could not be read again; null once it could. */
   unreadable(reason: Reason | null): void {
@@ -17,6 +18,13 @@ export class Complaints {
   /** A line that is no MCP. False once there were so many that one more is no news. */
   garbage(): boolean {
     return ++this.#garbage <= garbageMax;
+  }
+
+  /** A mistake of ours with what it wrote. False after the first, because it may bring the same about with every line. */
+  bug(): boolean {
+    const isFirst = !this.#hasBug;
+    this.#hasBug = true;
+    return isFirst;
   }
 
   /** The most telling one. */

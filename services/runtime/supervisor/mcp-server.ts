@@ -228,8 +228,8 @@ export class McpServer {
         complain();
       },
       garbage: (sample: string, bug?: unknown) => {
+        if (bug !== undefined && complaints.bug()) withBugReported(bug, logger);
         if (!complaints.garbage()) return;
-        if (bug !== undefined) withBugReported(bug, logger);
         logger.debug({ mcpServer: this.#assignment.mcpServer, sample }, 'received a line that is no MCP');
         complain();
       },
