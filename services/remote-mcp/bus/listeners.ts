@@ -62,7 +62,7 @@ export class Listeners implements BusListener {
         sessions.changedElsewhere(id);
         break;
       case 'ended':
-        sessions.endedElsewhere(id);
+        sessions.endHere(id);
         break;
       case 'list_changed':
         if (session !== null) listChanges.fromElsewhere(session);

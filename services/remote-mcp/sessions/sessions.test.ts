@@ -146,7 +146,7 @@ describe('a read that ends late', () => {
 
   test.each([true, false])('finds no session that ended meanwhile (held here before: %s)', async (isHere) => {
     const { here, session, finish } = await reading(isHere);
-    here.sessions.endedElsewhere(session.id);
+    here.sessions.endHere(session.id);
     expect(await finish()).toBeNull();
     expect(here.sessions.peek(session.id)).toBeNull();
   });

@@ -107,7 +107,7 @@ export class Sessions {
   /** Its end is for everyone. */
   async end(session: Session): Promise<void> {
     await this.#bucket().delete(session.id);
-    this.endedElsewhere(session.id);
+    this.endHere(session.id);
     this.#options.messages.tell(session.id, { kind: 'ended' });
   }
 
@@ -137,7 +137,8 @@ export class Sessions {
     if (reading?.heard === 'nothing') reading.heard = 'changed';
   }
 
-  endedElsewhere(id: SessionId): void {
+  /** It is no more: whoever reads its record just now finds none either. */
+  endHere(id: SessionId): void {
     const reading = this.#readings.get(id);
     if (reading !== undefined) reading.heard = 'ended';
     this.drop(id);
@@ -161,7 +162,7 @@ export class Sessions {
     if (sessionId === null) return null;
     const { entry, epoch } = await this.#readEntry(sessionId);
     if (entry === null) {
-      this.endedElsewhere(sessionId);
+      this.endHere(sessionId);
       return null;
     }
     const record = parseRecord(entry.value, key);
