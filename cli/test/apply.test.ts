@@ -4,22 +4,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTrial } from '../../stack/lifecycle/test/trial.ts';
 import { runSvc } from './run-svc.ts';
+import { withRunningPlatform } from './running-platform.ts';
 
-let trial: Awaited<ReturnType<typeof openTrial>>;
+const { dir } = withRunningPlatform();
 let cwd = '';
 const apply = (file: string, { flags = [], stdin = '' }: { flags?: readonly string[]; stdin?: string } = {}) =>
-  runSvc(['apply', file, '--dir', trial.installation.dir, ...flags], { cwd, stdin });
+  runSvc(['apply', file, '--dir', dir(), ...flags], { cwd, stdin });
 
-beforeAll(async () => {
-  trial = await openTrial();
+beforeAll(() => {
   cwd = mkdtempSync(join(tmpdir(), 'svc-apply-'));
-  const { code, stderr } = await runSvc(['up'], { cwd: trial.installation.dir });
-  expect(stderr + code).toMatch(/0$/);
-}, 120_000);
-afterAll(async () => {
-  await trial[Symbol.asyncDispose]();
-  rmSync(cwd, { recursive: true, force: true });
-}, 120_000);
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 const broken = `mcpServers:
   ghost: { command: svc-test-nothing }
@@ -44,7 +39,7 @@ test('what is applied and does not work is told to people and to scripts, and en
 
 test('interrupted while it waits, it has told what is applied, and ends with 130', async () => {
   const stdin = 'mcpServers:\n  mute: { command: sleep, args: ["600"] }\n';
-  const run = await runSvc(['apply', '-', '--dir', trial.installation.dir], {
+  const run = await runSvc(['apply', '-', '--dir', dir()], {
     cwd,
     stdin,
     interruptAt: 'Waiting until mute is Connected.',

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { describe, expect, test } from 'vitest';
 import { runSvc } from './run-svc.ts';
+import { withRunningPlatform } from './running-platform.ts';
 
-let trial: Awaited<ReturnType<typeof openTrial>>;
-const svc = (...args: string[]) => runSvc(args, { cwd: trial.installation.dir });
-
-beforeAll(async () => {
-  trial = await openTrial();
-  const { code, stderr } = await svc('up');
-  expect(stderr + code).toMatch(/0$/);
-}, 120_000);
-afterAll(() => trial[Symbol.asyncDispose](), 120_000);
+const { dir, svc } = withRunningPlatform();
 
 const words = ['nothing unusual so far', 'the parrot is gone', 'it is an ex-parrot'];
 const ending = `for (const line of ${JSON.stringify(words)}) console.error(line); process.exitCode = 3;`;
@@ -53,7 +45,7 @@ describe('an MCP server that ends at once', () => {
 
 test('an MCP server that says nothing is waited for audibly, and stays added when the wait is interrupted', async () => {
   const silent = ['server', 'add', 'slow', '--', process.execPath, '-e', 'setInterval(() => {}, 1000)'];
-  const run = await runSvc(silent, { cwd: trial.installation.dir, interruptAt: '· 5 s: ' });
+  const run = await runSvc(silent, { cwd: dir(), interruptAt: '· 5 s: ' });
   expect(run.code).toBe(130);
   expect(run.stderr).toContain('Interrupted. slow stays added');
   expect(run.stderr).toContain('svc server remove slow');

@@ -1,24 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTrial } from '../../stack/lifecycle/test/trial.ts';
-import { runSvc } from './run-svc.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { withRunningPlatform } from './running-platform.ts';
 
 // More of everything than a page of the API holds, and launches that do not fit into one question together.
 const largeOnes = 25;
 const smallOnes = 110;
 const skills = 130;
 
-let trial: Awaited<ReturnType<typeof openTrial>>;
+const platform = withRunningPlatform();
 const svc = async (...args: string[]) => {
-  const { code, stdout, stderr } = await runSvc(args, { cwd: trial.installation.dir });
+  const { code, stdout, stderr } = await platform.svc(...args);
   expect([code, stderr]).toEqual([0, expect.any(String)]);
   return stdout;
 };
 
 beforeAll(async () => {
-  trial = await openTrial();
-  await svc('up');
   const env = ['ONE', 'TWO', 'THREE'].map((name) => `${name}: "${'x'.repeat(60_000)}"`).join(', ');
   const large = Array.from(
     { length: largeOnes },
@@ -35,10 +32,9 @@ beforeAll(async () => {
     'roles:',
     `  - { name: All, skills: [${names.join(', ')}] }`,
   ];
-  writeFileSync(join(trial.installation.dir, 'long.yaml'), file.join('\n'));
+  writeFileSync(join(platform.dir(), 'long.yaml'), file.join('\n'));
   await svc('apply', 'long.yaml');
 }, 120_000);
-afterAll(() => trial[Symbol.asyncDispose](), 120_000);
 
 test('a long file applied again changes nothing', async () => {
   const { changes } = JSON.parse(await svc('apply', 'long.yaml', '--json'));

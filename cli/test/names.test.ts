@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTrial } from '../../stack/lifecycle/test/trial.ts';
-import { runSvc } from './run-svc.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { withRunningPlatform } from './running-platform.ts';
 
-let trial: Awaited<ReturnType<typeof openTrial>>;
-const svc = (...args: string[]) => runSvc(args, { cwd: trial.installation.dir });
+const { svc } = withRunningPlatform();
 
 beforeAll(async () => {
-  trial = await openTrial();
-  const { code, stderr } = await svc('up');
-  expect(stderr + code).toMatch(/0$/);
   await svc('skill', 'create', 'taken');
-}, 120_000);
-afterAll(() => trial[Symbol.asyncDispose](), 120_000);
+});
 
 describe('what is named and not there ends with 1, whatever it is', () => {
   test.each([
