@@ -1,4 +1,5 @@
 import { SvcError } from '../services/contracts/errors.ts';
+import { shellWord } from './shell-word.ts';
 
 /** What was typed after `svc server add`, split at `--`: our own words, and the command of the MCP server word by word. */
 export interface LaunchWords {
@@ -48,10 +49,5 @@ function secondWord(own: readonly string[], switches: readonly string[]): number
 }
 
 function addLine(own: readonly string[], command: readonly string[]): string {
-  return ['svc server add', ...own, '--', ...command].map(quoted).join(' ');
-}
-
-/** As a shell takes it; the first word here is two. */
-function quoted(word: string, index: number): string {
-  return index === 0 || /^[\w.:@/=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return ['svc server add', ...[...own, '--', ...command].map(shellWord)].join(' ');
 }

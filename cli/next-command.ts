@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { findInstallation, type Installation } from '../stack/installation.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface Typed {
   readonly installation: Installation;
@@ -14,9 +15,5 @@ export function nextCommand(words: string, { installation, env, cwd }: Typed): s
   const way = relative(cwd, installation.dir);
   const dir = way.startsWith('..') ? installation.dir : way || '.';
   const [command, afterDashes] = words.split(/ (?=-- )/);
-  return ['svc', command, '--dir', quoted(dir), ...(afterDashes === undefined ? [] : [afterDashes])].join(' ');
-}
-
-function quoted(word: string): string {
-  return /^[\w.,:@/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return ['svc', command, '--dir', shellWord(dir), ...(afterDashes === undefined ? [] : [afterDashes])].join(' ');
 }
