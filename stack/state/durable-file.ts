@@ -64,6 +64,9 @@ function replaceWith(draft: string, path: string): void {
   }
 }
 
+/** What `writeDraft` names its files: after the process that writes them. Nobody knows a file by that name. */
+export const draftEnding = /\.(\d+)-[0-9a-f]{8}\.draft$/;
+
 function writeDraft(path: string, text: string, { mode, durably }: { mode: number; durably: boolean }): string {
   const draft = `${path}.${process.pid}-${randomBytes(4).toString('hex')}.draft`;
   try {

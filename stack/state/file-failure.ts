@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { diskFull } from './durable-file.ts';
+import { diskFull, draftEnding } from './durable-file.ts';
 
 /**
  * What the system refused to do with a file or folder, in words: which one, why, and what to do. Null for anything else that was thrown.
@@ -16,9 +16,6 @@ export function fileFailure(thrown: unknown): SvcError | null {
   const { path, syscall } = error;
   return explain({ path: path.replace(draftEnding, ''), syscall, cause: error });
 }
-
-/** What is written beside a file before it takes its place (see durable-file): nobody knows it by that name. */
-const draftEnding = /\.\d+-[0-9a-f]{8}\.draft$/;
 
 interface Refusal {
   readonly path: string;

@@ -1,11 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { draftEnding } from './durable-file.ts';
 import { startTimeOf } from './process-identity.ts';
 
-/** Removes what killed processes had begun to write (see durable-file): a draft may hold a secret that nobody will ever use. */
+/** Removes what killed processes had begun to write: a draft may hold a secret that nobody will ever use. */
 export function removeLeftDrafts(dir: string): void {
   for (const name of readdirSync(dir)) {
-    const pid = /\.(\d+)-[0-9a-f]{8}\.draft$/.exec(name)?.[1];
+    const pid = draftEnding.exec(name)?.[1];
     if (pid !== undefined && startTimeOf(Number(pid)) === null) rmSync(join(dir, name), { force: true });
   }
 }

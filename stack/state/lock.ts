@@ -32,8 +32,8 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (isBusy(error)) throw held(installation, name);
-    throw isFull(error) ? diskFull(path, error) : error;
+    if (isResult(error, sqlite.busy)) throw held(installation, name);
+    throw isResult(error, sqlite.full) ? diskFull(path, error) : error;
   }
   noteHolder(installation, name);
   return {
@@ -56,14 +56,10 @@ function openDatabase(path: string): DatabaseSync {
 const handOverMs = 200;
 
 /** Result codes of SQLite. */
-const [sqliteBusy, sqliteFull] = [5, 13];
+const sqlite = { busy: 5, full: 13 } as const;
 
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy;
-}
-
-function isFull(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === sqliteFull;
+function isResult(error: unknown, code: number): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === code;
 }
 
 /** For others to be told who has the lock: the lock itself does not need it. */
