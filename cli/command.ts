@@ -17,6 +17,14 @@ export const sharedSwitches: readonly string[] = Object.entries(sharedFlags).fla
   flag.type === 'boolean' ? [`--${name}`] : [],
 );
 
+/** The workspace that is meant where none is named: the first `svc up` creates it. */
+const defaultWorkspace = 'Default';
+
+/** Flag of every command that looks into one workspace. */
+export function workspaceFlag(summary: string) {
+  return Flags.string({ summary, default: defaultWorkspace, helpValue: 'NAME' });
+}
+
 export interface SharedFlags {
   readonly dir?: string | undefined;
   readonly json: boolean;

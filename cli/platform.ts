@@ -5,9 +5,6 @@ import { type BackendClient, connectToBackend } from '../stack/backend-client.ts
 import { getInstallation, type Installation } from '../stack/installation.ts';
 import { environment, type SharedFlags } from './command.ts';
 
-/** The workspace that is meant where none is named: the first `svc up` creates it. */
-export const defaultWorkspace = 'Default';
-
 export function installationOf(flags: SharedFlags): Installation {
   return getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });
 }
@@ -50,5 +47,3 @@ export function notFound(kind: string, name: string, existing: readonly string[]
     hint: meant !== null ? `Did you mean "${meant}"?` : known === '' ? `There is none yet.` : `There are: ${known}.`,
   });
 }
-
-export const reason = z.object({ code: z.string(), message: z.string(), repair: z.string() });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
-import { notFound, reason } from './platform.ts';
+import { reason } from '../stack/reason.ts';
+import { notFound } from './platform.ts';
 
 const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr
   runtimes { id name } launch { command args cwd url envNames headerNames }`;

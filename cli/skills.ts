@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
-import { notFound, reason } from './platform.ts';
+import { reason } from '../stack/reason.ts';
+import { notFound } from './platform.ts';
 
 const skill = z.object({
   id: z.string(),

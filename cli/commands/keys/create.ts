@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { parseMoment } from '../../moment.ts';
 import { isoOrNull } from '../../output/words.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 import { fetchRoles, roleNamed } from '../../roles.ts';
 
 const created = z.object({
@@ -25,7 +25,7 @@ export default class KeysCreate extends SvcCommand {
   ];
   static override flags = {
     name: Flags.string({ summary: 'Name of the key.', helpValue: 'NAME', required: true }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace it belongs to.'),
     role: Flags.string({
       summary: 'A role it may use, by name or id; may be repeated. Default: all.',
       helpValue: 'ROLE',

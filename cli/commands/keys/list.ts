@@ -1,10 +1,9 @@
-import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { everyPage, pageInfo } from '../../../stack/every-page.ts';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/words.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 
 const key = z.object({
   id: z.string(),
@@ -26,7 +25,7 @@ export default class KeysList extends SvcCommand {
     { description: 'For a script', command: '<%= config.bin %> keys list --json' },
   ];
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace to look at.'),
   };
 
   async run(): Promise<void> {

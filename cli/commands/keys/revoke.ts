@@ -1,9 +1,8 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 
 const revoked = z.object({ revokeKey: z.object({ id: z.string(), name: z.string(), hint: z.string() }) });
 
@@ -18,7 +17,7 @@ export default class KeysRevoke extends SvcCommand {
     key: Args.string({ description: 'Id, or name of a key that is not revoked', required: true, name: 'ID|NAME' }),
   };
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace of the key.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace of the key.'),
   };
 
   async run(): Promise<void> {

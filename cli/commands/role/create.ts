@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
-import { SvcCommand } from '../../command.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
 
 const created = z.object({ createRole: z.object({ id: z.string(), name: z.string(), enabled: z.boolean() }) });
@@ -26,7 +26,7 @@ export default class RoleCreate extends SvcCommand {
       multipleNonGreedy: true,
     }),
     description: Flags.string({ summary: 'What the role is for.', helpValue: 'TEXT', default: '' }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace it belongs to.'),
   };
 
   async run(): Promise<void> {

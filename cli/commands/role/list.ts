@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { table } from '../../output/table.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 import { fetchRoles } from '../../roles.ts';
 
 export default class RoleList extends SvcCommand {
@@ -12,7 +11,7 @@ export default class RoleList extends SvcCommand {
     { description: 'For a script', command: '<%= config.bin %> role list --json' },
   ];
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace to look at.'),
   };
 
   async run(): Promise<void> {

@@ -3,12 +3,12 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { interruption, SvcCommand, sharedSwitches, ToldAlready } from '../../command.ts';
+import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } from '../../command.ts';
 import { checkLaunchWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { span } from '../../output/words.ts';
-import { defaultWorkspace, type Tenancy, tenancyOf } from '../../platform.ts';
+import { type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
 
@@ -40,7 +40,7 @@ export default class ServerAdd extends SvcCommand {
     'variable-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
     'header-file': Flags.string({ summary: 'File with Name: value lines for the URL.', helpValue: 'FILE' }),
     runtime: Flags.string({ summary: "Runtime that runs it; default: the platform's own.", helpValue: 'NAME' }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace it belongs to.'),
   };
 
   async run(): Promise<void> {

@@ -1,8 +1,7 @@
-import * as Flags from '@oclif/core/flags';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { describeServers } from '../../output/server.ts';
 import { isoOrNull } from '../../output/words.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 import { fetchServers, fetchTools } from '../../servers.ts';
 
 export default class ServerList extends SvcCommand {
@@ -13,7 +12,7 @@ export default class ServerList extends SvcCommand {
     { description: 'For a script', command: '<%= config.bin %> server list --json' },
   ];
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace to look at.'),
   };
 
   async run(): Promise<void> {

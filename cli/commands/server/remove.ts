@@ -1,8 +1,7 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
-import { SvcCommand } from '../../command.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
 import { getServer } from '../../servers.ts';
 
 export default class ServerRemove extends SvcCommand {
@@ -14,7 +13,7 @@ export default class ServerRemove extends SvcCommand {
   ];
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace of the MCP server.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace of the MCP server.'),
   };
 
   async run(): Promise<void> {

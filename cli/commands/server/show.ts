@@ -1,9 +1,8 @@
 import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { describeServer, describeTools } from '../../output/server.ts';
 import { isoOrNull } from '../../output/words.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 import { fetchTools, getServer } from '../../servers.ts';
 
 export default class ServerShow extends SvcCommand {
@@ -15,7 +14,7 @@ export default class ServerShow extends SvcCommand {
   ];
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace of the MCP server.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace of the MCP server.'),
   };
 
   async run(): Promise<void> {

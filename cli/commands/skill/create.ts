@@ -3,8 +3,9 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { SvcCommand } from '../../command.ts';
-import { defaultWorkspace, reason, tenancyOf } from '../../platform.ts';
+import { reason } from '../../../stack/reason.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
 
 const created = z.object({
   createSkill: z.object({
@@ -40,7 +41,7 @@ export default class SkillCreate extends SvcCommand {
     }),
     description: Flags.string({ summary: 'What the skill is for, in a sentence.', helpValue: 'TEXT', default: '' }),
     instructions: Flags.string({ summary: 'File with instructions (Markdown).', helpValue: 'FILE' }),
-    workspace: Flags.string({ summary: 'Workspace it belongs to.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace it belongs to.'),
   };
 
   async run(): Promise<void> {

@@ -1,9 +1,8 @@
-import * as Flags from '@oclif/core/flags';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { briefly } from '../../output/reason.ts';
 import { details, table } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
-import { defaultWorkspace, tenancyOf } from '../../platform.ts';
+import { tenancyOf } from '../../platform.ts';
 import { fetchSkills, type Skill } from '../../skills.ts';
 
 export default class SkillList extends SvcCommand {
@@ -17,7 +16,7 @@ export default class SkillList extends SvcCommand {
     },
   ];
   static override flags = {
-    workspace: Flags.string({ summary: 'Workspace to look at.', default: defaultWorkspace, helpValue: 'NAME' }),
+    workspace: workspaceFlag('Workspace to look at.'),
   };
 
   async run(): Promise<void> {
