@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 
 /** As many as the backend gives at once. */
-export const pageSize = 100;
+const pageSize = 100;
 /** A workspace holds at most ten thousand of anything but tools. */
 const pagesMax = 1000;
 

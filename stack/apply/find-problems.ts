@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { BackendClient } from '../backend-client.ts';
-import { readPages } from './read-live.ts';
+import { readPages } from '../read-pages.ts';
+import { reason } from '../reason.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Something that is as the files say, and yet does not work. */
@@ -32,7 +33,6 @@ export async function findProblems(looking: Looking): Promise<readonly Problem[]
   return [...(await findLateMcpServers(looking)), ...(await findBrokenSkills(looking))];
 }
 
-const reason = z.object({ code: z.string(), message: z.string(), repair: z.string() });
 const mcpServer = z.object({
   name: z.string(),
   status: z.string(),

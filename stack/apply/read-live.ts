@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { BackendClient } from '../backend-client.ts';
-import { everyPage, pageInfo } from '../every-page.ts';
+import { readPages } from '../read-pages.ts';
 import type { Launch } from './wanted.ts';
 
 const mcpServer = z.object({
@@ -101,27 +101,6 @@ async function findWorkspace(backend: BackendClient, name: string, signal: Abort
   );
   const names = workspaces.nodes.map((known) => known.name);
   throw new SvcError('not_found', `There is no workspace "${name}". ${suggestion(name, names)}`);
-}
-
-export interface Pages<Item extends z.ZodType> {
-  readonly backend: BackendClient;
-  readonly workspaceId: string;
-  readonly list: string;
-  readonly fields: string;
-  readonly item: Item;
-  readonly signal: AbortSignal;
-}
-
-export function readPages<Item extends z.ZodType>(pages: Pages<Item>): Promise<z.output<Item>[]> {
-  const { backend, workspaceId, list, fields, item, signal } = pages;
-  const document = `query ($id: ID, $first: Int, $after: String) {
-    workspace(id: $id) { page: ${list}(first: $first, after: $after) { nodes { ${fields} } pageInfo { next } } }
-  }`;
-  const answer = z.object({ workspace: z.object({ page: z.object({ nodes: z.array(item), pageInfo }) }) });
-  return everyPage(async (first, after) => {
-    const { workspace } = await backend.query(document, { id: workspaceId, first, after }, answer.parse, { signal });
-    return workspace.page;
-  });
 }
 
 /** The backend takes fifty aliases in one question, and four megabytes: an environment may be large. */

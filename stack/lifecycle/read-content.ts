@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { type BackendClient, clientOf } from '../backend-client.ts';
-import { everyPage, pageInfo, pageSize } from '../every-page.ts';
+import { everyPage, pageInfo } from '../every-page.ts';
 import type { Installation } from '../installation.ts';
+import { readPages } from '../read-pages.ts';
+import { reason } from '../reason.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
 
-const reason = z.object({ code: z.string(), message: z.string(), repair: z.string() });
+const serverFields = 'id name status health reason { code message repair }';
 const mcpServer = z.object({
   id: z.string(),
   name: z.string(),
@@ -12,15 +14,8 @@ const mcpServer = z.object({
   health: z.string(),
   reason: reason.nullable(),
 });
+const runtimeFields = 'id name available';
 const runtime = z.object({ id: z.string(), name: z.string(), available: z.boolean() });
-const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ nodes: z.array(item), pageInfo });
-const mcpServers = pageOf(mcpServer);
-const runtimes = pageOf(runtime);
-const platform = z.object({
-  platformRuntimes: runtimes,
-  workspaces: pageOf(z.object({ id: z.string(), name: z.string(), mcpServers, runtimes })),
-});
-const workspace = z.object({ workspace: z.object({ mcpServers, runtimes }) });
 
 /** What people put into the platform, as far as a status shows it. */
 export interface Content {
@@ -30,16 +25,30 @@ export interface Content {
 
 export const noContent: Content = { mcpServers: [], runtimes: [] };
 
-const runtimeFields = 'nodes { id name available } pageInfo { next }';
-const lists = `mcpServers(first: $first, after: $servers) {
-    nodes { id name status health reason { code message repair } } pageInfo { next }
-  }
-  runtimes(first: $first, after: $runtimes) { ${runtimeFields} }`;
-const askPlatform = `query ($first: Int, $after: String, $cloud: String, $servers: String, $runtimes: String) {
-  platformRuntimes(first: $first, after: $cloud) { ${runtimeFields} }
-  workspaces(first: $first, after: $after) { nodes { id name ${lists} } pageInfo { next } }
+const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ nodes: z.array(item), pageInfo });
+const askRuntimes = `query ($first: Int, $after: String) {
+  platformRuntimes(first: $first, after: $after) { nodes { ${runtimeFields} } pageInfo { next } }
 }`;
-const askWorkspace = `query ($id: ID, $first: Int, $servers: String, $runtimes: String) { workspace(id: $id) { ${lists} } }`;
+const platformRuntimes = z.object({ platformRuntimes: pageOf(runtime) });
+
+/** Workspaces with the first page of what each holds, which is almost always all of it. */
+const askWorkspaces = `query ($first: Int, $after: String) {
+  workspaces(first: $first, after: $after) {
+    nodes {
+      id name
+      mcpServers(first: $first) { nodes { ${serverFields} } pageInfo { next } }
+      runtimes(first: $first) { nodes { ${runtimeFields} } pageInfo { next } }
+    }
+    pageInfo { next }
+  }
+}`;
+const workspace = z.object({
+  id: z.string(),
+  name: z.string(),
+  mcpServers: pageOf(mcpServer),
+  runtimes: pageOf(runtime),
+});
+const workspaces = z.object({ workspaces: pageOf(workspace) });
 
 /** A status must come in time: what can't be asked for then is left out, and the backend's own row says why. */
 const timeoutMs = 3000;
@@ -60,40 +69,25 @@ export async function readContent(
   }
 }
 
-/** One question for the first page of everything, which is almost always all; then one for each page more. */
 async function readAll(backend: BackendClient, signal: AbortSignal): Promise<Content> {
-  const pageOfPlatform = (first: number, after: { after?: string | null; cloud?: string | null }) =>
-    backend.query(askPlatform, { first, ...after }, platform.parse, { signal });
-  const pageOfWorkspace = async (
-    id: string,
-    first: number,
-    after: { servers?: string | null; runtimes?: string | null },
-  ) => (await backend.query(askWorkspace, { id, first, ...after }, workspace.parse, { signal })).workspace;
-
-  const begun = await pageOfPlatform(pageSize, {});
-  const found: { mcpServers: Content['mcpServers'][number][]; runtimes: Content['runtimes'][number][] } = {
-    mcpServers: [],
-    runtimes: await everyPage(
-      async (first, cloud) => (await pageOfPlatform(first, { cloud })).platformRuntimes,
-      begun.platformRuntimes,
+  const [ofPlatform, all] = await Promise.all([
+    everyPage(
+      async (first, after) =>
+        (await backend.query(askRuntimes, { first, after }, platformRuntimes.parse, { signal })).platformRuntimes,
     ),
-  };
-  const workspaces = await everyPage(
-    async (first, after) => (await pageOfPlatform(first, { after })).workspaces,
-    begun.workspaces,
-  );
-  for (const one of workspaces) {
-    const servers = await everyPage(
-      async (first, after) => (await pageOfWorkspace(one.id, first, { servers: after })).mcpServers,
-      one.mcpServers,
-    );
-    found.mcpServers.push(...servers.map((server) => ({ ...server, workspace: one.name })));
-    found.runtimes.push(
-      ...(await everyPage(
-        async (first, after) => (await pageOfWorkspace(one.id, first, { runtimes: after })).runtimes,
-        one.runtimes,
-      )),
-    );
+    everyPage(
+      async (first, after) =>
+        (await backend.query(askWorkspaces, { first, after }, workspaces.parse, { signal })).workspaces,
+    ),
+  ]);
+  const mcpServers: Content['mcpServers'][number][] = [];
+  const runtimes = [...ofPlatform];
+  for (const { id: workspaceId, name, ...begun } of all) {
+    const of = { backend, workspaceId, signal };
+    const servers = { list: 'mcpServers', fields: serverFields, item: mcpServer, firstPage: begun.mcpServers };
+    const own = { list: 'runtimes', fields: runtimeFields, item: runtime, firstPage: begun.runtimes };
+    for (const server of await readPages({ ...of, ...servers })) mcpServers.push({ ...server, workspace: name });
+    runtimes.push(...(await readPages({ ...of, ...own })));
   }
-  return found;
+  return { mcpServers, runtimes };
 }
