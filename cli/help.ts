@@ -1,9 +1,8 @@
-import type { Command } from '@oclif/core/command';
 import type { Config } from '@oclif/core/config';
 import { CommandHelp, Help } from '@oclif/core/help';
 import { usageOf } from './usage.ts';
 
-const exitCodes = [
+const exitCodes: [code: string, meaning: string][] = [
   ['0', 'done, or nothing to do'],
   ['1', 'it failed, or what was named is not there'],
   ['2', 'wrong use or invalid input: flags, file, configuration'],
@@ -11,7 +10,7 @@ const exitCodes = [
   ['4', 'not running or unreachable'],
   ['5', 'conflict: port taken, name taken, changed meanwhile, another command at work'],
   ['130', 'interrupted'],
-] as const;
+];
 
 /** Prints the help of a command or a topic; null: of the whole command line, with the exit codes. */
 export async function showHelp(config: Config, id: string | null): Promise<void> {
@@ -23,14 +22,13 @@ class SvcHelp extends Help {
 
   override async showRootHelp(): Promise<void> {
     await super.showRootHelp();
-    const rows: [string, string][] = exitCodes.map(([code, meaning]) => [code, meaning]);
-    this.log(this.section('EXIT CODES', this.renderList(rows, { indentation: 2, spacer: '\n' })));
+    this.log(this.section('EXIT CODES', this.renderList(exitCodes, { indentation: 2, spacer: '\n' })));
     this.log('');
   }
 }
 
 class SvcCommandHelp extends CommandHelp {
   protected override defaultUsage(): string {
-    return usageOf(this.command satisfies Command.Loadable);
+    return usageOf(this.command);
   }
 }

@@ -3,7 +3,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { type SkillsSeen, skillsSeen, skillsSeenName } from '../../services/contracts/skills-seen.ts';
 import { asksForNoKey, forbidden, notMcp, refusalOf, unchecked } from './causes.ts';
 import { type Answer, exchange, isRecord, messageOf } from './exchange.ts';
-import { type Climber, failed, noted, type Outcome, passed, rungTimeoutMs, untested } from './rung.ts';
+import { type Climber, elapsedMs, failed, noted, type Outcome, passed, rungTimeoutMs, untested } from './rung.ts';
 
 const protocolVersion = '2025-11-25';
 const question = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -17,7 +17,7 @@ export async function authenticate(climber: Climber): Promise<Outcome> {
   if (bare.status !== 401) return untested(asksForNoKey(climber.url, bare));
   const start = performance.now();
   const answer = await post(climber, question);
-  climber.pingMs = Math.round((performance.now() - start) * 10) / 10;
+  climber.pingMs = elapsedMs(start);
   climber.status = answer.status;
   if (answer.status === 401) {
     climber.verdict = 'refused';

@@ -2,7 +2,7 @@ import type { Secret } from '../../services/contracts/secret.ts';
 import { authenticate, endSession, listSkills, listTools, openStream, ping, shakeHands } from './ask-mcp.ts';
 import { type Cause, causeOf } from './causes.ts';
 import { askHealth, openTcp, openTls, readText, resolveName } from './reach.ts';
-import { type Climber, failed, type Mark, type Step, type Verdict } from './rung.ts';
+import { type Climber, elapsedMs, failed, type Mark, type Step, type Verdict } from './rung.ts';
 
 export interface Rung {
   readonly name: string;
@@ -58,7 +58,7 @@ export async function climb(options: LadderOptions): Promise<LadderResult> {
       name: step.name,
       ok: outcome.cause === null,
       mark: outcome.mark,
-      ms: round(performance.now() - start),
+      ms: elapsedMs(start),
       detail: outcome.detail,
     };
     rungs.push(rung);
@@ -69,8 +69,4 @@ export async function climb(options: LadderOptions): Promise<LadderResult> {
   if (climber.session !== null) await endSession(climber);
   const { verdict, status, pingMs } = climber;
   return { ok: cause === null, verdict, status, latencyMs: pingMs, rungs, cause };
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

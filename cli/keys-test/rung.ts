@@ -31,6 +31,11 @@ export interface Step {
 
 export const rungTimeoutMs = 10_000;
 
+/** Since a moment of `performance.now()`, to a tenth: more would be noise. */
+export function elapsedMs(start: number): number {
+  return Math.round((performance.now() - start) * 10) / 10;
+}
+
 export function passed(detail: string): Outcome {
   return { mark: 'passed', detail, cause: null };
 }

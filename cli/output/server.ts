@@ -1,5 +1,5 @@
 import type { McpServer, Tool } from '../servers.ts';
-import { briefly } from './reason.ts';
+import { reasonsOf } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { cut } from './width.ts';
@@ -69,9 +69,7 @@ export function describeServers(listed: readonly ListedServer[], terminal: Termi
     String(tools),
     server.runtimes[0]?.name ?? '',
   ]);
-  const reasons = listed.flatMap(({ server: { name, reason } }) =>
-    reason === null ? [] : [{ name, text: briefly(reason) }],
-  );
+  const reasons = reasonsOf(listed.map(({ server }) => server));
   return [
     table(['NAME', 'STATUS', 'HEALTH', 'TOOLS', spare('RUNTIME')], rows, terminal.columns),
     ...(reasons.length === 0 ? [] : [details(reasons, terminal)]),

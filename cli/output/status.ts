@@ -1,6 +1,6 @@
 import type { Status } from '../../stack/lifecycle/status.ts';
 import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
-import { briefly } from './reason.ts';
+import { reasonsOf } from './reason.ts';
 import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
 import { wrapped } from './width.ts';
@@ -54,9 +54,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
       health(server.health),
     ]);
     parts.push(table(['MCP SERVER', 'WORKSPACE', 'STATUS', 'HEALTH'], rows, columns));
-    const reasons = status.mcpServers.flatMap(({ name, reason }) =>
-      reason === null ? [] : [{ name, text: briefly(reason) }],
-    );
+    const reasons = reasonsOf(status.mcpServers);
     if (reasons.length > 0) parts.push(details(reasons, terminal));
   }
   if (status.runtimes.length > 0) {

@@ -21,7 +21,7 @@ export function table(
   width: number | null = null,
 ): string {
   const header = columns.map((column) => (typeof column === 'string' ? column : column.title));
-  const all = [header, ...rows.map((row) => row.map((cell) => cell.replace(/\s*\n\s*/g, ' · ')))];
+  const all = [header, ...rows.map((row) => row.map(oneLine))];
   const widest = header.map((_, at) => Math.max(...all.map((row) => seenWidth(row[at] ?? ''))));
   const shown = shownColumns(columns, widest, width);
   const widths = fitted(
