@@ -44,19 +44,17 @@ export async function findAssigned(
   return new Map(found.map((server) => [server.id, server]));
 }
 
-/** Those of the MCP servers named that are no more: turned off or bound to another runtime, they still are. */
+/**
+ * Those of the MCP servers named that are no more: turned off or bound to another runtime, they still are. As many as a handshake may name
+ * are few enough to be looked for at once.
+ */
 export async function findRemoved(
   graph: Graph,
   runtime: Runtime,
   ids: readonly McpServerId[],
 ): Promise<readonly McpServerId[]> {
-  const removed: McpServerId[] = [];
-  for (let from = 0; from < ids.length; from += pageMax) {
-    const page = ids.slice(from, from + pageMax);
-    const found = await Promise.all(page.map((id) => graph.find('mcpServer', id, anchorOf(runtime))));
-    removed.push(...page.filter((_, at) => found[at] === null));
-  }
-  return removed;
+  const found = await Promise.all(ids.map((id) => graph.find('mcpServer', id, anchorOf(runtime))));
+  return ids.filter((_, at) => found[at] === null);
 }
 
 async function onlyAssigned(graph: Graph, runtime: Runtime, servers: readonly Server[]): Promise<readonly Server[]> {
