@@ -52,8 +52,10 @@ describe('ids', () => {
     expect([...ids].sort()).toEqual(ids);
   });
 
-  it('made at the same moment differ', () => {
-    expect(new Set(Array.from({ length: 1000 }, () => newId('role', 1))).size).toBe(1000);
+  it('made at the same moment differ, and are in the order in which they were made', () => {
+    const ids = Array.from({ length: 5000 }, () => newId('role', 1));
+    expect(new Set(ids).size).toBe(5000);
+    expect([...ids].sort()).toEqual(ids);
   });
 
   it('are refused in words that name the kind and do not repeat a long text', () => {

@@ -40,12 +40,19 @@ export type SessionId = Brand<'session'>;
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const timeLength = 8; // 62^8 milliseconds: enough until the year 8888
-const randomLength = 16; // 95 bits
-const bodyShape = new RegExp(`^[0-9A-Za-z]{${timeLength + randomLength}}$`);
+const turnLength = 3; // 62^3 ids in one millisecond
+const randomLength = 13; // 77 bits
+const bodyShape = new RegExp(`^[0-9A-Za-z]{${timeLength + turnLength + randomLength}}$`);
 
-/** Ids begin with their time, so that what is made together lies together in an index, and end in 95 random bits. */
-export function newId<Kind extends IdKind>(kind: Kind, now: number = Date.now()): Id<Kind> {
-  return `${idPrefixes[kind]}_${timePart(now)}${randomText(randomLength)}` as Id<Kind>;
+let latest = { time: 0, turn: 0 };
+
+/**
+ * Ids begin with their time and their turn within it, so that what is made together lies together in an index,
+ * in the order in which it was made; and end in random letters, so that no two processes make the same.
+ */
+export function newId<Kind extends IdKind>(kind: Kind, time: number = Date.now()): Id<Kind> {
+  latest = { time, turn: time === latest.time ? latest.turn + 1 : 0 };
+  return `${idPrefixes[kind]}_${digits(time, timeLength)}${digits(latest.turn, turnLength)}${randomText(randomLength)}` as Id<Kind>;
 }
 
 export function newProcessId(): ProcessId {
@@ -81,12 +88,12 @@ export function findSessionId(text: string): SessionId | null {
   return /^[0-9A-Za-z]{32}$/.test(text) ? (text as SessionId) : null;
 }
 
-function timePart(now: number): string {
-  let rest = now;
+function digits(number: number, length: number): string {
+  let rest = number;
   let text = '';
-  for (let i = 0; i < timeLength; i++) {
-    text = alphabet.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
+  for (let i = 0; i < length; i++) {
+    text = alphabet.charAt(rest % alphabet.length) + text;
+    rest = Math.floor(rest / alphabet.length);
   }
   return text;
 }
