@@ -14,7 +14,7 @@ export interface Bus {
   /** Tells whoever listens; nobody is fine. Throws `forbidden` or `too_large`. */
   publish(subject: string, payload: Uint8Array, headers?: Headers): void;
 
-  /** Hears what is published. With `queue`, one of its members hears each message. Messages are handled one after the other. */
+  /** Hears what is published. Messages are handled one after the other. */
   subscribe(
     pattern: string,
     handle: (message: Message) => void | Promise<void>,
@@ -23,7 +23,7 @@ export interface Bus {
 
   /**
    * Asks one listener and waits for its final reply; interim replies go to `onInterim` in order.
-   * Fails with `unavailable` at once where nobody listens (NobodyAnswers) or the responder's connection ends, `timeout` at the deadline,
+   * Fails with `unavailable` at once where nobody listens (NobodyAnswers) or the responder's connection ends (AnswererGone), `timeout` at the deadline,
    * `cancelled` when the signal aborts (the responder is told), or the error the responder threw.
    */
   request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply>;
@@ -86,12 +86,12 @@ export interface RequestOptions {
 }
 
 export interface SubscribeOptions {
-  readonly queue?: string;
   /** Messages waiting to be handled, after which the oldest are dropped and counted. Default 10,000. */
   readonly pendingMax?: number;
 }
 
 export interface RespondOptions {
+  /** One member of a group of that name answers each request. */
   readonly queue?: string;
   /** Requests under way at once, after which further ones are refused with `rate_limited`. Default 1,024. */
   readonly concurrencyMax?: number;
@@ -105,7 +105,10 @@ export interface Subscription {
 export interface Stream {
   /** Resolves when the record is stored. */
   append(payload: Uint8Array): Promise<void>;
-  /** Hands records to one consumer of that name at a time, in batches, oldest first; a batch whose handler throws comes again. */
+  /**
+   * Hands records to the consumers of that name in batches, oldest first, to each one batch at a time and each record to one of them; a
+   * batch whose handler throws comes again.
+   */
   consume(consumer: string, handle: (batch: readonly Uint8Array[]) => Promise<void>): Subscription;
 }
 
@@ -126,8 +129,6 @@ export interface Bucket {
   /** Writes only where the revision is the one given (0: where there is nothing); else `conflict`. */
   update(key: string, value: Uint8Array, revision: number): Promise<number>;
   delete(key: string): Promise<void>;
-  /** Keys that are alive, a page at a time, in byte order. */
-  keys(options: { after?: string; limit: number }): Promise<readonly string[]>;
 }
 
 /** What a client shows when it connects. The backend's own credential is static; every other is checked by the backend. */
@@ -144,6 +145,13 @@ export type Authorizer = (credentials: Credentials, process: Identity['process']
 export class NobodyAnswers extends SvcError {
   constructor(subject: string) {
     super('unavailable', `Nobody answers "${subject}".`);
+  }
+}
+
+/** A request reached somebody whose connection ended before the final reply, so it may have been carried out or not. */
+export class AnswererGone extends SvcError {
+  constructor(subject: string) {
+    super('unavailable', `The connection that was answering "${subject}" has ended.`);
   }
 }
 

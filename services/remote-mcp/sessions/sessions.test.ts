@@ -55,7 +55,6 @@ function rest(bucket: Bucket): Omit<Bucket, 'get' | 'update'> {
   return {
     put: (key, value) => bucket.put(key, value),
     delete: (key) => bucket.delete(key),
-    keys: (page) => bucket.keys(page),
   };
 }
 

@@ -5,7 +5,6 @@ import type { Writer } from './writer.ts';
 
 /** Expired keys removed at a time: a few milliseconds' work. They are invisible before. */
 const cleanUpMax = 250;
-const pageMax = 1000;
 const keyMaxLength = 255;
 /** What every engine can name. */
 const keyShape = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
@@ -17,7 +16,6 @@ export class BucketStore implements Bucket {
   readonly #select: StatementSync;
   readonly #put: StatementSync;
   readonly #remove: StatementSync;
-  readonly #page: StatementSync;
   readonly #expire: StatementSync;
 
   constructor(name: string, maxAgeMs: number, database: DatabaseSync, writer: Writer) {
@@ -27,9 +25,6 @@ export class BucketStore implements Bucket {
     this.#select = database.prepare('SELECT revision, value FROM entry WHERE bucket = ? AND key = ? AND put_at > ?');
     this.#put = database.prepare('INSERT OR REPLACE INTO entry (bucket, key, put_at, value) VALUES (?, ?, ?, ?)');
     this.#remove = database.prepare('DELETE FROM entry WHERE bucket = ? AND key = ?');
-    this.#page = database.prepare(
-      'SELECT key FROM entry WHERE bucket = ? AND key > ? AND put_at > ? ORDER BY key LIMIT ?',
-    );
     this.#expire = database.prepare(
       'DELETE FROM entry WHERE revision IN (SELECT revision FROM entry WHERE bucket = ? AND put_at <= ? LIMIT ?)',
     );
@@ -62,13 +57,6 @@ export class BucketStore implements Bucket {
   async delete(key: string): Promise<void> {
     checkKey(key);
     await this.#writer.write('log', () => this.#remove.run(this.#name, key));
-  }
-
-  async keys({ after = '', limit }: { after?: string; limit: number }): Promise<readonly string[]> {
-    if (!Number.isInteger(limit) || limit < 1 || limit > pageMax) {
-      throw new SvcError('invalid_input', `A page of ${limit} keys is not possible: it must be 1 to ${pageMax}.`);
-    }
-    return this.#page.all(this.#name, after, this.#oldest(), limit).map((row) => String(row.key));
   }
 
   async cleanUp(): Promise<void> {

@@ -17,13 +17,14 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '../bus.ts';
-import { copyHeaders, copyPayload } from './copies.ts';
-import { withinDeadline } from './deadline.ts';
+import { checkPattern, checkSubject } from '../check-subject.ts';
+import { copyHeaders, copyPayload } from '../copies.ts';
+import { withinDeadline } from '../deadline.ts';
+import { Subscriber } from '../subscriber.ts';
 import { Exchange, type Wires } from './exchange.ts';
 import { leastBusy, Responder } from './responder.ts';
-import { checkPattern, checkSubject, type Route, type Routes } from './routes.ts';
+import type { Route, Routes } from './routes.ts';
 import type { Storage } from './storage.ts';
-import { Subscriber } from './subscriber.ts';
 
 /** The inside of the bus, as a connection needs it. */
 export interface Inside extends Wires {
@@ -87,7 +88,6 @@ export class Connection implements Bus {
     };
     if (!this.#connected) return;
     for (const subscriber of route.subscribers) subscriber.hear(own());
-    for (const group of route.groups) group[Math.floor(Math.random() * group.length)]?.hear(own());
   }
 
   subscribe(
@@ -164,7 +164,6 @@ export class Connection implements Bus {
       put: async (key, value) => usable(() => bucket.put(key, value)),
       update: async (key, value, revision) => usable(() => bucket.update(key, value, revision)),
       delete: async (key) => usable(() => bucket.delete(key)),
-      keys: async (page) => usable(() => bucket.keys(page)),
     };
   }
 

@@ -1,7 +1,7 @@
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Subscription } from '../bus.ts';
-import { withinDeadline } from './deadline.ts';
+import { withinDeadline } from '../deadline.ts';
 
 export interface Batch {
   readonly records: readonly Uint8Array[];

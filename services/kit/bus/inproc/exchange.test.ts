@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { newProcessId } from '../../../contracts/ids.ts';
 import { createLog } from '../../log.ts';
 import type { Reply, Request } from '../bus.ts';
+import { InFlight } from '../in-flight.ts';
+import { Turns } from '../turns.ts';
 import { Exchange } from './exchange.ts';
-import { InFlight } from './in-flight.ts';
-import { Turns } from './turns.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('test');
 const asker = { identity: { kind: 'backend', process: newProcessId() } } as const;

@@ -1,11 +1,11 @@
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
-import type { Responder as Handle, Headers, Reply, Request, RequestOptions } from '../bus.ts';
+import { AnswererGone, type Responder as Handle, type Headers, type Reply, type Request, type RequestOptions } from '../bus.ts';
+import { copyHeaders, copyPayload } from '../copies.ts';
 import { errorFromBus, errorOnBus } from '../error-on-bus.ts';
-import { copyHeaders, copyPayload } from './copies.ts';
-import type { Deadlined, InFlight } from './in-flight.ts';
-import type { Turn, Turns } from './turns.ts';
+import type { Deadlined, InFlight } from '../in-flight.ts';
+import type { Turn, Turns } from '../turns.ts';
 
 /** One end of an exchange: a connection. */
 export interface Party {
@@ -122,8 +122,9 @@ export class Exchange implements Turn, Deadlined {
 
   /** The connection of one end is no more. */
   abandon(gone: Party): void {
-    const side = gone === this.#asked.asker ? 'that asked' : 'that was answering';
-    this.#fail(new SvcError('unavailable', `The connection ${side} "${this.#asked.subject}" has ended.`));
+    const { asker, subject } = this.#asked;
+    const askerGone = `The connection that asked "${subject}" has ended.`;
+    this.#fail(gone === asker ? new SvcError('unavailable', askerGone) : new AnswererGone(subject));
     this.#question.abort();
   }
 

@@ -4,13 +4,13 @@ import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
+import { withinDeadline } from '../deadline.ts';
+import { InFlight } from '../in-flight.ts';
+import { Turns } from '../turns.ts';
 import { Connection, type GoneListener, type Inside, type Own } from './connection.ts';
-import { withinDeadline } from './deadline.ts';
 import type { Exchange } from './exchange.ts';
-import { InFlight } from './in-flight.ts';
 import { Routes } from './routes.ts';
 import type { Storage } from './storage.ts';
-import { Turns } from './turns.ts';
 
 /** Checking a credential is one look-up in the graph. */
 const authorizeDeadlineMs = 10_000;

@@ -58,7 +58,7 @@ describe('the file', () => {
     const storage = await Storage.open(null, logger);
     const bucket = storage.bucket('sessions', { maxAgeMs: 60_000 });
     await bucket.put('a', record(1));
-    expect(await bucket.keys({ limit: 1 })).toEqual(['a']);
+    expect((await bucket.get('a'))?.value).toEqual(record(1));
     await storage.stream('usage').append(record(1));
     await storage.close();
     await expect(bucket.put('a', record(1))).rejects.toMatchObject({ code: 'unavailable' });
@@ -90,10 +90,10 @@ describe('a disk that is full', () => {
     database.exec(`PRAGMA max_page_count = ${Number(pages) + 2}`);
     const failed = { code: 'unavailable', hint: expect.stringContaining('disk') };
     await expect(bucket.put('large', record(100_000))).rejects.toMatchObject(failed);
-    expect(await bucket.keys({ limit: 10 })).toEqual(['before']);
+    expect(await bucket.get('large')).toBeNull();
     database.exec('PRAGMA max_page_count = 100000');
     await bucket.put('large', record(100_000));
-    expect(await bucket.keys({ limit: 10 })).toEqual(['before', 'large']);
+    for (const key of ['before', 'large']) expect(await bucket.get(key)).not.toBeNull();
   });
 });
 
@@ -213,7 +213,6 @@ describe('a bucket', () => {
     const revision = await bucket.put('old', record(1));
     database.exec(`UPDATE entry SET put_at = ${Date.now() - 61_000}`);
     expect(await bucket.get('old')).toBeNull();
-    expect(await bucket.keys({ limit: 10 })).toEqual([]);
     await expect(bucket.update('old', record(2), revision)).rejects.toMatchObject({ code: 'conflict' });
     await bucket.update('old', record(2), 0);
     expect((await bucket.get('old'))?.value).toEqual(record(2));
@@ -232,7 +231,7 @@ describe('a bucket', () => {
       counts.push(entries());
     }
     expect(counts).toEqual([351, 101, 1, 1]);
-    expect(await bucket.keys({ limit: 10 })).toEqual(['new']);
+    expect(await bucket.get('new')).not.toBeNull();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { SvcError } from '../../../contracts/errors.ts';
+import type { SvcError } from '../../contracts/errors.ts';
 
 /** The result of the work, or the error where the deadline comes first; the work goes on unwatched. */
 export async function withinDeadline<Result>(

@@ -1,6 +1,6 @@
-import type { Logger } from '../../log.ts';
-import { withBugReported } from '../../report-bug.ts';
-import type { Message, SubscribeOptions, Subscription } from '../bus.ts';
+import type { Logger } from '../log.ts';
+import { withBugReported } from '../report-bug.ts';
+import type { Message, SubscribeOptions, Subscription } from './bus.ts';
 import type { Turn, Turns } from './turns.ts';
 
 const pendingMaxDefault = 10_000;
@@ -20,7 +20,6 @@ export interface Wiring {
 export class Subscriber implements Turn, Subscription {
   readonly kind = 'subscriber';
   readonly pattern: string;
-  readonly queue: string | undefined;
   readonly #handle: Handle;
   readonly #wiring: Wiring;
   readonly #pendingMax: number;
@@ -33,7 +32,6 @@ export class Subscriber implements Turn, Subscription {
 
   constructor(pattern: string, handle: Handle, options: SubscribeOptions, wiring: Wiring) {
     this.pattern = pattern;
-    this.queue = options.queue;
     this.#handle = handle;
     this.#pendingMax = options.pendingMax ?? pendingMaxDefault;
     this.#wiring = wiring;
@@ -104,7 +102,7 @@ export class Subscriber implements Turn, Subscription {
     this.#take();
     if (this.#dropped++ % droppedPerLine === 0) {
       this.#wiring.logger.warn(
-        { pattern: this.pattern, queue: this.queue, dropped: this.#dropped, pendingMax: this.#pendingMax },
+        { pattern: this.pattern, dropped: this.#dropped, pendingMax: this.#pendingMax },
         'dropped messages that a slow consumer left waiting',
       );
     }

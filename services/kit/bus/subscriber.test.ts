@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createLog } from '../../log.ts';
-import type { Message } from '../bus.ts';
+import { createLog } from '../log.ts';
+import type { Message } from './bus.ts';
 import { Subscriber } from './subscriber.ts';
 import { Turns } from './turns.ts';
 
@@ -10,7 +10,7 @@ function newSubscriber(handle: () => void | Promise<void>, pendingMax: number) {
   const lines: Record<string, unknown>[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   const logger = createLog({ service: 'test', level: 'info', destination })('test');
-  const options = { pendingMax, queue: 'group' };
+  const options = { pendingMax };
   const subscriber = new Subscriber('a.*', handle, options, { turns: new Turns(), logger, leave: () => undefined });
   return { lines, subscriber };
 }
@@ -21,7 +21,7 @@ it('a slow consumer is named in the log when it loses its first message, and aga
   expect(lines).toEqual([]);
   for (let i = 0; i < 10_001; i++) subscriber.hear(message);
   expect(lines).toMatchObject([
-    { level: 'warn', pattern: 'a.*', queue: 'group', dropped: 1, pendingMax: 3 },
+    { level: 'warn', pattern: 'a.*', dropped: 1, pendingMax: 3 },
     { level: 'warn', pattern: 'a.*', dropped: 10_001 },
   ]);
 });

@@ -1,5 +1,5 @@
-import { SvcError } from '../../../contracts/errors.ts';
-import { type Headers, headersMaxLength, payloadMaxBytes } from '../bus.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { type Headers, headersMaxLength, payloadMaxBytes } from './bus.ts';
 
 const noHeaders: Headers = Object.freeze({});
 
