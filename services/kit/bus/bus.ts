@@ -23,8 +23,8 @@ export interface Bus {
 
   /**
    * Asks one listener and waits for its final reply; interim replies go to `onInterim` in order.
-   * Fails with `unavailable` at once where nobody listens (NobodyAnswers) or the responder's connection ends (AnswererGone), `timeout` at the deadline,
-   * `cancelled` when the signal aborts (the responder is told), or the error the responder threw.
+   * Fails with `unavailable` at once where nobody listens (NobodyAnswers) or the responder's connection ends (AnswererGone), `timeout` at
+   * the deadline, `cancelled` when the signal aborts (the responder is told), or the error the responder threw.
    */
   request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply>;
 

@@ -1,7 +1,14 @@
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
-import { AnswererGone, type Responder as Handle, type Headers, type Reply, type Request, type RequestOptions } from '../bus.ts';
+import {
+  AnswererGone,
+  type Responder as Handle,
+  type Headers,
+  type Reply,
+  type Request,
+  type RequestOptions,
+} from '../bus.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { errorFromBus, errorOnBus } from '../error-on-bus.ts';
 import type { Deadlined, InFlight } from '../in-flight.ts';
