@@ -28,7 +28,10 @@ export function checkDefinition(text: string, file: string): Definition {
   const value = readShape({ text: read, mistakes }, [], shape, read.value, defaults());
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
-  if (mistakes.length === 0) mistakes.push(...mailIncomplete(definition, read), ...internalAddresses(definition, read));
+  if (mistakes.length === 0) {
+    const rules = [mailIncomplete, internalAddresses, publicBusOfNone];
+    mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
+  }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
   refuseUnbuilt(definition);
   return definition;
@@ -101,6 +104,14 @@ function internalAddresses(definition: Definition, text: YamlText): readonly Mis
     const place = Object.hasOwn(addresses, variable) ? ownPlaces.backend[variable] : undefined;
     return place === undefined ? [] : [{ ...text.locate(place.split('.')), message: `${place} ${rule}.` }];
   });
+}
+
+/** The bus inside the one process has no address. */
+function publicBusOfNone({ topology, bus }: Definition, text: YamlText): readonly Mistake[] {
+  if (topology !== 'embedded' || bus.public === undefined) return [];
+  const message =
+    'bus.public needs topology: distributed. With topology: embedded the bus is inside the one process, and nobody else can reach it.';
+  return [{ ...text.locateName(['bus', 'public']), message }];
 }
 
 function refuseUnbuilt({ topology, engine }: Definition): void {

@@ -13,6 +13,7 @@ import {
   type ValueOf,
   wholeNumber,
 } from './field.ts';
+import { publicBus } from './public-bus.ts';
 
 /** What listens on a port: the four services, under the names of `services[].name`. */
 export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
@@ -50,7 +51,7 @@ export const shape = {
     ),
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
   },
-  bus: { persistentMessaging: trueOrFalse() },
+  bus: { persistentMessaging: trueOrFalse(), public: publicBus },
   limits: {
     sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),
     fileSizeMaxMb: like(runtime.SVC_MAX_FILE_SIZE_MB),

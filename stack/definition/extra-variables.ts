@@ -14,6 +14,7 @@ export const ownPlaces: { readonly [Service in ServiceName]: Readonly<Record<str
     NODE_ENV: 'the topology',
     PRIVATE_GRAPHDB_URL: 'the topology',
     BUS_SERVERS: 'the topology',
+    PUBLIC_BUS_SERVERS: 'bus.public.servers',
     PRIVATE_MCP_URL: 'ports.remote-mcp',
     FILES_DIR: 'the installation folder',
     ENCRYPTION_KEY: 'secrets/encryption.key',

@@ -1,0 +1,140 @@
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
+import { variables } from '../../services/contracts/env/variables.ts';
+import { type Complaint, type Field, isScalar } from './field.ts';
+
+/** The bus as runtimes on other machines reach it. */
+export interface PublicBus {
+  /** What they are told: addresses with their scheme, at least one. */
+  readonly servers: readonly string[];
+  /** The address that the bus listens on. */
+  readonly bind: string;
+  /** Null: it does not speak TLS, because nobody beyond this machine reaches it or because `insecure: true` says so. */
+  readonly tls: BusTls | null;
+}
+
+/** PEM files; a relative path is meant from the folder of the installation. */
+export interface BusTls {
+  readonly cert: string;
+  readonly key: string;
+  /** Who vouches for `cert`, where that is none of the authorities that systems know. */
+  readonly ca: string | null;
+}
+
+/** `bus.public`: nobody beyond this machine is let in without TLS, unless that is what somebody wrote. */
+export const publicBus: Field<PublicBus | undefined> = {
+  rule: 'null, or servers and bind with tls (cert and key) or insecure: true',
+  complaints,
+  parse: (raw) => {
+    if (raw === null) return undefined;
+    return isRecord(raw) && complaints(raw).length === 0 ? read(raw) : null;
+  },
+};
+
+/** Where the host of an address is: on this machine only? */
+export function isLoopbackServer(server: string): boolean {
+  return isLoopback(hostOf(server));
+}
+
+export function hostOf(server: string): string {
+  return new URL(server.replace(/^(\w+:\/\/)?/, 'http://')).hostname.replace(/^\[|\]$/g, '');
+}
+
+const fields = ['servers', 'bind', 'tls', 'insecure'];
+const tlsFields = ['cert', 'key', 'ca'];
+
+function read({ servers, bind, tls }: Given): PublicBus {
+  return {
+    servers: Array.isArray(servers) ? servers.map(String) : [],
+    bind: String(bind),
+    tls: isRecord(tls)
+      ? { cert: String(tls.cert), key: String(tls.key), ca: tls.ca == null ? null : String(tls.ca) }
+      : null,
+  };
+}
+
+function complaints(raw: unknown): readonly Complaint[] {
+  if (!isRecord(raw)) return [];
+  const wrong = [...unknownFields(raw, fields), ...wrongServers(raw.servers), ...wrongBind(raw.bind)];
+  const wrongTls = raw.tls == null ? [] : tlsComplaints(raw.tls);
+  if (raw.insecure != null && typeof raw.insecure !== 'boolean') wrong.push(at(['insecure'], 'must be true or false'));
+  const all = [...wrong, ...wrongTls];
+  return all.length > 0 ? all : openComplaints(read(raw), raw.insecure === true);
+}
+
+/** What each part may be says nothing about whether they make sense together. */
+function openComplaints({ servers, bind, tls }: PublicBus, insecure: boolean): readonly Complaint[] {
+  if (tls !== null && insecure) return [at(['insecure'], 'says the opposite of bus.public.tls: leave one of them out')];
+  if (tls !== null) {
+    return servers.flatMap((server, index) =>
+      server.startsWith('tls://') ? [] : [at(['servers', index], `must start with tls:// where bus.public.tls is set`)],
+    );
+  }
+  const beyond = [...servers.filter((server) => !isLoopbackServer(server)), ...(isLoopback(bind) ? [] : [bind])];
+  if (beyond.length === 0 || insecure) return [];
+  const why = `reaches beyond this machine (${beyond[0]}) without TLS: whoever listens on the way reads keys and calls`;
+  return [{ path: [], message: `bus.public ${why}. Set bus.public.tls, or write insecure: true.` }];
+}
+
+function wrongServers(raw: unknown): Complaint[] {
+  const rule = 'a list of addresses such as [tls://bus.example.com:4222]';
+  if (!Array.isArray(raw) || raw.length === 0 || raw.length > serversMax) return [at(['servers'], `must be ${rule}`)];
+  return raw.flatMap((server: unknown, index) =>
+    typeof server === 'string' && isServer(server)
+      ? []
+      : [at(['servers', index], 'must be an address such as tls://bus.example.com:4222, with scheme and port')],
+  );
+}
+
+const serversMax = 100;
+
+function isServer(server: string): boolean {
+  return /^(nats|tls):\/\/.*:\d{1,5}$/.test(server) && variables.backend.PUBLIC_BUS_SERVERS.parse(server) !== null;
+}
+
+function wrongBind(raw: unknown): Complaint[] {
+  const isAddress = isScalar(raw) && /^[0-9A-Za-z.:-]{1,255}$/.test(String(raw));
+  return isAddress ? [] : [at(['bind'], 'must be an address of this machine, such as 0.0.0.0')];
+}
+
+function tlsComplaints(raw: unknown): readonly Complaint[] {
+  if (!isRecord(raw)) return [at(['tls'], 'must hold cert, key and, where needed, ca')];
+  const missing = ['cert', 'key'].filter((name) => !isPath(raw[name]));
+  const ca = raw.ca == null || isPath(raw.ca) ? [] : ['ca'];
+  return [
+    ...unknownFields(raw, tlsFields, ['tls']),
+    ...[...missing, ...ca].map((name) => at(['tls', name], 'must be the path of a PEM file')),
+  ];
+}
+
+function isPath(raw: unknown): boolean {
+  return typeof raw === 'string' && raw.length > 0 && raw.length <= 4096 && !raw.includes('\0');
+}
+
+function unknownFields(given: Given, known: readonly string[], below: readonly string[] = []): Complaint[] {
+  return Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const full = ['bus', 'public', ...below, name].join('.');
+      return {
+        path: [...below, name],
+        message: `"${full}" is not a field. ${suggestion(name, known)}`,
+        aboutName: true,
+      };
+    });
+}
+
+/** A complaint about a part: `rule` follows its name. */
+function at(path: readonly (string | number)[], rule: string): Complaint {
+  const name = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return { path, message: `bus.public${name} ${rule}.` };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host);
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+function isRecord(raw: unknown): raw is Given {
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+}
