@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import { addressesOf } from '../addresses.ts';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
+import { checkMachine } from '../definition/check-machine.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import type { Installation } from '../installation.ts';
-import { checkBind } from '../ports/check-bind.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
 import { describeHolder, findPortHolder } from '../ports/port-holder.ts';
@@ -31,7 +31,7 @@ const lettingGoMs = 1000;
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
 export async function preparePlan({ installation, running, avoid, onNotice }: Preparation): Promise<Plan> {
   const definition = readDefinition(installation.definitionFile);
-  await checkBind(installation.definitionFile, definition.bind);
+  await checkMachine(installation, definition);
   for (const { path, outcome, detail } of ensureFolders(installation)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { checkDefinition } from '../../../stack/definition/check.ts';
+import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
 import { planFor } from '../../../stack/lifecycle/plan.ts';
-import { checkBind } from '../../../stack/ports/check-bind.ts';
 import { usualPorts } from '../../../stack/ports/claim-ports.ts';
 import { SvcCommand } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
@@ -21,7 +21,7 @@ export default class ConfigCheck extends SvcCommand {
     const { definitionFile } = installation;
     const definition = checkDefinition(await readFile(definitionFile, 'utf8'), definitionFile);
     const { topology, engine } = definition;
-    await checkBind(definitionFile, definition.bind);
+    await checkMachine(installation, definition);
     const warnings = withoutEffect(planFor(installation, definition, usualPorts).environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);

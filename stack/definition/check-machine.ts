@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Installation } from '../installation.ts';
+import { listenProblem } from '../ports/listen-problem.ts';
+import { describeMistakes, isMistakes, type Path, readYaml } from '../yaml-text.ts';
+import { certificateProblems } from './bus-certificate.ts';
+import type { Definition } from './definition.ts';
+
+interface Wrong {
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** Refuses what svc.yaml says and this machine does not have, with its place in the file: addresses to listen on, and certificates. */
+export async function checkMachine(installation: Installation, definition: Definition): Promise<void> {
+  const { bind, bus } = definition;
+  const wrong = await wrongBind(['bind'], bind);
+  if (bus.public !== undefined) {
+    wrong.push(...(await wrongBind(['bus', 'public', 'bind'], bus.public.bind)));
+    for (const { part, why } of certificateProblems(installation.dir, bus.public)) {
+      wrong.push({ path: ['bus', 'public', 'tls', part], message: `bus.public.tls.${part} ${why}.` });
+    }
+  }
+  if (wrong.length > 0) throw mistaken(installation.definitionFile, wrong);
+}
+
+async function wrongBind(path: Path, bind: string): Promise<Wrong[]> {
+  const problem = await listenProblem(bind);
+  if (problem === null) return [];
+  const rule = `must be an address of this machine, not "${bind}" (${problem})`;
+  const help = '127.0.0.1 is this machine only; 0.0.0.0 is every network that it is in';
+  return [{ path, message: `${path.join('.')} ${rule}. ${help}.` }];
+}
+
+function mistaken(file: string, wrong: readonly Wrong[]): SvcError {
+  const text = readYaml(readFileSync(file, 'utf8'));
+  const mistakes = wrong.map(({ path, message }) => {
+    return { ...(isMistakes(text) ? { line: 1, column: 1 } : text.locate(path)), message };
+  });
+  return new SvcError('invalid_input', describeMistakes(file, mistakes), {
+    hint: 'Mend svc.yaml, and look again: svc config check',
+  });
+}
