@@ -1,4 +1,4 @@
-import type { ProcessId, RuntimeId, WorkspaceId } from '../ids.ts';
+import type { KeyId, ProcessId, RuntimeId, WorkspaceId } from '../ids.ts';
 import { matches, patterns } from './subjects.ts';
 
 /** Who is at the other end of a connection to the bus, decided when it connects and constant for its life. */
@@ -12,6 +12,8 @@ export type Identity =
       readonly name: string;
       /** The workspace a customer's runtime belongs to; null for the platform's own, which serves all. */
       readonly workspace: WorkspaceId | null;
+      /** The runtime key it came with, which may be taken from it alone; a system key is nobody's own. */
+      readonly key?: KeyId;
     };
 
 export interface Permissions {

@@ -1,6 +1,6 @@
 import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { RuntimeId } from '../../contracts/ids.ts';
+import type { KeyId, RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
 /**
@@ -43,8 +43,8 @@ export interface Bus {
   /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
   authorize(authorizer: Authorizer): Subscription;
 
-  /** Ends every connection of a runtime, at once. The backend's connection only. */
-  disconnect(runtime: RuntimeId): Promise<void>;
+  /** Ends every connection of a runtime, or of those only that came with the key, at once. The backend's connection only. */
+  disconnect(runtime: RuntimeId, key?: KeyId): Promise<void>;
 
   /** Hears which clients' connections ended. The backend's connection only. */
   onGone(listener: (identity: Identity) => void): Subscription;

@@ -31,7 +31,7 @@ export function lossy(hub: Hub): LossyHub {
       return bus.onConnection(watcher);
     },
     authorize: (authorizer) => bus.authorize(authorizer),
-    disconnect: (runtime) => bus.disconnect(runtime),
+    disconnect: (...whom) => bus.disconnect(...whom),
     onGone: (listener) => bus.onGone(listener),
     close: () => bus.close(),
   });

@@ -16,8 +16,8 @@ const done: Reply = { payload: bytes('done'), headers: {} };
 export function connectionsContract(engine: BusEngine): void {
   it('are told who they are', async () => {
     await using platform = await TestPlatform.start(engine);
-    const { bus, runtime, process } = await platform.runtime();
-    expect(bus.identity).toEqual({ kind: 'runtime', process, runtime, name: 'test', workspace: null });
+    const { bus, runtime, process, key } = await platform.runtime();
+    expect(bus.identity).toEqual({ kind: 'runtime', process, runtime, name: 'test', workspace: null, key });
     expect((await platform.remoteMcp()).identity.kind).toBe('remote-mcp');
     expect(platform.backend.identity.kind).toBe('backend');
   });
@@ -125,6 +125,27 @@ export function connectionsContract(engine: BusEngine): void {
     await platform.backend.disconnect(runtime);
     await asked;
     await aborted.atLeast(1);
+  });
+
+  it('that came with one key of a runtime end alone', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const old = await platform.runtime();
+    const present = await platform.runtime(old.runtime);
+    const states = new Heard<string>();
+    old.bus.onConnection((state) => states.take(`old ${state}`));
+    present.bus.onConnection((state) => states.take(`present ${state}`));
+    const gone = new Heard<Identity>();
+    platform.backend.onGone(gone.take);
+    await platform.reached(platform.backend);
+    platform.forget(old.credentials);
+    await platform.backend.disconnect(old.runtime, old.key);
+    expect(await gone.atLeast(1)).toEqual([old.bus.identity]);
+    await platform.backend.disconnect(old.runtime, present.key);
+    expect((await states.atLeast(3)).slice(0, 3)).toEqual([
+      'old disconnected',
+      'present disconnected',
+      'present connected',
+    ]);
   });
 
   it('that were ended stay out while the backend refuses them', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import { newId, newProcessId, type ProcessId, type RuntimeId, randomText } from '../../../contracts/ids.ts';
+import { type KeyId, newId, newProcessId, type ProcessId, type RuntimeId, randomText } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
 
@@ -31,6 +31,7 @@ export interface Runtime {
   readonly bus: Bus;
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
+  readonly key: KeyId;
   readonly credentials: Credentials;
 }
 
@@ -73,11 +74,14 @@ export class TestPlatform implements AsyncDisposable {
 
   /** One more process of the runtime given, or the first of a new one. */
   async runtime(runtime: RuntimeId = newId('runtime')): Promise<Runtime> {
-    const key = randomText(20);
-    this.#identities.set(key, (process) => ({ kind: 'runtime', process, runtime, name: 'test', workspace: null }));
-    const credentials: Credentials = { kind: 'runtime', key: new Secret(key) };
+    const secret = randomText(20);
+    const key = newId('key');
+    this.#identities.set(secret, (process) => {
+      return { kind: 'runtime', process, runtime, name: 'test', workspace: null, key };
+    });
+    const credentials: Credentials = { kind: 'runtime', key: new Secret(secret) };
     const process = newProcessId();
-    return { bus: await this.hub.connect(credentials, process), runtime, process, credentials };
+    return { bus: await this.hub.connect(credentials, process), runtime, process, key, credentials };
   }
 
   forget(credentials: Credentials): void {

@@ -1,6 +1,6 @@
 import { allows, type Identity, type Permissions, permissionsOf } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { RuntimeId } from '../../../contracts/ids.ts';
+import type { KeyId, RuntimeId } from '../../../contracts/ids.ts';
 import {
   type Authorizer,
   type Bucket,
@@ -34,7 +34,7 @@ export interface Inside extends Wires {
   readonly goneListeners: Set<Own<GoneListener>>;
   /** Calls a listener in a turn of its own; what it throws is a bug of its own. */
   readonly tell: (listener: () => void) => void;
-  readonly endRuntime: (runtime: RuntimeId) => void;
+  readonly endRuntime: (runtime: RuntimeId, key?: KeyId) => void;
   readonly gone: (connection: Connection, wasConnected: boolean) => void;
 }
 
@@ -176,9 +176,9 @@ export class Connection implements Bus {
     return this.#asBackend('decide who connects', this.#inside.authorizers, authorizer);
   }
 
-  async disconnect(runtime: RuntimeId): Promise<void> {
+  async disconnect(runtime: RuntimeId, key?: KeyId): Promise<void> {
     this.#checkBackend('disconnect a runtime');
-    this.#inside.endRuntime(runtime);
+    this.#inside.endRuntime(runtime, key);
   }
 
   onGone(listener: GoneListener): Subscription {

@@ -1,6 +1,6 @@
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
+import type { KeyId, ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
@@ -41,7 +41,7 @@ export class InprocHub implements Hub {
       authorizers: this.#authorizers,
       goneListeners: this.#goneListeners,
       tell: (listener) => this.#tell(listener),
-      endRuntime: (runtime) => this.#endRuntime(runtime),
+      endRuntime: (runtime, key) => this.#endRuntime(runtime, key),
       gone: (connection, wasConnected) => this.#gone(connection, wasConnected),
     };
   }
@@ -81,10 +81,11 @@ export class InprocHub implements Hub {
     }
   }
 
-  #endRuntime(runtime: RuntimeId): void {
+  #endRuntime(runtime: RuntimeId, key?: KeyId): void {
     for (const connection of [...this.#connections.keys()]) {
       const { identity } = connection;
       if (identity.kind !== 'runtime' || identity.runtime !== runtime || connection.state === 'lost') continue;
+      if (key !== undefined && identity.key !== key) continue;
       connection.end('lost');
       this.#letReturn(connection, returnFirstMs);
     }
