@@ -1,14 +1,14 @@
-import type { Definition } from './definition/definition.ts';
-import type { Ports } from './ports/claim-ports.ts';
+import type { Definition, ListenerName } from './definition/definition.ts';
+import type { Ports } from './ports/port-wishes.ts';
 
 /** Where everything is reached: from this machine, and by people, browsers and agents. */
 export interface Addresses {
-  readonly local: Readonly<Record<keyof Ports, string>>;
+  readonly local: Readonly<Record<ListenerName, string>>;
   readonly public: { readonly backend: string; readonly mcp: string; readonly frontend: string };
 }
 
 export function addressesOf({ bind, publicUrls }: Definition, ports: Ports): Addresses {
-  const local = (port: number) => `http://${reachable(bind)}:${port}`;
+  const local = (port: number) => httpAddress(bind, port);
   const open = (url: string, port: number, path = '') => (url === 'auto' ? `http://localhost:${port}${path}` : url);
   return {
     local: {
@@ -25,8 +25,13 @@ export function addressesOf({ bind, publicUrls }: Definition, ports: Ports): Add
   };
 }
 
+/** How what listens there is reached from this machine. */
+export function httpAddress(bind: string, port: number): string {
+  return `http://${reachable(bind)}:${port}`;
+}
+
 /** A wildcard is no destination. */
-function reachable(bind: string): string {
+export function reachable(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   if (bind === '::') return '[::1]';
   return bind.includes(':') ? `[${bind}]` : bind;

@@ -5,7 +5,7 @@ import { ownPlaces } from './definition/extra-variables.ts';
 import { checkEnvironment, type Environment, environmentOf, servicesOf, withoutEffect } from './environment.ts';
 import { installationIn } from './installation.ts';
 import { changesBetween } from './lifecycle/plan.ts';
-import { usualPorts } from './ports/claim-ports.ts';
+import { usualPorts } from './ports/port-wishes.ts';
 import { secretFilesOf } from './secrets.ts';
 
 const installation = installationIn('/srv/svc');

@@ -8,7 +8,7 @@ import type { Addresses } from './addresses.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import type { Ports } from './ports/claim-ports.ts';
+import type { Ports } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */

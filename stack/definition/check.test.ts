@@ -131,6 +131,41 @@ describe('a mistake is told with its place and its rule', () => {
       `${id}publicUrls:\n  backend: https://api.example.com\n  mcp: https://mcp.example.com/mcp\n`,
       /^svc\.yaml:\d+:\d+ publicUrls\.frontend must not be the internal name "localhost" while another public address is configured\.$/,
     ],
+    [
+      'replicas in one process',
+      `${id}replicas:\n  runtime: 2\n`,
+      /^svc\.yaml:3:12 replicas\.runtime above 1 needs topology: distributed\./,
+    ],
+    [
+      'a second backend',
+      `${id}topology: distributed\nreplicas:\n  backend: 2\n`,
+      /^svc\.yaml:4:12 replicas\.backend must be 1 with graph: sqlite: the file has one writer\./,
+    ],
+    [
+      'more replicas than a machine can use',
+      `${id}topology: distributed\nreplicas: { remote-mcp: 17 }\n`,
+      /^svc\.yaml:3:25 replicas\.remote-mcp must be a whole number from 1 to 16, not 17\.$/,
+    ],
+    [
+      'a bus elsewhere for one process',
+      `${id}bus:\n  servers: [nats://bus.example.com:4222]\n`,
+      /^svc\.yaml:3:3 bus\.servers needs topology: distributed\./,
+    ],
+    [
+      'a bus elsewhere without a port',
+      `${id}topology: distributed\nbus:\n  servers: [bus.example.com]\n`,
+      /^svc\.yaml:4:12 bus\.servers must be auto, or a list of addresses such as/,
+    ],
+    [
+      'a bus elsewhere that is nowhere',
+      `${id}topology: distributed\nbus:\n  servers: []\n`,
+      /^svc\.yaml:4:12 bus\.servers must be auto, or a list of addresses such as/,
+    ],
+    [
+      'a bus elsewhere with its password',
+      `${id}topology: distributed\nbus:\n  servers: ["nats://me:secret@bus.example.com:4222"]\n`,
+      /^svc\.yaml:4:12 bus\.servers must hold addresses without user and password(?!.*secret)/,
+    ],
     ['broken YAML', `${id}ports: {\n`, /^svc\.yaml:\d+:\d+ /],
     ['a name twice', `${id}name: a\nname: b\n`, /^svc\.yaml:3:1 Map keys must be unique/],
   ];
@@ -196,7 +231,7 @@ describe('variables without a field of their own', () => {
 });
 
 describe('what is not built yet is refused by name', () => {
-  for (const line of ['topology: distributed', 'engine: docker']) {
+  for (const line of ['graph: dgraph', 'engine: docker']) {
     test(line, () => {
       const error = refusal(`${id}${line}\n`);
       expect([error.code, error.message]).toEqual(['unsupported', `"${line}" is not part of this version.`]);

@@ -3,7 +3,7 @@ import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
-import { usualPorts } from '../ports/claim-ports.ts';
+import { usualPorts } from '../ports/port-wishes.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import { type Definition, shape } from './definition.ts';
 import { ownPlaces } from './extra-variables.ts';
@@ -29,7 +29,7 @@ export function checkDefinition(text: string, file: string): Definition {
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
-    const rules = [mailIncomplete, internalAddresses, publicBusOfNone];
+    const rules = [mailIncomplete, internalAddresses, oneProcessOnly, oneWriterOnly];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
@@ -106,19 +106,41 @@ function internalAddresses(definition: Definition, text: YamlText): readonly Mis
   });
 }
 
-/** The bus inside the one process has no address. */
-function publicBusOfNone({ topology, bus }: Definition, text: YamlText): readonly Mistake[] {
-  if (topology !== 'embedded' || bus.public === undefined) return [];
-  const message =
-    'bus.public needs topology: distributed. With topology: embedded the bus is inside the one process, and nobody else can reach it.';
-  return [{ ...text.locateName(['bus', 'public']), message }];
+/** What only processes of their own can have. The bus inside the one process has no address. */
+function oneProcessOnly({ topology, bus, replicas }: Definition, text: YamlText): readonly Mistake[] {
+  if (topology !== 'embedded') return [];
+  const more = Object.entries(replicas).filter(([, count]) => count > 1);
+  const outside = [
+    { field: 'public', isSet: bus.public !== undefined },
+    { field: 'servers', isSet: bus.servers !== 'auto' },
+  ];
+  return [
+    ...more.map(([service]) => ({
+      ...text.locate(['replicas', service]),
+      message: `replicas.${service} above 1 needs topology: distributed. With topology: embedded one process holds everything.`,
+    })),
+    ...outside
+      .filter(({ isSet }) => isSet)
+      .map(({ field }) => ({
+        ...text.locateName(['bus', field]),
+        message: `bus.${field} needs topology: distributed. With topology: embedded the bus is inside the one process, and nobody else can reach it.`,
+      })),
+  ];
 }
 
-function refuseUnbuilt({ topology, engine }: Definition): void {
-  const wanted = topology === 'distributed' ? 'topology: distributed' : engine === 'docker' ? 'engine: docker' : null;
+/** Architecture, section 3: what is written to SQLite passes through one process. */
+function oneWriterOnly({ graph, replicas }: Definition, text: YamlText): readonly Mistake[] {
+  if (graph !== 'sqlite' || replicas.backend === 1) return [];
+  const message =
+    'replicas.backend must be 1 with graph: sqlite: the file has one writer. remote-mcp and runtime can have more.';
+  return [{ ...text.locate(['replicas', 'backend']), message }];
+}
+
+function refuseUnbuilt({ graph, engine }: Definition): void {
+  const wanted = graph === 'dgraph' ? 'graph: dgraph' : engine === 'docker' ? 'engine: docker' : null;
   if (wanted === null) return;
   throw new SvcError('unsupported', `"${wanted}" is not part of this version.`, {
-    hint: 'Set topology: embedded and engine: process in svc.yaml.',
+    hint: 'Set graph: sqlite and engine: process in svc.yaml.',
   });
 }
 

@@ -1,6 +1,7 @@
 import { variables } from '../../services/contracts/env/variables.ts';
 import { extraVariables } from './extra-variables.ts';
 import {
+  type Field,
   field,
   like,
   likeText,
@@ -32,16 +33,41 @@ const origin = field('an origin such as https://app.example.com', (raw) =>
 const origins = listOf(origin, 'a list of origins such as [https://app.example.com], without a path');
 const commandName = matching(/^[^\s,]{1,255}$/, 'the name of a command');
 const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
+/** More than one machine can make use of. */
+const replicas = wholeNumber(1, 16);
+const busAddress = field('an address such as nats://bus.example.com:4222', (raw) => {
+  const isAddress = typeof raw === 'string' && /^(nats|tls):\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
+  return isAddress ? raw : null;
+});
+const busAddresses: Field<readonly string[]> = {
+  rule: 'a list of addresses such as [nats://bus.example.com:4222]',
+  // Not repeated, because this file and what is said about it are no places for a password.
+  complaints: (raw) =>
+    JSON.stringify(raw)?.includes('@')
+      ? [
+          {
+            path: [],
+            message: 'bus.servers must hold addresses without user and password: our services show keys of their own.',
+          },
+        ]
+      : [],
+  parse: (raw) => {
+    const addresses = listOf(busAddress, '').parse(raw);
+    return addresses === null || addresses.length === 0 ? null : addresses;
+  },
+};
 
 /** Every field of svc.yaml and the rule it keeps. Meaning and default of each are in templates/svc.yaml, field by field. */
 export const shape = {
   id: matching(/^[a-z0-9]{8,32}$/, '8 to 32 small letters and digits'),
   name: matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, '1 to 63 letters, digits, dots, dashes or underscores'),
   topology: oneOf('embedded', 'distributed'),
+  graph: oneOf('sqlite', 'dgraph'),
   engine: oneOf('process', 'docker'),
   owner: { email: matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address') },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
+  replicas: { backend: replicas, 'remote-mcp': replicas, runtime: replicas },
   publicUrls: { backend: publicUrl, mcp: publicUrl, frontend: publicUrl },
   origins: { browsers: orAuto(origins), agents: origins, preventDnsRebinding: trueOrFalse() },
   runtime: {
@@ -51,7 +77,14 @@ export const shape = {
     ),
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
   },
-  bus: { persistentMessaging: trueOrFalse(), public: publicBus },
+  bus: {
+    servers: orAuto(busAddresses),
+    port,
+    httpPort: port,
+    ca: optional(matching(/^.{1,4096}$/, 'the path of a PEM file')),
+    persistentMessaging: trueOrFalse(),
+    public: publicBus,
+  },
   limits: {
     sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),
     fileSizeMaxMb: like(runtime.SVC_MAX_FILE_SIZE_MB),

@@ -65,7 +65,8 @@ export function trueOrFalse(): Field<boolean> {
 }
 
 export function orAuto<Value>(inner: Field<Value>): Field<Value | 'auto'> {
-  return field(`auto, or ${inner.rule}`, (raw) => (raw === 'auto' ? raw : inner.parse(raw)));
+  const parse = (raw: unknown) => (raw === 'auto' ? raw : inner.parse(raw));
+  return { ...inner, rule: `auto, or ${inner.rule}`, parse };
 }
 
 /** A field that may be left open: it is then `undefined`, because null says that a rule was broken. */

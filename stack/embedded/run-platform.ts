@@ -6,6 +6,7 @@ import { type Plan, settingsOf } from '../lifecycle/plan.ts';
 import { type ServiceEvent, transition } from '../lifecycle/transition.ts';
 import { urlsOf } from '../lifecycle/urls.ts';
 import { writeLease } from '../ports/port-lease.ts';
+import { portWishesOf } from '../ports/port-wishes.ts';
 import { recordFingerprint } from '../secrets.ts';
 import { isCode } from '../state/durable-file.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -138,7 +139,7 @@ function openRecord({ plan, foreground, logs, onChange }: Recording) {
       }),
     };
     // Before anybody can see that it is up: from then on its ports stay.
-    if (isHealthy(record)) writeLease(plan.installation, plan.ports, plan.definition.ports);
+    if (isHealthy(record)) writeLease(plan.installation, plan.ports, portWishesOf(plan.definition));
     write({ needed: event !== 'stop' });
   };
   write({ needed: true });

@@ -3,8 +3,8 @@ import { readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
 import { type Environment, environmentOf, servicesOf } from '../environment.ts';
 import type { Installation } from '../installation.ts';
-import type { Ports } from '../ports/claim-ports.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
+import { type Ports, portWishesOf } from '../ports/port-wishes.ts';
 import { fingerprintOf, type SecretFiles, secretFilesOf } from '../secrets.ts';
 import { ownVersion } from '../version.ts';
 
@@ -22,7 +22,7 @@ export interface Plan {
 /** The plan that svc.yaml and the leased ports make. */
 export function readPlan(installation: Installation): Plan {
   const definition = readDefinition(installation.definitionFile);
-  return planFor(installation, definition, leasedPorts(installation, definition.ports));
+  return planFor(installation, definition, leasedPorts(installation, portWishesOf(definition)));
 }
 
 export function planFor(installation: Installation, definition: Definition, ports: Ports): Plan {

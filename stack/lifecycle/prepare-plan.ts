@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
@@ -9,6 +10,7 @@ import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
 import { describeHolder, findPortHolder } from '../ports/port-holder.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
+import { portWishesOf } from '../ports/port-wishes.ts';
 import { readSecret } from '../secrets.ts';
 import type { RunningPlatform } from '../state/find-running.ts';
 import { type Plan, planFor } from './plan.ts';
@@ -31,6 +33,11 @@ const lettingGoMs = 1000;
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
 export async function preparePlan({ installation, running, avoid, onNotice }: Preparation): Promise<Plan> {
   const definition = readDefinition(installation.definitionFile);
+  if (definition.topology === 'distributed') {
+    throw new SvcError('unsupported', '"topology: distributed" is not part of this version.', {
+      hint: 'Set topology: embedded in svc.yaml.',
+    });
+  }
   await checkMachine(installation, definition);
   for (const { path, outcome, detail } of ensureFolders(installation)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
@@ -39,20 +46,20 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
   const cleared = running === null ? await clearStaleRecord(installation) : null;
   if (cleared !== null) onNotice(cleared);
   const leased = readLease(installation);
+  const wishes = portWishesOf(definition);
   const { ports, notices } = await claimPorts({
-    wanted: definition.ports,
+    wishes,
     leased,
     avoid,
     skip: avoid.size === 0 ? 0 : randomInt(skipMax),
-    isFree: async (port) =>
-      (running !== null && hasPort(running, port)) ||
-      (await isFree(definition.bind, port, cleared === null ? 0 : lettingGoMs)),
+    isFree: async (port, host) =>
+      (running !== null && hasPort(running, port)) || (await isFree(host, port, cleared === null ? 0 : lettingGoMs)),
     holderOf: describeHolder,
   });
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
   for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
-  const before = addressesOf(definition, leasedPorts(installation, definition.ports)).public.mcp;
+  const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.
   if (leased['remote-mcp'] !== undefined && before !== after) {

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { claimPorts, type PortWishes } from './claim-ports.ts';
+import { checkDefinition } from '../definition/check.ts';
+import { type Claim, claimPorts } from './claim-ports.ts';
+import { portWishesOf } from './port-wishes.ts';
 
-const auto = { backend: 'auto', 'remote-mcp': 'auto', runtime: 'auto', frontend: 'auto' } as const;
+const wishesOf = (yaml: string) => portWishesOf(checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'));
 
-function claim(taken: readonly number[], wishes: Partial<PortWishes> = {}) {
+function claim(taken: readonly number[], wishes: Partial<Claim> = {}) {
   return claimPorts({
-    wanted: auto,
+    wishes: wishesOf(''),
     leased: {},
     isFree: async (port) => !taken.includes(port),
     holderOf: (port) => `holder of ${port}`,
@@ -47,13 +49,51 @@ test('after a lost race it avoids what it had, and hops away', async () => {
 });
 
 test('a port chosen by hand is left alone by the others', async () => {
-  const wanted = { ...auto, frontend: 3000 };
-  expect(await claim([], { wanted })).toMatchObject({ ports: { backend: 3002, frontend: 3000 } });
+  const wishes = wishesOf('ports: { frontend: 3000 }');
+  expect(await claim([], { wishes })).toMatchObject({ ports: { backend: 3002, frontend: 3000 } });
+});
+
+describe('with processes of their own', () => {
+  const three = 'topology: distributed\nbind: 0.0.0.0\nreplicas: { remote-mcp: 3, runtime: 2 }\n';
+
+  test('the bus and every further process have ports too, on this machine only', async () => {
+    const asked: string[] = [];
+    const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
+    expect((await claim([], { wishes: wishesOf(three), isFree })).ports).toEqual({
+      backend: 3000,
+      'remote-mcp': 3001,
+      runtime: 3003,
+      frontend: 8888,
+      nats: 4222,
+      'nats-http': 8222,
+      'remote-mcp-2': 3102,
+      'remote-mcp-3': 3103,
+      'runtime-2': 3302,
+    });
+    const local = ['127.0.0.1:4222', '127.0.0.1:8222', '127.0.0.1:3102', '127.0.0.1:3103', '127.0.0.1:3302'];
+    expect(asked.slice(4)).toEqual(local);
+    expect(asked[1]).toBe('0.0.0.0:3001');
+  });
+
+  test('a bus that somebody else runs needs none', async () => {
+    const { ports } = await claim([], {
+      wishes: wishesOf('topology: distributed\nbus: { servers: [nats://bus.example.com:4222] }'),
+    });
+    expect(Object.keys(ports)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend']);
+  });
+
+  test('a port of the bus that is taken and was chosen is told with its field', async () => {
+    const wishes = wishesOf('topology: distributed\nbus: { port: 4300 }');
+    await expect(claim([4300], { wishes })).rejects.toMatchObject({
+      message: 'Port 4300 of nats is taken by holder of 4300.',
+      hint: expect.stringContaining('bus.port'),
+    });
+  });
 });
 
 describe('refusals', () => {
   test('a chosen port that is taken is a conflict that names the holder', async () => {
-    const refused = claim([4000], { wanted: { ...auto, backend: 4000 } });
+    const refused = claim([4000], { wishes: wishesOf('ports: { backend: 4000 }') });
     await expect(refused).rejects.toMatchObject({
       code: 'conflict',
       message: 'Port 4000 of backend is taken by holder of 4000.',
@@ -63,8 +103,8 @@ describe('refusals', () => {
   });
 
   test('one port for two', async () => {
-    const wanted = { ...auto, backend: 4000, runtime: 4000 };
-    await expect(claim([], { wanted })).rejects.toMatchObject({
+    const wishes = wishesOf('ports: { backend: 4000, runtime: 4000 }');
+    await expect(claim([], { wishes })).rejects.toMatchObject({
       code: 'invalid_input',
       message: 'ports.backend and ports.runtime are both 4000.',
     });

@@ -1,20 +1,15 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { type Auto, type ListenerName, listeners } from '../definition/definition.ts';
+import { type Ports, type PortWish, usualPorts } from './port-wishes.ts';
 
-export type Ports = Readonly<Record<ListenerName, number>>;
-
-/** The ports of part 8 of the specification. */
-export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
-
-export interface PortWishes {
-  readonly wanted: Readonly<Record<ListenerName, Auto<number>>>;
+export interface Claim {
+  readonly wishes: readonly PortWish[];
   /** What `auto` became before, and stays as long as it can. */
-  readonly leased: Readonly<Partial<Record<ListenerName, number>>>;
+  readonly leased: Readonly<Record<string, number>>;
   /** What `auto` shall not become although it is free. */
   readonly avoid?: ReadonlySet<number>;
   /** How many ports `auto` skips: those who move at the same moment must not all move to the same place. Default 0. */
   readonly skip?: number;
-  readonly isFree: (port: number) => Promise<boolean>;
+  readonly isFree: (port: number, host: string) => Promise<boolean>;
   /** Who has a port that is taken, in words. */
   readonly holderOf: (port: number) => string;
 }
@@ -29,41 +24,42 @@ export interface ClaimedPorts {
 const triesMax = 500;
 
 /** A port that was asked for and is taken is a conflict; one that nobody asked for moves to the next that is free. */
-export async function claimPorts(wishes: PortWishes): Promise<ClaimedPorts> {
-  const ports: Partial<Record<ListenerName, number>> = {};
+export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
+  const { wishes, leased, avoid, skip = 0, isFree, holderOf } = claim;
+  const ports: Record<string, number> = {};
   const notices: string[] = [];
   const spoken = new Set<number>([
     ...Object.values(usualPorts),
-    ...Object.values(wishes.leased),
-    ...(wishes.avoid ?? []),
+    ...wishes.map(({ usual }) => usual),
+    ...Object.values(leased),
+    ...(avoid ?? []),
   ]);
-  for (const name of listeners) {
-    const wanted = wishes.wanted[name];
+  for (const { name, wanted, host, place } of wishes) {
     if (wanted === 'auto') continue;
-    const twin = listeners.find((other) => ports[other] === wanted);
+    const twin = wishes.find((other) => ports[other.name] === wanted);
     if (twin !== undefined) {
-      throw new SvcError('invalid_input', `ports.${twin} and ports.${name} are both ${wanted}.`, {
+      throw new SvcError('invalid_input', `${twin.place} and ${place} are both ${wanted}.`, {
         hint: 'Give each its own port in svc.yaml, or auto.',
       });
     }
-    if (!(await wishes.isFree(wanted))) {
-      throw new SvcError('conflict', `Port ${wanted} of ${name} is taken by ${wishes.holderOf(wanted)}.`, {
-        hint: `Stop that program, or change ports.${name} in svc.yaml (auto takes the next free one).`,
+    if (!(await isFree(wanted, host))) {
+      throw new SvcError('conflict', `Port ${wanted} of ${name} is taken by ${holderOf(wanted)}.`, {
+        hint: `Stop that program, or change ${place} in svc.yaml (auto takes the next free one).`,
       });
     }
     ports[name] = wanted;
     spoken.add(wanted);
   }
-  for (const name of listeners) {
-    if (wishes.wanted[name] !== 'auto') continue;
-    const before = wishes.leased[name] ?? usualPorts[name];
-    const isOthers = listeners.some((other) => ports[other] === before);
-    if (!isOthers && !wishes.avoid?.has(before) && (await wishes.isFree(before))) {
+  for (const { name, wanted, usual, host } of wishes) {
+    if (wanted !== 'auto') continue;
+    const before = leased[name] ?? usual;
+    const isOthers = Object.values(ports).includes(before);
+    if (!isOthers && !avoid?.has(before) && (await isFree(before, host))) {
       ports[name] = before;
       continue;
     }
-    const holder = isOthers ? 'another service of this installation' : wishes.holderOf(before);
-    const port = await nextFree(before + (wishes.skip ?? 0), spoken, wishes);
+    const holder = isOthers ? 'another service of this installation' : holderOf(before);
+    const port = await nextFree({ from: before + skip, spoken, isFree: (free) => isFree(free, host) });
     ports[name] = port;
     spoken.add(port);
     notices.push(`Port ${before} is taken by ${holder}: ${name} moved to ${port}, and stays there.`);
@@ -71,9 +67,15 @@ export async function claimPorts(wishes: PortWishes): Promise<ClaimedPorts> {
   return { ports: { ...usualPorts, ...ports }, notices };
 }
 
-async function nextFree(from: number, spoken: ReadonlySet<number>, wishes: PortWishes): Promise<number> {
+interface Search {
+  readonly from: number;
+  readonly spoken: ReadonlySet<number>;
+  readonly isFree: (port: number) => Promise<boolean>;
+}
+
+async function nextFree({ from, spoken, isFree }: Search): Promise<number> {
   for (let port = from + 1; port <= Math.min(from + triesMax, 65_535); port++) {
-    if (!spoken.has(port) && (await wishes.isFree(port))) return port;
+    if (!spoken.has(port) && (await isFree(port))) return port;
   }
   throw new SvcError('conflict', `No port from ${from} to ${from + triesMax} is free.`, {
     hint: 'Set the ports in svc.yaml.',

@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkDefinition } from '../definition/check.ts';
 import { installationIn } from '../installation.ts';
 import { leasedPorts, readLease, writeLease } from './port-lease.ts';
+import { portWishesOf } from './port-wishes.ts';
 
 let dir = '';
 beforeEach(() => {
@@ -12,7 +14,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const auto = { backend: 'auto', 'remote-mcp': 'auto', runtime: 'auto', frontend: 'auto' } as const;
+const wishesOf = (yaml: string) => portWishesOf(checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'));
+const auto = wishesOf('');
+const chosen = wishesOf('ports: { backend: 8080 }');
 const moved = { backend: 3002, 'remote-mcp': 3004, runtime: 3005, frontend: 8889 };
 
 test('what auto became is found again', () => {
@@ -24,13 +28,22 @@ test('what auto became is found again', () => {
 test('a port that was chosen by hand does not stay when auto takes its place again', () => {
   const installation = installationIn(dir);
   writeLease(installation, moved, auto);
-  writeLease(installation, { ...moved, backend: 8080 }, { ...auto, backend: 8080 });
-  expect(leasedPorts(installation, { ...auto, backend: 8080 }).backend).toBe(8080);
+  writeLease(installation, { ...moved, backend: 8080 }, chosen);
+  expect(leasedPorts(installation, chosen).backend).toBe(8080);
   expect(leasedPorts(installation, auto)).toEqual(moved);
 });
 
 test('where it was never auto, that is the usual one', () => {
   const installation = installationIn(dir);
-  writeLease(installation, { ...moved, backend: 8080 }, { ...auto, backend: 8080 });
+  writeLease(installation, { ...moved, backend: 8080 }, chosen);
   expect(readLease(installation).backend).toBe(3000);
+});
+
+test('of what is left out for a while, it is kept', () => {
+  const installation = installationIn(dir);
+  const three = wishesOf('topology: distributed\nreplicas: { remote-mcp: 3 }');
+  writeLease(installation, { ...moved, 'remote-mcp-3': 4000, nats: 4222, 'nats-http': 8222 }, three);
+  writeLease(installation, moved, auto);
+  expect(leasedPorts(installation, auto)).toEqual(moved);
+  expect(leasedPorts(installation, three)['remote-mcp-3']).toBe(4000);
 });

@@ -3,7 +3,7 @@ import { checkDefinition } from '../../../stack/definition/check.ts';
 import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
 import { planFor } from '../../../stack/lifecycle/plan.ts';
-import { usualPorts } from '../../../stack/ports/claim-ports.ts';
+import { usualPorts } from '../../../stack/ports/port-wishes.ts';
 import { SvcCommand } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { writeLease } from '../../ports/port-lease.ts';
+import { portWishesOf } from '../../ports/port-wishes.ts';
 import { preparePlan } from '../prepare-plan.ts';
 import { freePorts, openTrial } from './trial.ts';
 
@@ -19,7 +20,7 @@ test('where /mcp moves, whoever starts it is told what agents must be told; at t
 
   const stranger = createServer();
   await new Promise<void>((resolve) => stranger.listen(before, '127.0.0.1', resolve));
-  writeLease(installation, { ...first.plan.ports, 'remote-mcp': before }, first.plan.definition.ports);
+  writeLease(installation, { ...first.plan.ports, 'remote-mcp': before }, portWishesOf(first.plan.definition));
   const second = await prepare();
   await new Promise((resolve) => stranger.close(resolve));
   const { mcp } = second.plan.addresses.public;

@@ -1,0 +1,68 @@
+import type { Auto, Definition, ListenerName } from '../definition/definition.ts';
+import { listeners } from '../definition/definition.ts';
+
+/** By name: of the four services, and with processes of their own those of the bus and of every further one. */
+export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };
+
+/** The ports of part 8 of the specification. */
+export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
+const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
+/** The second remote-mcp has the usual port 3102, the third 3103, …: far enough from everything that has a port by itself. */
+const usualReplicaPorts = { 'remote-mcp': 3100, runtime: 3300 } as const;
+
+/** One port that an installation listens on, as it was chosen. */
+export interface PortWish {
+  readonly name: string;
+  readonly wanted: Auto<number>;
+  /** What `auto` becomes where nobody else has it. */
+  readonly usual: number;
+  /** The address that is listened on. */
+  readonly host: string;
+  /** The field that decides it. */
+  readonly place: string;
+}
+
+/** Nobody beyond this machine reaches what listens there. */
+export const loopback = '127.0.0.1';
+
+/** Every port of an installation, those that people know first. */
+export function portWishesOf(definition: Definition): readonly PortWish[] {
+  const { bind, ports } = definition;
+  const own = listeners.map((name) => ({
+    name,
+    wanted: ports[name],
+    usual: usualPorts[name],
+    host: bind,
+    place: `ports.${name}`,
+  }));
+  return definition.topology === 'embedded' ? own : [...own, ...busWishes(definition), ...replicaWishes(definition)];
+}
+
+function busWishes({ bus }: Definition): readonly PortWish[] {
+  if (bus.servers !== 'auto') return [];
+  const { nats, 'nats-http': http } = usualBusPorts;
+  return [
+    { name: 'nats', wanted: bus.port, usual: nats, host: bus.public?.bind ?? loopback, place: 'bus.port' },
+    { name: 'nats-http', wanted: bus.httpPort, usual: http, host: loopback, place: 'bus.httpPort' },
+  ];
+}
+
+/** The first one has the port of its service; the others are reached on this machine only. */
+function replicaWishes({ replicas }: Definition): readonly PortWish[] {
+  return (['remote-mcp', 'runtime'] as const).flatMap((service) =>
+    replicaNames(service, replicas[service])
+      .slice(1)
+      .map((name, index) => ({
+        name,
+        wanted: 'auto' as const,
+        usual: usualReplicaPorts[service] + index + 2,
+        host: loopback,
+        place: `replicas.${service}`,
+      })),
+  );
+}
+
+/** remote-mcp, remote-mcp-2, remote-mcp-3, … */
+export function replicaNames(service: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => (index === 0 ? service : `${service}-${index + 1}`));
+}
