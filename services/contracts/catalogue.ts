@@ -26,6 +26,8 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     health,
     reason: reason.nullable(),
     nextRetryAt: z.number().nullable(),
+    /** Names of the runtimes it is bound to; none: the platform's own run it. */
+    runtimes: z.array(z.string()),
     /** Processes in which it is Connected: where calls can go. */
     processes: z.array(z.object({ runtime: id('runtime'), process: z.string() })),
   }),

@@ -91,7 +91,12 @@ describe('a catalogue', () => {
     expect(entries.filter(({ entry }) => entry === 'mcpServer')).toEqual([
       {
         ...{ entry: 'mcpServer', id: files.id, name: 'files', status: 'Connected', health: 'green' },
-        ...{ reason: null, nextRetryAt: null, processes: [{ runtime: cloud.runtime, process: cloud.process }] },
+        ...{
+          reason: null,
+          nextRetryAt: null,
+          runtimes: [],
+          processes: [{ runtime: cloud.runtime, process: cloud.process }],
+        },
       },
       expect.objectContaining({ id: docs.id, status: 'Disconnected', processes: [] }),
     ]);

@@ -53,11 +53,17 @@ async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
   for await (const servers of everyPage(graph, { type: 'mcpServer', anchor, limit: followedMax })) {
     const options = { anchor, limitEach: edgesEach };
     const statuses = await graph.followBack({ from: 'status', edge: 'server' }, idsOf(servers), options);
+    const bound = await graph.follow({ from: 'mcpServer', edge: 'runtimes' }, idsOf(servers), options);
     yield servers.map((server) => {
-      const state = stateOf(server, statuses.get(server.id) ?? []);
+      const runtimes = bound.get(server.id) ?? [];
+      const state = stateOf(server, statuses.get(server.id) ?? [], runtimes);
       const { status, health, reason, nextRetryAt, processes } = state;
       const { id, name } = server;
-      return { entry: 'mcpServer', id, name, status, health, reason, nextRetryAt, processes: [...processes] };
+      return {
+        ...{ entry: 'mcpServer', id, name, status, health, reason, nextRetryAt },
+        runtimes: runtimes.map((runtime) => runtime.name),
+        processes: [...processes],
+      };
     });
   }
 }

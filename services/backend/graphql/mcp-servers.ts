@@ -14,7 +14,7 @@ import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
 import { requireName } from './workspaces.ts';
 
 /** Processes of all runtimes of one MCP server: a number that none reaches. */
-export const statusesMax = 1000;
+const statusesMax = 1000;
 
 export function addMcpServers(builder: Builder): void {
   addServer(builder);
@@ -75,30 +75,32 @@ function addServer(builder: Builder): void {
       }),
       status: t.string({
         description: 'Connected, Disconnected or Error',
-        resolve: async (server, _args, context) => (await state(context, server)).status,
+        resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).status,
       }),
       health: t.string({
         description: 'green, yellow or red',
-        resolve: async (server, _args, context) => (await state(context, server)).health,
+        resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).health,
       }),
       reason: t.field({
         type: 'Reason',
         nullable: true,
-        resolve: async (server, _args, context) => (await state(context, server)).reason,
+        resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).reason,
       }),
-      restarts: t.int({ resolve: async (server, _args, context) => (await state(context, server)).restarts }),
+      restarts: t.int({
+        resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).restarts,
+      }),
       lastStartedAt: t.float({
         nullable: true,
-        resolve: async (server, _args, context) => (await state(context, server)).startedAt,
+        resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).startedAt,
       }),
       nextRetryAt: t.float({
         nullable: true,
-        resolve: async (server, _args, context) => (await state(context, server)).nextRetryAt,
+        resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).nextRetryAt,
       }),
       stderr: t.stringList({
         description: 'Last lines it wrote to stderr. Owner and admin only; empty for others.',
         resolve: async (server, _args, context) =>
-          (await maySeeLaunch(context, server)) ? [...(await state(context, server)).stderr] : [],
+          (await maySeeLaunch(context, server)) ? [...(await stateOfServer(context.load, server)).stderr] : [],
       }),
       tools: t.field({
         type: 'ToolPage',
@@ -233,8 +235,13 @@ function addMutations(builder: Builder): void {
   }));
 }
 
-async function state({ load }: GraphqlContext, server: Node<'mcpServer'>): Promise<ServerState> {
-  return stateOf(server, await load.statusesOfServer(server, statusesMax));
+/** How it is, and why. */
+export async function stateOfServer(load: GraphqlContext['load'], server: Node<'mcpServer'>): Promise<ServerState> {
+  const [statuses, bound] = await Promise.all([
+    load.statusesOfServer(server, statusesMax),
+    load.runtimesOfServer(server, runtimesPerServerMax),
+  ]);
+  return stateOf(server, statuses, bound);
 }
 
 /** A launch is a command on somebody's machine, and what it prints may hold what it was given. */

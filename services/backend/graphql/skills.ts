@@ -1,11 +1,10 @@
 import { findId, parseId } from '../../contracts/ids.ts';
 import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import type { Node } from '../graph/graph.ts';
-import { stateOf } from '../servers/status.ts';
 import { type Needed, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
-import { statusesMax } from './mcp-servers.ts';
+import { stateOfServer } from './mcp-servers.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
 import { requireName } from './workspaces.ts';
 
@@ -125,7 +124,7 @@ async function reasonOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
   const tools = await load.toolsOfSkill(skill, toolsOfSkillMax);
   const servers = await serversOf(load, tools);
   const needed = servers.map(async (server): Promise<Needed> => {
-    return { server, state: stateOf(server, await load.statusesOfServer(server, statusesMax)) };
+    return { server, state: await stateOfServer(load, server) };
   });
   return whyUnavailable(await Promise.all(needed), tools);
 }

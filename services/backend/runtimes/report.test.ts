@@ -58,7 +58,7 @@ async function toolsOf(workspace: WorkspaceId, mcpServer?: McpServerId) {
 }
 
 async function stateIn(workspace: WorkspaceId, server: Node<'mcpServer'>) {
-  return stateOf(server, await statusesOf(workspace));
+  return stateOf(server, await statusesOf(workspace), []);
 }
 
 describe('a status', () => {

@@ -31,7 +31,7 @@ const because = (code: string) => JSON.stringify({ code, message: `It is ${code}
 describe('one process', () => {
   test('connected: green, without a reason, and calls can go there', () => {
     const one = status({ startedAt: 17, restarts: 2 });
-    expect(stateOf(server, [one])).toEqual({
+    expect(stateOf(server, [one], [])).toEqual({
       status: 'Connected',
       health: 'green',
       reason: null,
@@ -51,7 +51,7 @@ describe('one process', () => {
       stderr: '["no such file"]',
       nextRetryAt: 99,
     });
-    expect(stateOf(server, [failed])).toMatchObject({
+    expect(stateOf(server, [failed], [])).toMatchObject({
       status: 'Error',
       health: 'red',
       reason: { code: 'exited' },
@@ -62,22 +62,26 @@ describe('one process', () => {
   });
 
   test('failed without a reason still names one', () => {
-    expect(stateOf(server, [status({ status: 'Error' })]).reason?.code).toBe('unknown');
+    expect(stateOf(server, [status({ status: 'Error' })], []).reason?.code).toBe('unknown');
   });
 
   test('connected and degraded: yellow, with the reason it gives', () => {
     const slow = status({ health: 'yellow', reason: because('slow') });
-    expect(stateOf(server, [slow])).toMatchObject({ status: 'Connected', health: 'yellow', reason: { code: 'slow' } });
+    expect(stateOf(server, [slow], [])).toMatchObject({
+      status: 'Connected',
+      health: 'yellow',
+      reason: { code: 'slow' },
+    });
   });
 
   test('connected and down: red, and still Connected', () => {
-    expect(stateOf(server, [status({ health: 'red' })])).toMatchObject({ status: 'Connected', health: 'red' });
+    expect(stateOf(server, [status({ health: 'red' })], [])).toMatchObject({ status: 'Connected', health: 'red' });
   });
 });
 
 describe('nobody runs it', () => {
   test('disabled wins over whatever processes still say', () => {
-    expect(stateOf({ ...server, enabled: false }, [status({})])).toMatchObject({
+    expect(stateOf({ ...server, enabled: false }, [status({})], [])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
       reason: { code: 'disabled' },
@@ -86,26 +90,63 @@ describe('nobody runs it', () => {
   });
 
   test('no process at all', () => {
-    expect(stateOf(server, [])).toMatchObject({
+    expect(stateOf(server, [], [])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
-      reason: { code: 'no_runtime' },
+      reason: { code: 'no_runtime', message: 'No runtime that is available runs the MCP server "files".' },
     });
+  });
+
+  const bound = (name: string, revokedAt: number | null = null) => ({ name, revokedAt });
+  const names = Array.from({ length: 7 }, (_, i) => bound(`r${i}`));
+  test.each([
+    [
+      'the runtime is away',
+      [bound('edge')],
+      'no_runtime',
+      'The runtime "edge", on which the MCP server "files" runs, is not connected.',
+    ],
+    [
+      'several are away',
+      [bound('edge'), bound('lab')],
+      'no_runtime',
+      'The runtimes "edge", "lab", on which the MCP server "files" runs, are not connected.',
+    ],
+    [
+      'one is away and another revoked',
+      [bound('edge', 1), bound('lab')],
+      'no_runtime',
+      'The runtime "lab", on which the MCP server "files" runs, is not connected.',
+    ],
+    [
+      'the runtime was revoked',
+      [bound('edge', 1)],
+      'runtime_revoked',
+      'The runtime "edge", on which the MCP server "files" runs, was revoked.',
+    ],
+    [
+      'very many are away',
+      names,
+      'no_runtime',
+      'The runtimes "r0", "r1", "r2", "r3", "r4" and others, on which the MCP server "files" runs, are not connected.',
+    ],
+  ])('%s', (_what, runtimes, code, message) => {
+    expect(stateOf(server, [], runtimes).reason).toMatchObject({ code, message });
   });
 
   test('what is said of an earlier configuration does not count', () => {
     const old = status({ configVersion: 2 });
-    expect(stateOf(server, [old])).toMatchObject({
+    expect(stateOf(server, [old], [])).toMatchObject({
       status: 'Disconnected',
       reason: { code: 'starting' },
       processes: [],
     });
     const failed = status({ status: 'Error', reason: because('exited') });
-    expect(stateOf(server, [old, failed])).toMatchObject({ status: 'Error', reason: { code: 'exited' } });
+    expect(stateOf(server, [old, failed], [])).toMatchObject({ status: 'Error', reason: { code: 'exited' } });
   });
 
   test('a process that has stopped it', () => {
-    expect(stateOf(server, [status({ status: 'Disconnected' })])).toMatchObject({
+    expect(stateOf(server, [status({ status: 'Disconnected' })], [])).toMatchObject({
       status: 'Disconnected',
       health: 'red',
       reason: { code: 'stopped' },
@@ -118,7 +159,7 @@ describe('several processes', () => {
   const failed = (retry: number | null) => status({ status: 'Error', reason: because('exited'), nextRetryAt: retry });
 
   test('Connected while one has it so, degraded while another fails, and the reason is the one that fails', () => {
-    expect(stateOf(server, [failed(5), good])).toMatchObject({
+    expect(stateOf(server, [failed(5), good], [])).toMatchObject({
       status: 'Connected',
       health: 'yellow',
       reason: { code: 'exited' },
@@ -128,11 +169,14 @@ describe('several processes', () => {
   });
 
   test('all failed: the soonest retry of those that know one', () => {
-    expect(stateOf(server, [failed(null), failed(9), failed(5)])).toMatchObject({ status: 'Error', nextRetryAt: 5 });
+    expect(stateOf(server, [failed(null), failed(9), failed(5)], [])).toMatchObject({
+      status: 'Error',
+      nextRetryAt: 5,
+    });
   });
 
   test('restarts add up and the latest start counts', () => {
     const both = [status({ restarts: 1, startedAt: 8 }), status({ restarts: 2, startedAt: 3 })];
-    expect(stateOf(server, both)).toMatchObject({ restarts: 3, startedAt: 8, health: 'green' });
+    expect(stateOf(server, both, [])).toMatchObject({ restarts: 3, startedAt: 8, health: 'green' });
   });
 });

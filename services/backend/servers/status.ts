@@ -27,6 +27,8 @@ export interface ServerState {
 }
 
 type Server = Pick<Node<'mcpServer'>, 'name' | 'enabled' | 'configVersion'>;
+/** A runtime that it is bound to; where there is none, the platform's own run it. */
+type Bound = Pick<Node<'runtime'>, 'name' | 'revokedAt'>;
 /** Its `reason` is the JSON text of a `Reason`, its `stderr` of a list of lines. */
 type Status = Node<'status'>;
 
@@ -36,9 +38,9 @@ const stderrParser = z.array(z.string());
  * Connected while one process has it so; disabled or run by nobody: Disconnected; otherwise Error, with its reason. What a process says
  * of an earlier configuration does not count: who changes a configuration wants to know about the new one.
  */
-export function stateOf(server: Server, statuses: readonly Status[]): ServerState {
+export function stateOf(server: Server, statuses: readonly Status[], bound: readonly Bound[]): ServerState {
   if (!server.enabled) return without(reasons.disabled(server.name));
-  if (statuses.length === 0) return without(reasons.noRuntime(server.name));
+  if (statuses.length === 0) return without(reasons.noRuntime(server.name, bound));
   const current = statuses.filter((status) => status.configVersion === server.configVersion);
   if (current.length === 0) return without(reasons.starting(server.name));
   const connected = current.filter((status) => status.status === 'Connected');
@@ -63,7 +65,23 @@ const reasons = {
     message: `The MCP server "${name}" is disabled.`,
     repair: 'Enable it in Workspace settings > MCP Servers.',
   }),
-  noRuntime: (name: string): Reason => ({
+  noRuntime: (name: string, bound: readonly Bound[]): Reason => {
+    const there = bound.filter(({ revokedAt }) => revokedAt === null);
+    if (there.length > 0) return reasons.notConnected(name, there);
+    return bound.length > 0 ? reasons.revoked(name, bound) : reasons.noneOfThePlatform(name);
+  },
+  notConnected: (name: string, bound: readonly Bound[]): Reason => ({
+    code: 'no_runtime',
+    message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'is' : 'are'} not connected.`,
+    repair: 'Start it there again: svc runtime start. Which are available, svc runtime list shows.',
+  }),
+  revoked: (name: string, bound: readonly Bound[]): Reason => ({
+    code: 'runtime_revoked',
+    message: `${quoted(bound)}, on which the MCP server "${name}" runs, ${bound.length === 1 ? 'was' : 'were'} revoked.`,
+    repair:
+      'Register it anew and start it with the new key: svc runtime register. Or add the MCP server for another one.',
+  }),
+  noneOfThePlatform: (name: string): Reason => ({
     code: 'no_runtime',
     message: `No runtime that is available runs the MCP server "${name}".`,
     repair: 'Start its runtime, or choose another one for it: svc status shows which are available.',
@@ -84,6 +102,14 @@ const reasons = {
     repair: 'Look at the log of the runtime: svc logs runtime.',
   }),
 };
+
+function quoted(bound: readonly Bound[]): string {
+  const names = bound.slice(0, namesMax).map(({ name }) => `"${name}"`);
+  return `The runtime${bound.length === 1 ? '' : 's'} ${names.join(', ')}${bound.length > namesMax ? ' and others' : ''}`;
+}
+
+/** A reason is one line, whatever an MCP server is bound to. */
+const namesMax = 5;
 
 function without(because: Reason): ServerState {
   return {

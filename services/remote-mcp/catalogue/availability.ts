@@ -44,11 +44,12 @@ export function missingToolsOf(skill: Skill): readonly Lack[] {
   }));
 }
 
-function lackOf({ name, status, reason, nextRetryAt }: McpServer, now: number): Lack {
+function lackOf(mcpServer: McpServer, now: number): Lack {
+  const { name, status, reason, nextRetryAt } = mcpServer;
   if (status === 'Connected') {
     return {
-      what: `MCP server "${name}" is Disconnected: its runtime has stopped answering.`,
-      repair: 'Start the runtime again: svc status tells which one is missing.',
+      what: `MCP server "${name}" is Disconnected: its runtime${namesOf(mcpServer)} has stopped answering.`,
+      repair: 'Start the runtime again: svc runtime list tells which one is missing.',
     };
   }
   const why = reason === null ? 'no runtime has it running' : reason.message.replace(/[.\s]+$/, '');
@@ -58,4 +59,9 @@ function lackOf({ name, status, reason, nextRetryAt }: McpServer, now: number): 
     what: `MCP server "${name}" is ${status}: ${why}.${retry}`,
     repair: reason?.repair ?? 'See Workspace settings > MCP Servers, or: svc server show.',
   };
+}
+
+/** The runtime it is bound to, in the place behind that word; whose of several it was, nobody need know. */
+export function namesOf({ runtimes }: McpServer): string {
+  return runtimes.length === 1 ? ` "${runtimes[0]}"` : '';
 }

@@ -27,7 +27,7 @@ function entriesOf(count: number): CatalogueEntry[] {
     { entry: 'head', workspace, name: 'acme', suspended: false, version: 3, statusVersion: 4 },
     {
       ...{ entry: 'mcpServer', id: server, name: 'files', status: 'Connected', health: 'green', reason: null },
-      ...{ nextRetryAt: null, processes: [{ runtime, process: runtimeProcess }] },
+      ...{ nextRetryAt: null, runtimes: [], processes: [{ runtime, process: runtimeProcess }] },
     },
     ...tools,
     {

@@ -25,6 +25,8 @@ export interface McpServer {
   readonly health: Health;
   readonly reason: Reason | null;
   readonly nextRetryAt: number | null;
+  /** Names of those it is bound to; none: the platform's own run it. */
+  readonly runtimes: readonly string[];
   /** Where it is Connected. */
   readonly processes: readonly RuntimeProcess[];
 }

@@ -3,6 +3,7 @@ import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
 import type { BusLink } from '../bus/bus-link.ts';
+import { namesOf } from '../catalogue/availability.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
 import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
@@ -94,10 +95,14 @@ function worded(thrown: unknown, { name, mcpServer }: Tool): unknown {
         cause: thrown,
       });
     case 'unavailable':
-      return new SvcError('unavailable', `The runtime of MCP server "${mcpServer.name}" has stopped answering.`, {
-        hint: 'Try again: another runtime may have it, and a stopped one is usually started again.',
-        cause: thrown,
-      });
+      return new SvcError(
+        'unavailable',
+        `The runtime${namesOf(mcpServer)} of MCP server "${mcpServer.name}" has stopped answering.`,
+        {
+          hint: 'Try again: another runtime may have it, and a stopped one is usually started again.',
+          cause: thrown,
+        },
+      );
     case 'rate_limited':
       return new SvcError(
         'rate_limited',

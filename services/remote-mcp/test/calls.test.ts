@@ -407,7 +407,7 @@ describe('a call that fails on the way', () => {
       id: 13,
       error: {
         code: -31503,
-        message: 'The runtime of MCP server "lone" has stopped answering.',
+        message: `The runtime "${lonely.name}" of MCP server "lone" has stopped answering.`,
         data: { code: 'unavailable', hint: expect.stringMatching(/Try again/) },
       },
     });
@@ -491,7 +491,7 @@ test('a runtime process that the backend says is gone gets no call, until it is 
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   backendBus.publish(subjects.gone(quiet.runtime, quiet.process), Buffer.from('{}'));
   await until(async () => (await callQuiet()).isError === true);
-  expect((await callQuiet()).content[0].text).toMatch(/its runtime has stopped answering/);
+  expect((await callQuiet()).content[0].text).toMatch(/its runtime "[^"]+" has stopped answering/);
   quiet.beat(60_000);
   await until(async () => (await callQuiet()).isError === undefined);
   await backendBus.close();

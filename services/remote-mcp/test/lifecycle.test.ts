@@ -55,7 +55,9 @@ describe('without a backend', () => {
     const stream = await openStream(platform.mcpUrl, { key, session });
     platform.runtime.stopBeating();
     await until(() => stream.messages.some(({ method }) => method === 'notifications/tools/list_changed'));
-    expect((await call('echo')).text).toMatch(/its runtime has stopped answering.*Repair: Start the runtime again/);
+    expect((await call('echo')).text).toMatch(
+      /its runtime \\"cloud\\" has stopped answering.*Repair: Start the runtime again/,
+    );
     expect((await call('list_skills')).text).toMatch(/Not available, loaded\. MCP server \\"files\\" is Disconnected/);
     platform.runtime.beat(60_000);
     await until(async () => isGood(await call('echo')));

@@ -19,7 +19,7 @@ async function viewOf(count: number, descriptionLength: number): Promise<View> {
   builder.add({ entry: 'head', workspace, name: 'acme', suspended: false, version: 1, statusVersion: 1 });
   builder.add({
     ...{ entry: 'mcpServer', id: server, name: 'files', status: 'Connected', health: 'green', reason: null },
-    ...{ nextRetryAt: null, processes: [{ runtime: newId('runtime'), process: 'pABCDEFGHIJK' }] },
+    ...{ nextRetryAt: null, runtimes: [], processes: [{ runtime: newId('runtime'), process: 'pABCDEFGHIJK' }] },
   });
   const definition = JSON.stringify({ description: 'x'.repeat(descriptionLength), inputSchema: { type: 'object' } });
   for (const tool of tools)
