@@ -72,7 +72,7 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     },
     log: log('catalogue'),
   });
-  const listChanges = new ListChanges({ catalogues, streams, messages });
+  const listChanges = new ListChanges({ catalogues, streams });
   const calls = new CallRouter(link);
 
   function backendUrl(): string {

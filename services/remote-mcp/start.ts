@@ -18,7 +18,8 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
   const platform = buildRemoteMcp({ config, hub, version, log, process: newProcessId() });
   const http = new RemoteMcpServer(platform);
   const url = await listen(http.server, { host: config.BIND_HOST, port: config.REMOTE_PORT });
-  startParts(platform);
+  const listeners = new Listeners(platform);
+  startParts(platform, listeners);
   log('http').info({ url }, 'started');
   return {
     url,
@@ -27,19 +28,20 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
       platform.streams.stop();
       platform.waits.stop();
       await stopListening(http.server, drainMs);
+      listeners.stop();
       await stopParts(platform);
       log('http').info('stopped');
     },
   };
 };
 
-function startParts(platform: RemoteMcp): void {
+function startParts(platform: RemoteMcp, listeners: Listeners): void {
   platform.sessions.start();
   platform.streams.start();
   platform.catalogues.start();
   platform.processes.start();
   platform.usage.start();
-  platform.link.listen(new Listeners(platform));
+  platform.link.listen(listeners);
   platform.link.start();
 }
 

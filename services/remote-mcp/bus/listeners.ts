@@ -2,18 +2,27 @@ import { event } from '../../contracts/bus/messages.ts';
 import { patterns, tokensOf } from '../../contracts/bus/subjects.ts';
 import { findId, type SessionId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Bus, Message } from '../../kit/bus/bus.ts';
-import { endRefusedCalls } from '../auth/end-refused-calls.ts';
+import { type Admitted, Rechecks } from '../auth/rechecks.ts';
 import type { RemoteMcp } from '../context.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionMessage } from '../sessions/session-messages.ts';
+import { Backlog } from './backlog.ts';
 import type { BusListener } from './bus-link.ts';
+
+/** A record that could not be read is read again after this long. */
+const readAgainMs = 5000;
 
 /** What remote-mcp hears on the bus, and what each part makes of it. */
 export class Listeners implements BusListener {
   readonly #platform: RemoteMcp;
+  readonly #rechecks: Rechecks;
+  /** Sessions in use here, whose record was or may have been changed. */
+  readonly #outdated: Backlog<Session>;
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
+    this.#rechecks = new Rechecks(platform.principals);
+    this.#outdated = new Backlog({ againMs: readAgainMs, work: (session) => this.#catchUp(session) });
   }
 
   opened(bus: Bus): void {
@@ -24,10 +33,17 @@ export class Listeners implements BusListener {
 
   /** Events may have been missed: nothing that was learnt before counts without being looked at again. */
   connected(): void {
-    this.#platform.principals.forgetAll();
-    this.#platform.sessions.reconnected();
-    this.#platform.catalogues.refreshAll();
-    endRefusedCalls(this.#platform.principals, this.#platform.sessions.busy());
+    const { principals, sessions, catalogues, streams } = this.#platform;
+    principals.forgetAll();
+    sessions.reconnected();
+    catalogues.refreshAll();
+    this.#rechecks.add([...callsOf(sessions.busy()), ...streams.all()]);
+    this.#outdated.add([...sessions.busy(), ...streams.all().map(({ session }) => session)]);
+  }
+
+  stop(): void {
+    this.#rechecks.stop();
+    this.#outdated.stop();
   }
 
   #hearEvent({ subject, payload }: Message): void {
@@ -50,25 +66,34 @@ export class Listeners implements BusListener {
       streams.endKey(key);
     }
     const isMeant = (session: Session) => session.workspace === workspace && (key === undefined || session.key === key);
-    endRefusedCalls(principals, sessions.busy().filter(isMeant));
+    this.#rechecks.add(callsOf(sessions.busy().filter(isMeant)));
   }
 
   #hearOfSession(id: SessionId, message: SessionMessage): void {
-    const { sessions, listChanges } = this.#platform;
+    const { sessions, streams } = this.#platform;
     const session = sessions.peek(id);
     switch (message.kind) {
       // These two concern also who reads its record just now.
       case 'changed':
         sessions.changedElsewhere(id);
+        if (session !== null && (session.calls !== null || streams.has(id))) this.#outdated.add([session]);
         break;
       case 'ended':
         sessions.endHere(id);
-        break;
-      case 'list_changed':
-        if (session !== null) listChanges.fromElsewhere(session);
         break;
       case 'cancel':
         session?.calls?.get(message.request)?.cancel();
     }
   }
+
+  /** Whoever has its stream or a call of it here asks nothing that would have its record read. */
+  async #catchUp(session: Session): Promise<boolean> {
+    const isRead = await this.#platform.sessions.catchUp(session);
+    if (isRead) this.#platform.listChanges.ofSession(session.id);
+    return isRead;
+  }
+}
+
+function* callsOf(sessions: Iterable<Session>): Generator<Admitted> {
+  for (const { calls } of sessions) yield* calls?.values() ?? [];
 }

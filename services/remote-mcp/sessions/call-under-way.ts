@@ -1,10 +1,11 @@
 import { SvcError } from '../../contracts/errors.ts';
+import type { Admitted } from '../auth/rechecks.ts';
 
 /** A request that is being carried out, until it is answered or ended with the reason why it is not. */
-export class CallUnderWay {
+export class CallUnderWay implements Admitted {
   readonly #controller = new AbortController();
-  /** The header that its key came in, to check the key again when it has changed. */
   readonly authorization: string | undefined;
+  #isAnswered = false;
 
   constructor(authorization: string | undefined) {
     this.authorization = authorization;
@@ -13,6 +14,14 @@ export class CallUnderWay {
   /** Its reason is a SvcError. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  get isOver(): boolean {
+    return this.#isAnswered || this.#controller.signal.aborted;
+  }
+
+  answered(): void {
+    this.#isAnswered = true;
   }
 
   /** Nobody wants its answer any more. */

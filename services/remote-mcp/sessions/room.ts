@@ -20,13 +20,18 @@ export class Room {
     this.#options = options;
   }
 
-  /** Throws `rate_limited` where there is none for one more. */
+  /** Throws `rate_limited` where there is none for one more of this key. */
   check(key: KeyId): void {
-    const { what, max, perKeyMax, hint } = this.#options;
-    const isFull = this.#taken >= max;
-    if (!isFull && this.#takenBy(key) < perKeyMax) return;
-    const message = isFull ? `Too many ${what} are open.` : `This key has too many open ${what}.`;
-    throw new SvcError('rate_limited', message, { hint });
+    this.checkAll();
+    const { what, perKeyMax, hint } = this.#options;
+    if (this.#takenBy(key) < perKeyMax) return;
+    throw new SvcError('rate_limited', `This key has too many open ${what}.`, { hint });
+  }
+
+  /** For one that was opened elsewhere, where its key had room. */
+  checkAll(): void {
+    const { what, max, hint } = this.#options;
+    if (this.#taken >= max) throw new SvcError('rate_limited', `Too many ${what} are open.`, { hint });
   }
 
   take(key: KeyId): void {

@@ -9,8 +9,6 @@ import type { BusLink } from '../bus/bus-link.ts';
 const sessionMessage = z.discriminatedUnion('kind', [
   /** Its record was written: whoever holds a copy reads it again. */
   z.object({ kind: z.literal('changed') }),
-  /** Its list of tools is another: whoever has its stream tells it. */
-  z.object({ kind: z.literal('list_changed') }),
   z.object({ kind: z.literal('ended') }),
   /** The agent cancels one of its requests: whoever has it under way ends it. */
   z.object({ kind: z.literal('cancel'), request: z.union([z.string(), z.number()]) }),

@@ -36,6 +36,7 @@ function opened({ expiresAt = null as number | null, key = newId('key') } = {}) 
     stream: new EventStream(response, unread),
     session,
     principal,
+    authorization: undefined,
     written,
     close: () => response.emit('close'),
   };
@@ -79,7 +80,7 @@ test('one whose client left before it was opened is not held', async () => {
     const exchange = new Exchange(asked, response, { id: 'x', cors: [], unread });
     // Meanwhile its key and its session are looked up.
     await once(response, 'close');
-    streams.add({ stream: exchange.stream(), session, principal });
+    streams.add({ stream: exchange.stream(), session, principal, authorization: undefined });
     tried.resolve();
   });
   const client = request(await listen(server, { host: '127.0.0.1', port: 0 }));

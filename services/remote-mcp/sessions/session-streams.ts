@@ -1,5 +1,6 @@
 import type { Principal } from '../../contracts/bus/messages.ts';
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
+import type { Admitted } from '../auth/rechecks.ts';
 import type { EventStream } from '../http/event-stream.ts';
 import { Room } from './room.ts';
 import type { Session } from './session.ts';
@@ -11,11 +12,34 @@ const streamsPerKeyMax = 2000;
 /** Shorter than the idle time of any proxy that people use. */
 const keepAliveEveryMs = 15_000;
 
-export interface OpenStream {
+export interface OpenedWith {
   readonly stream: EventStream;
   readonly session: Session;
   /** Whose key it was opened with. */
   readonly principal: Principal;
+  readonly authorization: string | undefined;
+}
+
+export class OpenStream implements Admitted, OpenedWith {
+  readonly stream: EventStream;
+  readonly session: Session;
+  readonly principal: Principal;
+  readonly authorization: string | undefined;
+
+  constructor({ stream, session, principal, authorization }: OpenedWith) {
+    this.stream = stream;
+    this.session = session;
+    this.principal = principal;
+    this.authorization = authorization;
+  }
+
+  get isOver(): boolean {
+    return !this.stream.isOpen;
+  }
+
+  end(): void {
+    this.stream.end();
+  }
 }
 
 /** The streams that clients opened with GET, to hear what belongs to none of their requests. */
@@ -41,7 +65,8 @@ export class SessionStreams {
     this.#room.check(key);
   }
 
-  add(opened: OpenStream): void {
+  add(openedWith: OpenedWith): void {
+    const opened = new OpenStream(openedWith);
     const { session, principal } = opened;
     const others = this.#ofSession.get(session.id) ?? [];
     if (others.length >= perSessionMax) others[0]?.stream.end();
@@ -54,14 +79,13 @@ export class SessionStreams {
     return this.#ofSession.has(session);
   }
 
-  /** On one of its streams and never on two (2025-11-25, "Multiple Connections"): the newest is the likeliest to be heard. */
-  notify(session: SessionId, message: string): boolean {
-    return (
-      this.#ofSession
-        .get(session)
-        ?.findLast(({ stream }) => stream.isOpen)
-        ?.stream.notify(message) ?? false
-    );
+  *all(): Generator<OpenStream> {
+    for (const streams of this.#ofSession.values()) yield* streams;
+  }
+
+  /** Messages go to one of its streams and never to two (2025-11-25, "Multiple Connections"): the newest is the likeliest to be heard. */
+  newestOf(session: SessionId): OpenStream | null {
+    return this.#ofSession.get(session)?.findLast(({ stream }) => stream.isOpen) ?? null;
   }
 
   /** One stream of each session that has any. */

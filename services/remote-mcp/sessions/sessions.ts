@@ -31,7 +31,8 @@ const sessionsPerKeyMax = 20_000;
 const dueParts = 4;
 const writtenParts = 8;
 const sweepEveryMaxMs = 1000;
-const changeAttemptsMax = 5;
+/** What other remote-mcps may have to change before it is one's turn: as many calls as a session may have under way. */
+const changeMaxMs = 10_000;
 /** Held, but its record must be read before it is used. */
 const neverRead = -1;
 
@@ -53,6 +54,8 @@ export class Sessions {
     hint: 'End sessions that are no longer used (HTTP DELETE); idle ones end by themselves.',
   });
   readonly #readings = new Map<SessionId, Reading>();
+  /** The last change of each session that is being changed. */
+  readonly #changes = new Map<SessionId, Promise<void>>();
   readonly #sweepEveryMs: number;
   /** Counts connections to the bus. */
   #epoch = 0;
@@ -89,9 +92,23 @@ export class Sessions {
     return held;
   }
 
-  /** Applies a change to the record, again where somebody else was quicker. Returns whether it changed anything. */
+  /** Applies a change to the record, after those that were asked for here before. Returns whether it changed anything. */
   async change(session: Session, apply: (present: Changeable) => Changeable): Promise<boolean> {
-    for (let attempt = 0; attempt < changeAttemptsMax; attempt++) {
+    const before = this.#changes.get(session.id) ?? Promise.resolve();
+    const change = before.then(() => this.#change(session, apply));
+    const over = change.then(nothing, nothing);
+    this.#changes.set(session.id, over);
+    try {
+      return await change;
+    } finally {
+      if (this.#changes.get(session.id) === over) this.#changes.delete(session.id);
+    }
+  }
+
+  /** Again where another remote-mcp was quicker: of all that try at once one succeeds each time, so that it comes to an end. */
+  async #change(session: Session, apply: (present: Changeable) => Changeable): Promise<boolean> {
+    const deadline = performance.now() + changeMaxMs;
+    while (performance.now() < deadline) {
       const { disclosure, logLevel } = session;
       const changed = apply({ disclosure, logLevel });
       if (changed.disclosure === disclosure && changed.logLevel === logLevel) return false;
@@ -137,6 +154,18 @@ export class Sessions {
     if (reading?.heard === 'nothing') reading.heard = 'changed';
   }
 
+  /** Reads its record again where that may be another by now. False where it can't be read. */
+  async catchUp(session: Session): Promise<boolean> {
+    if (session.epoch === this.#epoch) return true;
+    try {
+      await this.#read(session.id, session.key, session.seenAt);
+      return true;
+    } catch (thrown) {
+      this.#options.log.debug({ err: thrown, session: session.id }, 'failed to read the record of a session again');
+      return false;
+    }
+  }
+
   /** It is no more: whoever reads its record just now finds none either. */
   endHere(id: SessionId): void {
     const reading = this.#readings.get(id);
@@ -173,7 +202,7 @@ export class Sessions {
     }
     const saved = { revision: entry.revision, epoch };
     if (held !== undefined) held.adopt(record, saved);
-    else this.#room.check(key);
+    else this.#room.checkAll();
     const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
     session.seenAt = Math.max(session.seenAt, now);
     if (held === undefined) this.#hold(session);
@@ -245,6 +274,8 @@ export class Sessions {
     return this.#options.link.connected().bus.bucket(buckets.sessions, { maxAgeMs: this.#options.idleTimeoutMs });
   }
 }
+
+function nothing(): void {}
 
 function ended(): SvcError {
   return new SvcError('not_found', 'The session has ended.', { hint: 'Initialize a new one.' });

@@ -105,6 +105,16 @@ test('what was missed while the bus was lost is caught up with when it returns',
     send(url, { key: stays.text, session, body: rpc('tools/call', { name: 'list_skills', arguments: {} }) });
   const pingWith = async (key: string) => (await send(url, { key, body: ping })).status;
   expect([(await listSkills()).status, await pingWith(revoked.text)]).toEqual([200, 200]);
+  const listening = async (by: string, of: string) => openStream(url, { key: by, session: of });
+  const left = await listening(stays.text, session);
+  let isLeft = true;
+  void left.closed.then(() => {
+    isLeft = false;
+  });
+  const gone = [
+    await listening(revoked.text, await openSession(url, revoked.text)),
+    await listening(stays.text, ended),
+  ];
   hub.lose();
   await workspace.revoke(revoked.id);
   await workspace.role('New', [await workspace.skill('new', [])]);
@@ -114,7 +124,10 @@ test('what was missed while the bus was lost is caught up with when it returns',
   hub.restore();
   expect(await pingWith(revoked.text)).toBe(401);
   expect((await send(url, { key: stays.text, session: ended, body: ping })).status).toBe(404);
+  for (const { closed } of gone) await closed;
   await until(async () => (await listSkills()).text.includes('new'));
+  expect(isLeft).toBe(true);
+  left.close();
   await platform.stop();
 });
 

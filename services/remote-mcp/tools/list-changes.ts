@@ -1,9 +1,8 @@
-import type { WorkspaceId } from '../../contracts/ids.ts';
+import type { SessionId, WorkspaceId } from '../../contracts/ids.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Catalogues } from '../catalogue/catalogues.ts';
 import type { Session } from '../sessions/session.ts';
-import type { SessionMessages } from '../sessions/session-messages.ts';
-import type { SessionStreams } from '../sessions/session-streams.ts';
+import type { OpenStream, SessionStreams } from '../sessions/session-streams.ts';
 import { listedTools, type View } from './view.ts';
 
 const listChanged = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
@@ -11,10 +10,9 @@ const listChanged = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed
 export interface ListChangesOptions {
   readonly catalogues: Catalogues;
   readonly streams: SessionStreams;
-  readonly messages: SessionMessages;
 }
 
-/** Tells sessions that their list of tools is another than the one they know, on a stream they have open here or elsewhere. */
+/** Tells sessions whose stream is open here that their list of tools is another than the one they know. */
 export class ListChanges {
   readonly #options: ListChangesOptions;
 
@@ -22,13 +20,10 @@ export class ListChanges {
     this.#options = options;
   }
 
-  /** The session's own request changed what it sees. */
-  ofSession(view: View & { readonly session: Session }): void {
-    const { session } = view;
-    const present = fingerprint(view);
-    if (present === session.listed) return;
-    if (this.#options.streams.notify(session.id, listChanged)) session.listed = present;
-    else this.#options.messages.tell(session.id, { kind: 'list_changed' });
+  /** What the session sees was changed, by a request here or elsewhere. */
+  ofSession(session: SessionId): void {
+    const opened = this.#options.streams.newestOf(session);
+    if (opened !== null) this.#compare(opened);
   }
 
   /** A workspace has another catalogue, or what it can do now has changed. */
@@ -40,21 +35,18 @@ export class ListChanges {
     await this.#ofOpenStreams(() => true);
   }
 
-  /** Somebody else changed the session, whose stream may be here. */
-  fromElsewhere(session: Session): void {
-    session.listed = null;
-    this.#options.streams.notify(session.id, listChanged);
+  async #ofOpenStreams(matches: (session: Session) => boolean): Promise<void> {
+    for (const opened of [...this.#options.streams.newestOfEach()]) {
+      await giveWay();
+      if (matches(opened.session)) this.#compare(opened);
+    }
   }
 
-  async #ofOpenStreams(matches: (session: Session) => boolean): Promise<void> {
-    for (const { session, principal, stream } of [...this.#options.streams.newestOfEach()]) {
-      await giveWay();
-      if (!matches(session) || !stream.isOpen) continue;
-      const catalogue = this.#options.catalogues.peek(session.workspace);
-      if (catalogue === null) continue;
-      const present = fingerprint({ catalogue, principal, session });
-      if (present !== session.listed && stream.notify(listChanged)) session.listed = present;
-    }
+  #compare({ session, principal, stream }: OpenStream): void {
+    const catalogue = this.#options.catalogues.peek(session.workspace);
+    if (catalogue === null || !stream.isOpen) return;
+    const present = fingerprint({ catalogue, principal, session });
+    if (present !== session.listed && stream.notify(listChanged)) session.listed = present;
   }
 }
 

@@ -43,7 +43,7 @@ export async function callTool(platform: RemoteMcp, request: SessionRequest): Pr
     if (!(why instanceof SvcError && why.code === 'cancelled')) throw why;
     answer.none(why);
   } finally {
-    end(request);
+    end(request, call);
   }
 }
 
@@ -178,7 +178,8 @@ function begin({ session, message, exchange }: SessionRequest): CallUnderWay | n
   return call;
 }
 
-function end({ session, message }: SessionRequest): void {
+function end({ session, message }: SessionRequest, call: CallUnderWay): void {
+  call.answered();
   session.calls?.delete(message.id);
   if (session.calls?.size === 0) session.calls = null;
 }

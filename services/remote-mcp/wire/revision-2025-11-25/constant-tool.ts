@@ -24,7 +24,7 @@ export async function callConstantTool(
   const { session } = call.view;
   const before = session.disclosure;
   answer.result(formatToolText(await run(call, sessions)));
-  if (session.disclosure !== before) listChanges.ofSession(call.view);
+  if (session.disclosure !== before) listChanges.ofSession(session.id);
 }
 
 async function run({ view, name, args }: ConstantCall, sessions: RemoteMcp['sessions']): Promise<ToolText> {

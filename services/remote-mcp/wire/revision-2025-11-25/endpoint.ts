@@ -58,10 +58,9 @@ export class Endpoint {
     streams.checkRoom(principal.key);
     const stream = exchange.stream();
     stream.keepAlive();
-    streams.add({ stream, session, principal });
+    streams.add({ stream, session, principal, authorization: exchange.header('authorization') });
     // What changed while nobody listened is told now, or with the first catalogue that comes.
-    const catalogue = catalogues.now(principal.workspace);
-    if (catalogue !== null) listChanges.ofSession({ catalogue, principal, session });
+    if (catalogues.now(principal.workspace) !== null) listChanges.ofSession(session.id);
   }
 
   /** DELETE: the end of the session. */

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Platform, startPlatform, until } from './platform.ts';
+import { isGood, openSession, rpc, send } from './raw.ts';
+import { notify, result, tool } from './runtime.ts';
+import { openStream, type TestStream } from './stream.ts';
+import { TestWorkspace } from './workspace.ts';
+
+let platform: Platform;
+let workspace: TestWorkspace;
+let key: string;
+/** Of the same platform: whichever an agent comes to. */
+let urls: { readonly A: string; readonly B: string };
+type Replica = keyof typeof urls;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  urls = { A: platform.mcpUrl, B: `${(await platform.startAnother()).url}/mcp` };
+  workspace = await TestWorkspace.create(platform, 'acme');
+  await workspace.mcpServer('files', [tool('read'), tool('write')]);
+  const skills = [await workspace.skill('reading', ['files/read']), await workspace.skill('writing', ['files/write'])];
+  await workspace.role('All', skills);
+  key = (await workspace.key('agent')).text;
+  for (const at of ['A', 'B'] as const) {
+    const session = await openSession(urls[at], key);
+    await until(async () => isGood(await call(at, session, 'read')));
+    await until(async () => isGood(await call(at, session, 'write')));
+  }
+});
+afterAll(() => platform.stop());
+
+const ask = (at: Replica, session: string, method: string, params: object = {}, id?: string) =>
+  send(urls[at], { key, session, body: rpc(method, params, id) });
+const call = (at: Replica, session: string, name: string, args: object = {}) =>
+  ask(at, session, 'tools/call', { name, arguments: args });
+const listed = async (at: Replica, session: string): Promise<readonly string[]> =>
+  (await ask(at, session, 'tools/list')).body.result.tools.map(({ name }: { name: string }) => name);
+const listChanges = (stream: TestStream) =>
+  stream.messages.filter(({ method }) => method === 'notifications/tools/list_changed').length;
+
+const both = ['A', 'B'] as const;
+const ways = both.flatMap((opens) =>
+  both.flatMap((holds) => both.flatMap((calls) => both.map((cancels) => ({ opens, holds, calls, cancels })))),
+);
+
+describe.each(ways)('opened at $opens, stream at $holds, calls at $calls, cancelled at $cancels', (way) => {
+  const { opens, holds, calls, cancels } = way;
+
+  test('what one discloses all disclose, and the stream tells', async () => {
+    const session = await openSession(urls[opens], key);
+    const stream = await openStream(urls[holds], { key, session });
+    await ask(holds, session, 'tools/list');
+    const before = listChanges(stream);
+    expect(isGood(await call(calls, session, 'load_skill', { skill: 'reading' }))).toBe(true);
+    await until(() => listChanges(stream) > before);
+    for (const at of both) await until(async () => (await listed(at, session)).includes('read'));
+    expect(isGood(await call(cancels, session, 'deactivate_role', { role: 'All' }))).toBe(true);
+    await until(() => listChanges(stream) > before + 1);
+    for (const at of both) await until(async () => !(await listed(at, session)).includes('read'));
+    expect((await call(calls, session, 'read')).body.result.isError).toBe(true);
+    expect(isGood(await call(opens, session, 'activate_role', { role: 'All' }))).toBe(true);
+    for (const at of both) await until(async () => (await listed(at, session)).includes('read'));
+    stream.close();
+  });
+
+  test('a call says its progress where it was made, and is cancelled from anywhere', async () => {
+    const session = await openSession(urls[opens], key);
+    const stream = await openStream(urls[holds], { key, session });
+    let wasCancelled = false;
+    platform.runtime.answer(async ({ progress }, request) => {
+      await notify(request, 'notifications/progress', { progressToken: progress, progress: 1 });
+      return new Promise((_, reject) =>
+        request.signal.addEventListener('abort', () => {
+          wasCancelled = true;
+          reject(request.signal.reason);
+        }),
+      );
+    });
+    const params = { name: 'read', arguments: {}, _meta: { progressToken: 'p' } };
+    const body = rpc('tools/call', params, 'the-call');
+    const answer = await openStream(urls[calls], { key, session, method: 'POST', body });
+    await until(() => answer.messages.length === 1);
+    expect(answer.messages[0]).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p' } });
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'the-call' } };
+    expect((await send(urls[cancels], { key, session, body: cancelled })).status).toBe(202);
+    await answer.closed;
+    await until(() => wasCancelled);
+    expect(answer.messages).toHaveLength(1);
+    expect(stream.messages.filter(({ method }) => method === 'notifications/progress')).toEqual([]);
+    platform.runtime.answer(async () => result({ content: [] }));
+    expect(isGood(await call(calls, session, 'read'))).toBe(true);
+    stream.close();
+  });
+
+  test('the end of the session is its end everywhere, with what is under way', async () => {
+    const session = await openSession(urls[opens], key);
+    const stream = await openStream(urls[holds], { key, session });
+    const before = platform.runtime.calls.length;
+    platform.runtime.answer(() => new Promise(() => undefined));
+    const underWay = call(calls, session, 'read');
+    await until(() => platform.runtime.calls.length > before);
+    expect((await send(urls[cancels], { method: 'DELETE', key, session })).status).toBe(204);
+    await stream.closed;
+    expect((await underWay).text).toBe('');
+    platform.runtime.answer(async () => result({ content: [] }));
+    for (const at of both) await until(async () => (await ask(at, session, 'tools/list')).status === 404);
+  });
+});
+
+test('a tool that comes to a skill loaded elsewhere is told on the stream', async () => {
+  const own = await workspace.mcpServer('growing', [tool('first')]);
+  const skill = await workspace.skill('growing', ['growing/first', 'growing/second']);
+  await workspace.role('Growing', [skill]);
+  for (const at of both) {
+    const fresh = await openSession(urls[at], key);
+    await until(async () => isGood(await call(at, fresh, 'first')));
+  }
+  const session = await openSession(urls.A, key);
+  const stream = await openStream(urls.B, { key, session });
+  // B was asked nothing, so it does not know what the agent has seen.
+  await until(() => listChanges(stream) === 1);
+  expect(isGood(await call('A', session, 'load_skill', { skill: 'growing' }))).toBe(true);
+  await until(() => listChanges(stream) === 2);
+  await platform.runtime.report(own, {}, [tool('first'), tool('second')]);
+  await until(() => listChanges(stream) === 3);
+  await until(async () => (await listed('A', session)).includes('second'));
+  stream.close();
+});
+
+test('a call that is under way hears of the level of logging that is set elsewhere', async () => {
+  const session = await openSession(urls.A, key);
+  const said = Promise.withResolvers<void>();
+  platform.runtime.answer(async (_call, request) => {
+    await notify(request, 'notifications/message', { level: 'info', data: 'before' });
+    await said.promise;
+    await notify(request, 'notifications/message', { level: 'info', data: 'after' });
+    return result({ content: [] });
+  });
+  const body = rpc('tools/call', { name: 'read', arguments: {} });
+  const answer = await openStream(urls.A, { key, session, method: 'POST', body });
+  await until(() => answer.messages.length === 1);
+  expect((await ask('B', session, 'logging/setLevel', { level: 'error' })).status).toBe(200);
+  // A change of A's own comes after it: by then it has read what B wrote.
+  expect(isGood(await call('A', session, 'load_skill', { skill: 'reading' }))).toBe(true);
+  said.resolve();
+  await answer.closed;
+  expect(answer.text()).not.toContain('after');
+  platform.runtime.answer(async () => result({ content: [] }));
+});
+
+test('nothing is lost where both change a session again and again at once', async () => {
+  const names = Array.from({ length: 24 }, (_, at) => `many-${at}`);
+  const skills = [];
+  for (const name of names) skills.push(await workspace.skill(name, []));
+  await workspace.role('Many', skills);
+  const session = await openSession(urls.A, key);
+  const known = async (at: Replica) =>
+    (await call(at, session, 'list_skills', { query: 'many-' })).body.result.content[0].text as string;
+  for (const at of both) await until(async () => (await known(at)).startsWith('24 skills'));
+  const loaded = await Promise.all(
+    names.map((skill, at) => call(both[at % 2] ?? 'A', session, 'load_skill', { skill })),
+  );
+  for (const answer of loaded) expect(answer.text).not.toMatch(/isError|"error"/);
+  for (const at of both) await until(async () => (await known(at)).split(', loaded').length === 25);
+});
+
+test('a session is in use while it is used at any of them', async () => {
+  const idleMs = 1200;
+  const env = { SVC_SESSION_IDLE_TIMEOUT_MS: String(idleMs) };
+  const [one, other] = [await platform.startAnother(env), await platform.startAnother(env)];
+  const session = await openSession(`${one.url}/mcp`, key);
+  const list = (url: string | null) => send(`${url}/mcp`, { key, session, body: rpc('tools/list') });
+  expect((await list(other.url)).status).toBe(200);
+  const startedAt = performance.now();
+  await until(async () => {
+    expect((await list(other.url)).status).toBe(200);
+    return performance.now() - startedAt > idleMs * 2;
+  });
+  expect((await list(one.url)).status).toBe(200);
+});
