@@ -38,6 +38,7 @@ interface Objects {
   RegisteredRuntime: {
     readonly runtime: Node<'runtime'>;
     readonly secret: Secret;
+    readonly overlapEndsAt: number | null;
     readonly busServers: readonly string[];
   };
   UsageRow: Node<'usage'>;

@@ -2,6 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
 import type { Graph, Page } from '../graph/graph.ts';
 import { platformHome } from '../runtimes/authorize.ts';
+import type { LiveProcess } from '../runtimes/processes.ts';
 import { registerRuntime } from '../runtimes/register-runtime.ts';
 import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
 import { registerSystemKey } from '../runtimes/system-keys.ts';
@@ -18,7 +19,15 @@ export function addRuntimes(builder: Builder): void {
         resolve: ({ home }) => home === platformHome,
       }),
       available: t.boolean({ resolve: ({ id }, _args, { backend }) => backend.processes.isAvailable(id) }),
-      lastHeartbeatAt: t.exposeFloat('lastHeartbeatAt', { nullable: true }),
+      lastHeartbeatAt: t.float({
+        nullable: true,
+        description: 'To the moment while it is available, to the minute afterwards.',
+        resolve: ({ id, lastHeartbeatAt }, _args, { backend }) => backend.processes.lastHeardAt(id) ?? lastHeartbeatAt,
+      }),
+      versions: t.stringList({
+        description: 'Of the program, as its processes say that are there now.',
+        resolve: ({ id }, _args, { backend }) => versionsOf(backend.processes.of(id)),
+      }),
     }),
   });
 
@@ -63,6 +72,10 @@ function addMutations(builder: Builder): void {
       runtime: t.expose('runtime', { type: 'Runtime' }),
       secret: t.string({ resolve: ({ secret }) => secret.reveal() }),
       busServers: t.stringList({ resolve: ({ busServers }) => [...busServers] }),
+      overlapEndsAt: t.exposeFloat('overlapEndsAt', {
+        nullable: true,
+        description: 'Until when keys that were issued before stay good; null where there is none.',
+      }),
     }),
   });
   const input = builder.inputType('SystemKeyInput', {
@@ -97,6 +110,10 @@ function addMutations(builder: Builder): void {
       },
     }),
   }));
+}
+
+function versionsOf(processes: readonly LiveProcess[]): string[] {
+  return [...new Set(processes.flatMap(({ version }) => version ?? []))].sort();
 }
 
 function workspaceOf(args: { readonly workspace?: string | null | undefined }) {

@@ -133,7 +133,24 @@ describe('a runtime key', () => {
       ...{ kind: 'runtime', process, name: 'office' },
       runtime: runtime.id,
       workspace: id,
+      key: expect.stringMatching(/^key_/),
     });
+  });
+
+  test('is told with the address of the bus that others reach; without one, with that which the platform uses', async () => {
+    const { id, owner } = await newWorkspace();
+    const told = async (config: Partial<TestBackend['config']>) =>
+      (
+        await registerRuntime({ ...backend, config: { ...backend.config, ...config } }, owner, {
+          ...{ workspace: id, name: 'office' },
+        })
+      ).busServers;
+    const BUS_SERVERS = ['nats://127.0.0.1:4222'];
+    expect(await told({ BUS_SERVERS, PUBLIC_BUS_SERVERS: ['tls://bus.example.com:4222'] })).toEqual([
+      'tls://bus.example.com:4222',
+    ]);
+    expect(await told({ BUS_SERVERS, PUBLIC_BUS_SERVERS: undefined })).toEqual(BUS_SERVERS);
+    expect(await told({ BUS_SERVERS: ['inproc:'], PUBLIC_BUS_SERVERS: undefined })).toEqual([]);
   });
 
   test("of the platform's own runtime is issued by operators alone", async () => {
@@ -149,7 +166,9 @@ describe('a runtime key', () => {
     const first = await registerRuntime(backend, owner, { workspace: id, name: 'office' });
     const second = await registerRuntime(backend, owner, { workspace: id, name: 'office' });
     expect(second.runtime.id).toBe(first.runtime.id);
-    expect(await asRuntime(first.secret)).toEqual(await asRuntime(second.secret));
+    const [before, present] = [await asRuntime(first.secret), await asRuntime(second.secret)];
+    expect(before).toEqual({ ...present, key: expect.anything() });
+    expect(before).not.toEqual(present);
     const digest = backend.secrets.digest(first.secret);
     const old = await backend.graph.findBy('runtimeKey', { digest }, null);
     const hour = 60 * 60 * 1000;

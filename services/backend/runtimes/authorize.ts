@@ -59,15 +59,15 @@ async function customerRuntime({ graph, secrets }: Context, key: Secret, process
     if (runtimeKey === null) continue;
     if (isPast(runtimeKey.expiresAt, Date.now())) {
       throw new SvcError('unauthenticated', 'This RUNTIME_KEY has expired: a newer one was issued.', {
-        hint: 'Set RUNTIME_KEY to the secret that the last registerRuntime for it answered.',
+        hint: 'Set RUNTIME_KEY to the one that the last svc runtime register printed.',
       });
     }
     const id = findId('runtime', runtimeKey.runtime);
     const runtime = id === null ? null : await graph.find('runtime', id, null);
-    if (runtime !== null) return identityOf(runtime, process);
+    if (runtime !== null) return { ...identityOf(runtime, process), key: runtimeKey.id };
   }
   throw new SvcError('unauthenticated', 'This RUNTIME_KEY is not known to the platform, or was revoked.', {
-    hint: 'Have a new one issued: registerRuntime at /graphql of the backend answers it once.',
+    hint: 'Have a new one issued by who runs the platform: svc runtime register.',
   });
 }
 
@@ -89,10 +89,10 @@ async function ensurePlatformRuntime({ graph }: Context, name: string): Promise<
   );
 }
 
-function identityOf(runtime: Node<'runtime'>, process: ProcessId): Identity {
+function identityOf(runtime: Node<'runtime'>, process: ProcessId): Extract<Identity, { kind: 'runtime' }> {
   if (runtime.revokedAt !== null) {
     throw new SvcError('unauthenticated', `The runtime "${runtime.name}" was revoked.`, {
-      hint: `Register it again: registerRuntime(name: "${runtime.name}") at /graphql of the backend.`,
+      hint: 'Have it registered again by who runs the platform: svc runtime register.',
     });
   }
   const workspace = runtime.home === platformHome ? null : findId('workspace', runtime.home);

@@ -30,7 +30,7 @@ export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'proce
       const sender = senderOf(patterns.handshake, subject);
       const request = parseBody(handshakeRequest, payload);
       const reply = await handshake(backend, sender.runtime, request);
-      hear(backend, sender, { whole: request.etag === undefined });
+      hear(backend, sender, { whole: request.etag === undefined, version: request.version });
       return { payload: toBody(reply), headers: {} };
     },
     { queue: 'backend', concurrencyMax },

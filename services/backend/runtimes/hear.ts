@@ -2,10 +2,10 @@ import type { Command } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import type { Backend } from '../context.ts';
 import { toBody } from '../wire.ts';
+import type { Said } from './processes.ts';
 import type { Sender } from './sender.ts';
 
-export interface Heard {
-  readonly intervalMs?: number;
+export interface Heard extends Said {
   /** The process has said nothing before, or says all of it now. */
   readonly whole?: boolean;
 }
@@ -17,8 +17,8 @@ export interface Heard {
 export function hear(
   backend: Pick<Backend, 'bus' | 'processes'>,
   { runtime, process }: Sender,
-  { intervalMs, whole = false }: Heard,
+  { whole = false, ...said }: Heard,
 ): void {
-  if (!backend.processes.seen(runtime, process, intervalMs) || whole) return;
+  if (!backend.processes.seen(runtime, process, said) || whole) return;
   backend.bus.publish(subjects.command(runtime, process), toBody({ kind: 'assignments' } satisfies Command));
 }

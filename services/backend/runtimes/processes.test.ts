@@ -19,9 +19,9 @@ function at() {
 test('a runtime is available while one of its processes is heard', () => {
   const { processes } = at();
   expect(processes.isAvailable(runtime)).toBe(false);
-  expect(processes.seen(runtime, process, 100)).toBe(true);
-  expect(processes.seen(runtime, newProcessId(), 100)).toBe(true);
-  expect(processes.seen(runtime, process, 100)).toBe(false);
+  expect(processes.seen(runtime, process, { intervalMs: 100 })).toBe(true);
+  expect(processes.seen(runtime, newProcessId(), { intervalMs: 100 })).toBe(true);
+  expect(processes.seen(runtime, process, { intervalMs: 100 })).toBe(false);
   processes.gone(process);
   expect(processes.isAvailable(runtime)).toBe(true);
   expect(processes.isAvailable(newId('runtime'))).toBe(false);
@@ -29,7 +29,7 @@ test('a runtime is available while one of its processes is heard', () => {
 
 test('three heartbeats missed are overdue, two are not', () => {
   const { processes, later } = at();
-  processes.seen(runtime, process, 100);
+  processes.seen(runtime, process, { intervalMs: 100 });
   later(299);
   expect(processes.overdue()).toEqual([]);
   later(1);
@@ -38,9 +38,9 @@ test('three heartbeats missed are overdue, two are not', () => {
 
 test('each sign of life starts the count anew', () => {
   const { processes, later } = at();
-  processes.seen(runtime, process, 100);
+  processes.seen(runtime, process, { intervalMs: 100 });
   later(200);
-  processes.seen(runtime, process, 100);
+  processes.seen(runtime, process, { intervalMs: 100 });
   later(299);
   expect(processes.overdue()).toEqual([]);
 });
@@ -56,7 +56,7 @@ test('a process that has not said its interval is given the default one', () => 
 
 test('a sign of life without an interval keeps the one known', () => {
   const { processes, later } = at();
-  processes.seen(runtime, process, 100);
+  processes.seen(runtime, process, { intervalMs: 100 });
   processes.seen(runtime, process);
   later(300);
   expect(processes.overdue()).toHaveLength(1);
@@ -64,7 +64,7 @@ test('a sign of life without an interval keeps the one known', () => {
 
 test('pardoned processes are silent from then on', () => {
   const { processes, later } = at();
-  processes.seen(runtime, process, 100);
+  processes.seen(runtime, process, { intervalMs: 100 });
   later(1000);
   processes.pardonAll();
   later(299);

@@ -6,6 +6,14 @@ export interface LiveProcess {
   readonly process: ProcessId;
   readonly seenAt: number;
   readonly intervalMs: number;
+  /** Of its program; null until it has said so. */
+  readonly version: string | null;
+}
+
+/** What a process says of itself with a sign of life. */
+export interface Said {
+  readonly intervalMs?: number;
+  readonly version?: string;
 }
 
 /** HEARTBEAT_INTERVAL where a process has not said its own yet. */
@@ -26,13 +34,14 @@ export class Processes {
   }
 
   /** Takes a sign of life; true where the process was not known to live. */
-  seen(runtime: RuntimeId, process: ProcessId, intervalMs?: number): boolean {
+  seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version }: Said = {}): boolean {
     const known = this.#live.get(process);
     this.#live.set(process, {
       runtime,
       process,
       seenAt: this.#now(),
       intervalMs: intervalMs ?? known?.intervalMs ?? intervalWhenUnknownMs,
+      version: version ?? known?.version ?? null,
     });
     return known === undefined;
   }
@@ -52,6 +61,12 @@ export class Processes {
 
   isAvailable(runtime: RuntimeId): boolean {
     return this.of(runtime).length > 0;
+  }
+
+  /** When a live process of it was heard last, by the clock on the wall; null where none lives. */
+  lastHeardAt(runtime: RuntimeId): number | null {
+    const [latest] = this.of(runtime).toSorted((a, b) => b.seenAt - a.seenAt);
+    return latest === undefined ? null : Math.round(Date.now() - (this.#now() - latest.seenAt));
   }
 
   of(runtime: RuntimeId): readonly LiveProcess[] {

@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import { newId, type WorkspaceId } from '../../contracts/ids.ts';
+import { type KeyId, newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
@@ -16,8 +16,10 @@ type Context = ChangeContext & Pick<Backend, 'secrets' | 'config'>;
 export interface RegisteredRuntime {
   readonly runtime: Node<'runtime'>;
   readonly secret: Secret;
-  /** Where the runtime finds the bus; empty where this platform advertises none. */
+  /** Where the runtime finds the bus; empty where nobody outside the platform's process can reach it. */
   readonly busServers: readonly string[];
+  /** Until when keys that were issued before stay good; null where there is none. */
+  readonly overlapEndsAt: number | null;
 }
 
 /** The key before stays good for so long, in which whoever runs the runtime sets the new one. */
@@ -34,7 +36,7 @@ export async function registerRuntime(
   const name = parseName('runtime', request.name);
   const secret = newKey('runtime');
   const { workspace } = request;
-  const runtime =
+  const { runtime, removed, overlapEndsAt } =
     workspace === null
       ? await registerForPlatform(backend, principal, (transaction) =>
           issueKey(transaction, backend.secrets, { home: platformHome, name, secret }),
@@ -45,21 +47,27 @@ export async function registerRuntime(
           const issued = await issueKey(transaction, backend.secrets, { home: workspace, name, secret });
           change.record({
             action: before === null ? 'create' : 'update',
-            subject: issued.id,
+            subject: issued.runtime.id,
             subjectKind: 'runtime',
             subjectName: name,
             changes: { key: 'changed' },
           });
           return issued;
         });
-  return { runtime, secret, busServers: backend.config.PUBLIC_BUS_SERVERS ?? [] };
+  for (const key of removed) await backend.bus.disconnect(runtime.id, key);
+  return { runtime, secret, busServers: busServersOf(backend), overlapEndsAt };
+}
+
+/** What the platform itself uses is not for others where it says what is. */
+function busServersOf({ config: { PUBLIC_BUS_SERVERS, BUS_SERVERS } }: Context): readonly string[] {
+  return (PUBLIC_BUS_SERVERS ?? BUS_SERVERS).filter((server) => server !== 'inproc:');
 }
 
 async function registerForPlatform(
   { graph }: Context,
   principal: TokenPrincipal,
-  work: (transaction: Transaction) => Promise<Node<'runtime'>>,
-): Promise<Node<'runtime'>> {
+  work: (transaction: Transaction) => Promise<Issued>,
+): Promise<Issued> {
   if (principal.kind !== 'operator') {
     throw new SvcError('forbidden', "Only an operator may register one of the platform's own runtimes.", {
       hint: 'Name a workspace to register a runtime of it.',
@@ -74,14 +82,14 @@ interface NewKey {
   readonly secret: Secret;
 }
 
-async function issueKey(
-  transaction: Transaction,
-  secrets: Secrets,
-  { home, name, secret }: NewKey,
-): Promise<Node<'runtime'>> {
+interface Issued extends Retired {
+  readonly runtime: Node<'runtime'>;
+}
+
+async function issueKey(transaction: Transaction, secrets: Secrets, { home, name, secret }: NewKey): Promise<Issued> {
   const now = Date.now();
   const runtime = await ensureRuntime(transaction, home, name);
-  await retireKeys(transaction, runtime, now);
+  const retired = await retireKeys(transaction, runtime, now);
   const id = newId('key');
   await transaction.create('runtimeKey', {
     id,
@@ -93,7 +101,7 @@ async function issueKey(
     createdAt: now,
   });
   await transaction.link({ from: 'runtimeKey', edge: 'of' }, id, [runtime.id]);
-  return runtime;
+  return { runtime, ...retired };
 }
 
 /** A name that was revoked may be registered again: whoever may do that may also let it in. */
@@ -107,15 +115,26 @@ async function ensureRuntime(transaction: Transaction, home: string, name: strin
   return await transaction.update('runtime', known.id, { revokedAt: null }, { anchor: null });
 }
 
-async function retireKeys(transaction: Transaction, runtime: Node<'runtime'>, now: number): Promise<void> {
+interface Retired {
+  readonly removed: readonly KeyId[];
+  readonly overlapEndsAt: number | null;
+}
+
+async function retireKeys(transaction: Transaction, runtime: Node<'runtime'>, now: number): Promise<Retired> {
   const where = [{ field: 'runtime' as const, equals: runtime.id }];
   const { nodes } = await transaction.select({ type: 'runtimeKey', anchor: null, where, limit: keysMax });
+  const removed: KeyId[] = [];
+  let overlapEndsAt: number | null = null;
   for (const [i, key] of nodes.entries()) {
     // Ordered by age: of too many, the oldest go.
     if (isPast(key.expiresAt, now) || i < nodes.length - keysMax + 1) {
       await transaction.remove('runtimeKey', key.id, null);
-    } else if (key.expiresAt === null) {
-      await transaction.update('runtimeKey', key.id, { expiresAt: now + overlapMs }, { anchor: null });
+      removed.push(key.id);
+      continue;
     }
+    const expiresAt = key.expiresAt ?? now + overlapMs;
+    if (key.expiresAt === null) await transaction.update('runtimeKey', key.id, { expiresAt }, { anchor: null });
+    overlapEndsAt = Math.max(overlapEndsAt ?? 0, expiresAt);
   }
+  return { removed, overlapEndsAt };
 }

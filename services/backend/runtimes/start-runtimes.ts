@@ -1,6 +1,7 @@
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
 import { createAuthorizer } from './authorize.ts';
+import { endExpiredKeys } from './end-expired-keys.ts';
 import { answerHandshakes, answerHellos } from './handshake.ts';
 import { answerReports } from './report.ts';
 import { removeStatusesOfTheDead } from './statuses.ts';
@@ -16,6 +17,7 @@ export async function startRuntimes(backend: Context): Promise<Subscription> {
   const turns = new Turns();
   const parts = [
     watchProcesses(backend, turns),
+    endExpiredKeys(backend, turns),
     answerReports(backend, turns),
     answerHandshakes(backend),
     answerHellos(backend),

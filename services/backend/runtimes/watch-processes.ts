@@ -28,8 +28,8 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
 
   const heartbeats = backend.bus.subscribe(patterns.heartbeat, ({ subject, payload }) => {
     const sender = senderOf(patterns.heartbeat, subject);
-    const { intervalMs } = parseBody(heartbeat, payload);
-    hear(backend, sender, { intervalMs });
+    const { intervalMs, version } = parseBody(heartbeat, payload);
+    hear(backend, sender, { intervalMs, version });
     noteHeartbeat(sender.runtime);
   });
 

@@ -223,7 +223,7 @@ function exactlyOneIdentity(record: EnvRecord): readonly Problem[] {
     {
       variable: 'RUNTIME_KEY',
       rule: 'is required, or SYSTEM_KEY with RUNTIME_NAME',
-      repair: 'Set RUNTIME_KEY to the secret that registerRuntime at /graphql of the backend answered.',
+      repair: 'Set RUNTIME_KEY to the key that svc runtime register printed, or RUNTIME_KEY_FILE to a file with it.',
     },
   ];
 }
