@@ -23,6 +23,8 @@ export const callReplyKinds = {
   result: 'result',
   /** Final: `error` of the JSON-RPC response, as the MCP server gave it. */
   error: 'error',
+  /** Final: the MCP server was not given the call, so another process may be. `code`, `message` and `hint` of the reason, as JSON. */
+  refused: 'refused',
   /** Interim: a whole JSON-RPC notification that belongs to this call (progress, message). */
   notification: 'notification',
 } as const;
