@@ -137,7 +137,7 @@ describe('git', () => {
     git('init', '--quiet');
     const installation = await create();
     for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
-    expect(ensureFolders(installation).filter(({ outcome }) => outcome !== 'kept')).toEqual([
+    expect(ensureFolders(installation, 'embedded').filter(({ outcome }) => outcome !== 'kept')).toEqual([
       { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
       { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
     ]);
@@ -172,7 +172,7 @@ describe('again', () => {
     const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
     const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
     for (const file of [left, own]) writeFileSync(file, 'x');
-    ensureFolders(installation);
+    ensureFolders(installation, 'embedded');
     expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
   });
 
@@ -182,7 +182,7 @@ describe('again', () => {
     chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
     writeFileSync(join(installation.secretsDir, 'mail.key'), 'secret', { mode: 0o664 });
     chmodSync(join(installation.secretsDir, 'mail.key'), 0o664);
-    const repaired = ensureFolders(installation).filter(({ outcome }) => outcome === 'repaired');
+    const repaired = ensureFolders(installation, 'embedded').filter(({ outcome }) => outcome === 'repaired');
     expect(repaired).toEqual([
       { path: 'secrets/', outcome: 'repaired', detail: 'its mode was 0755, now it is 0700' },
       { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'its mode was 0644, now it is 0600' },
@@ -200,7 +200,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const installation = await create();
     recordFingerprint(installation);
     write(installation, 'encryption.key', `${'ab'.repeat(32)}\n`);
-    expect(() => ensureFolders(installation)).toThrow(
+    expect(() => ensureFolders(installation, 'embedded')).toThrow(
       /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
     );
   });
@@ -209,7 +209,9 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const installation = await create();
     recordFingerprint(installation);
     rmSync(join(installation.secretsDir, 'encryption.key'));
-    expect(() => ensureFolders(installation)).toThrow(/encryption\.key is missing, and data\/ is encrypted with it/);
+    expect(() => ensureFolders(installation, 'embedded')).toThrow(
+      /encryption\.key is missing, and data\/ is encrypted with it/,
+    );
     expect(readdirSync(installation.secretsDir)).not.toContain('encryption.key');
   });
 
@@ -219,7 +221,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const key = readFileSync(join(installation.secretsDir, 'encryption.key'), 'utf8');
     rmSync(join(installation.secretsDir, 'encryption.key'));
     write(installation, 'encryption.key', key);
-    expect(() => ensureFolders(installation)).not.toThrow();
+    expect(() => ensureFolders(installation, 'embedded')).not.toThrow();
   });
 
   test('damaged files, each named with its rule', async () => {
@@ -231,7 +233,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     ] as const) {
       const before = readFileSync(join(installation.secretsDir, name), 'utf8');
       write(installation, name, 'damaged\n');
-      expect(() => ensureFolders(installation), name).toThrow(rule);
+      expect(() => ensureFolders(installation, 'embedded'), name).toThrow(rule);
       write(installation, name, before);
     }
   });
@@ -239,6 +241,8 @@ describe('secrets that cannot be right are refused before anything starts', () =
   test('half of the signing pair', async () => {
     const installation = await create();
     rmSync(join(installation.secretsDir, 'jwt-private.pem'));
-    expect(() => ensureFolders(installation)).toThrow(/jwt-private\.pem is missing, and jwt-public\.pem belongs to it/);
+    expect(() => ensureFolders(installation, 'embedded')).toThrow(
+      /jwt-private\.pem is missing, and jwt-public\.pem belongs to it/,
+    );
   });
 });

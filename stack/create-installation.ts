@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { SvcError } from '../services/contracts/errors.ts';
 import { randomText } from '../services/contracts/ids.ts';
 import { checkDefinition, readDefinition } from './definition/check.ts';
-import { type ListenerName, shape } from './definition/definition.ts';
+import { type ListenerName, shape, type Topology } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
 import { type CreationStep, type Installation, installationIn } from './installation.ts';
 import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
@@ -38,15 +38,15 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
   refuseOwner(wanted.ownerEmail);
   checkDefinition(text, installation.definitionFile);
   makeFolder(installation.dir);
-  const steps = [ensureFile(installation.definitionFile, text), ...ensureFolders(installation)];
-  readDefinition(installation.definitionFile);
-  return { installation, steps };
+  const step = ensureFile(installation.definitionFile, text);
+  const { topology } = readDefinition(installation.definitionFile);
+  return { installation, steps: [step, ...ensureFolders(installation, topology)] };
 }
 
 /** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
-export function ensureFolders(installation: Installation): readonly CreationStep[] {
+export function ensureFolders(installation: Installation, topology: Topology): readonly CreationStep[] {
   const { dataDir, stateDir, logsDir, secretsDir } = installation;
-  const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation)];
+  const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation, topology)];
   for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
   recordCreated(installation, [file('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
   return steps;

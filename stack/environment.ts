@@ -1,14 +1,14 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { checkEnv, type EnvRecord } from '../services/contracts/env/check.ts';
 import type { Variable } from '../services/contracts/env/variable.ts';
 import { type ServiceName, variables } from '../services/contracts/env/variables.ts';
 import { SvcError } from '../services/contracts/errors.ts';
-import type { Addresses } from './addresses.ts';
+import { type Addresses, reachable } from './addresses.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import type { Ports } from './ports/port-wishes.ts';
+import { loopback, type Ports } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
@@ -26,7 +26,7 @@ export interface EnvironmentOf {
 export function environmentOf(of: EnvironmentOf): Environment {
   const { installation, definition, ports, addresses, secrets } = of;
   const shared = { NODE_ENV: 'production', BIND_HOST: definition.bind, LOG_LEVEL: definition.logs.level };
-  const onBus = { ...shared, BUS_SERVERS: 'inproc:' };
+  const onBus = { ...shared, ...busVariables(of) };
   const levels = definition.logs.levels === undefined ? {} : { LOG_LEVELS: definition.logs.levels };
   return {
     backend: {
@@ -42,11 +42,13 @@ export function environmentOf(of: EnvironmentOf): Environment {
       PUBLIC_MCP_URL: addresses.public.mcp,
       CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
       MCP_SERVER_COMMANDS: listText(definition.runtime.commands),
+      ...busKeys(of),
       ...mail(definition, secrets),
       ...definition.environment.backend,
     },
     'remote-mcp': {
       ...onBus,
+      ...persistence(definition),
       ...levels,
       REMOTE_PORT: String(ports['remote-mcp']),
       SYSTEM_KEY_FILE: secrets.remoteMcpKey,
@@ -77,6 +79,37 @@ export function environmentOf(of: EnvironmentOf): Environment {
       ...definition.environment.frontend,
     },
   };
+}
+
+/** How services reach the bus; the runtimes elsewhere have addresses of their own. */
+function busVariables({ installation, definition, ports }: EnvironmentOf): Record<string, string> {
+  const { topology, bus } = definition;
+  if (topology === 'embedded') return { BUS_SERVERS: 'inproc:' };
+  const inFolder = (path: string | null | undefined) => (path == null ? '' : resolve(installation.dir, path));
+  if (bus.servers !== 'auto') {
+    return { BUS_SERVERS: bus.servers.join(','), ...given('BUS_CA_PATH', inFolder(bus.ca)) };
+  }
+  const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
+  if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats}` };
+  // Its certificate vouches for these names only, and it lets nobody in without TLS.
+  return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', inFolder(tls.ca)) };
+}
+
+/** Only the backend decides who is let in, and holds what that takes. */
+function busKeys({ definition, secrets }: EnvironmentOf): Record<string, string> {
+  if (definition.topology === 'embedded') return {};
+  return {
+    ...persistence(definition),
+    BUS_CALLOUT_SEED_FILE: secrets.busCalloutSeed,
+    BUS_SYSTEM_SEED_FILE: secrets.busSystemSeed,
+    BUS_ISSUER_SEED_FILE: secrets.busIssuerSeed,
+    ...given('PUBLIC_BUS_SERVERS', definition.bus.public?.servers.join(',') ?? ''),
+  };
+}
+
+/** The bus inside the one process is told by whoever starts it. */
+function persistence({ topology, bus }: Definition): Record<string, string> {
+  return topology === 'embedded' ? {} : { BUS_PERSISTENT_MESSAGING: String(bus.persistentMessaging) };
 }
 
 /** Throws one error that names every variable a service would refuse, and the place in svc.yaml that decides it. */

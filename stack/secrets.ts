@@ -4,17 +4,23 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { newKey, parseKey } from '../services/contracts/keys.ts';
+import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
+import type { Topology } from './definition/definition.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
 import { makeFolder } from './state/folder.ts';
 
-/** The files in `secrets/` that every installation has. */
+/** The files in `secrets/`. */
 export interface SecretFiles {
   readonly encryptionKey: string;
   readonly jwtPrivateKey: string;
   readonly jwtPublicKey: string;
   readonly remoteMcpKey: string;
   readonly runtimeKey: string;
+  /** Seeds of key pairs (nkeys) that NATS knows the backend by; only where there is NATS. */
+  readonly busCalloutSeed: string;
+  readonly busSystemSeed: string;
+  readonly busIssuerSeed: string;
   /** The mail provider's, put there by the operator; nothing is generated. */
   readonly mailKey: string;
 }
@@ -26,6 +32,9 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
     jwtPublicKey: join(secretsDir, 'jwt-public.pem'),
     remoteMcpKey: join(secretsDir, 'system-remote-mcp.key'),
     runtimeKey: join(secretsDir, 'system-runtime.key'),
+    busCalloutSeed: join(secretsDir, 'bus-callout.seed'),
+    busSystemSeed: join(secretsDir, 'bus-system.seed'),
+    busIssuerSeed: join(secretsDir, 'bus-issuer.seed'),
     mailKey: join(secretsDir, 'mail.key'),
   };
 }
@@ -34,7 +43,7 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
  * Generates what is missing, overwrites nothing, closes what others could read, and refuses keys that are damaged or do not
  * match the data, before anything starts.
  */
-export function ensureSecrets(installation: Installation): readonly CreationStep[] {
+export function ensureSecrets(installation: Installation, topology: Topology): readonly CreationStep[] {
   const files = secretFilesOf(installation);
   refuseToReplace(installation, files);
   const steps = [
@@ -44,9 +53,12 @@ export function ensureSecrets(installation: Installation): readonly CreationStep
     ensureFile(files.jwtPublicKey, () => publicHalf(files.jwtPrivateKey)),
     ensureFile(files.remoteMcpKey, () => newKey('system').reveal()),
     ensureFile(files.runtimeKey, () => newKey('system').reveal()),
-    ...otherFiles(installation, files).map(closeFile),
+    ...(topology === 'embedded' ? [] : ensureBusSeeds(files)),
   ];
+  const seen = new Set(steps.map(({ path }) => path));
+  steps.push(...filesIn(installation).flatMap((file) => (seen.has(nameOf(file)) ? [] : [closeFile(file)])));
   checkSecrets(installation, files);
+  if (topology !== 'embedded') checkBusSeeds(files);
   return steps;
 }
 
@@ -81,14 +93,13 @@ export function readSecret(file: string): string {
 }
 
 function ensureFile(path: string, generate: () => string): CreationStep {
-  const name = `secrets/${basename(path)}`;
   const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  if (!exists && writeIfAbsent(path, `${generate().trim()}\n`)) return { path: name, outcome: 'created' };
+  if (!exists && writeIfAbsent(path, `${generate().trim()}\n`)) return { path: nameOf(path), outcome: 'created' };
   return closeFile(path);
 }
 
 function closeFile(path: string): CreationStep {
-  return { path: `secrets/${basename(path)}`, outcome: 'kept', ...closeMode(path, 0o600) };
+  return { path: nameOf(path), outcome: 'kept', ...closeMode(path, 0o600) };
 }
 
 function closeMode(path: string, wanted: number): Pick<CreationStep, 'outcome' | 'detail'> | undefined {
@@ -102,13 +113,14 @@ function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-function otherFiles({ secretsDir }: Installation, files: SecretFiles): readonly string[] {
-  const generated = new Set(Object.values(files).filter((file) => file !== files.mailKey));
-  generated.add(join(secretsDir, gitignore));
+function filesIn({ secretsDir }: Installation): readonly string[] {
   return readdirSync(secretsDir, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft'))
-    .map((entry) => join(secretsDir, entry.name))
-    .filter((path) => !generated.has(path));
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.draft') && entry.name !== gitignore)
+    .map((entry) => join(secretsDir, entry.name));
+}
+
+function nameOf(file: string): string {
+  return `secrets/${basename(file)}`;
 }
 
 function newSigningKey(): string {
@@ -157,6 +169,24 @@ function checkSecrets({ dataDir }: Installation, files: SecretFiles): void {
   );
 }
 
+function ensureBusSeeds(files: SecretFiles): readonly CreationStep[] {
+  return [
+    ensureFile(files.busCalloutSeed, () => newBusSeed('user')),
+    ensureFile(files.busSystemSeed, () => newBusSeed('user')),
+    ensureFile(files.busIssuerSeed, () => newBusSeed('account')),
+  ];
+}
+
+function checkBusSeeds(files: SecretFiles): void {
+  for (const [file, kind] of [
+    [files.busCalloutSeed, 'user'],
+    [files.busSystemSeed, 'user'],
+    [files.busIssuerSeed, 'account'],
+  ] as const) {
+    if (!isBusSeed(kind, readSecret(file))) throw damaged(file, `the seed of an nkey (${busSeedPrefixes[kind]}…)`);
+  }
+}
+
 function isPair(files: SecretFiles): boolean {
   try {
     const own = createPrivateKey(readSecret(files.jwtPrivateKey));
@@ -170,7 +200,7 @@ function isPair(files: SecretFiles): boolean {
 }
 
 function damaged(file: string, rule: string): SvcError {
-  return new SvcError('invalid_input', `secrets/${basename(file)} must hold ${rule}.`, {
+  return new SvcError('invalid_input', `${nameOf(file)} must hold ${rule}.`, {
     hint: 'Put the right file back from a backup.',
   });
 }

@@ -20,6 +20,11 @@ import { publicBus } from './public-bus.ts';
 export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
 export type ListenerName = (typeof listeners)[number];
 
+export const topologies = ['embedded', 'distributed'] as const;
+export type Topology = (typeof topologies)[number];
+export const graphs = ['sqlite', 'dgraph'] as const;
+export const engines = ['process', 'docker'] as const;
+
 export type Auto<Value> = Value | 'auto';
 
 const { backend, 'remote-mcp': remoteMcp, runtime } = variables;
@@ -61,9 +66,9 @@ const busAddresses: Field<readonly string[]> = {
 export const shape = {
   id: matching(/^[a-z0-9]{8,32}$/, '8 to 32 small letters and digits'),
   name: matching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, '1 to 63 letters, digits, dots, dashes or underscores'),
-  topology: oneOf('embedded', 'distributed'),
-  graph: oneOf('sqlite', 'dgraph'),
-  engine: oneOf('process', 'docker'),
+  topology: oneOf(...topologies),
+  graph: oneOf(...graphs),
+  engine: oneOf(...engines),
   owner: { email: matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address') },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },

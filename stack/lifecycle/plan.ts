@@ -1,8 +1,10 @@
+import { basename } from 'node:path';
 import { type Addresses, addressesOf } from '../addresses.ts';
 import { readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
-import { type Environment, environmentOf, servicesOf } from '../environment.ts';
+import { type Environment, environmentOf } from '../environment.ts';
 import type { Installation } from '../installation.ts';
+import { type Part, partsOf } from '../parts.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { type Ports, portWishesOf } from '../ports/port-wishes.ts';
 import { fingerprintOf, type SecretFiles, secretFilesOf } from '../secrets.ts';
@@ -15,6 +17,7 @@ export interface Plan {
   readonly ports: Ports;
   readonly addresses: Addresses;
   readonly environment: Environment;
+  readonly parts: readonly Part[];
   readonly secrets: SecretFiles;
   readonly version: string;
 }
@@ -28,34 +31,64 @@ export function readPlan(installation: Installation): Plan {
 export function planFor(installation: Installation, definition: Definition, ports: Ports): Plan {
   const addresses = addressesOf(definition, ports);
   const secrets = secretFilesOf(installation);
-  const environment = environmentOf({ installation, definition, ports, addresses, secrets });
-  return { installation, definition, ports, addresses, environment, secrets, version: ownVersion() };
+  const of = { installation, definition, ports, addresses, secrets };
+  const environment = environmentOf(of);
+  return { ...of, environment, parts: partsOf(of, environment), version: ownVersion() };
 }
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** The plan as a flat list by name, secrets as fingerprints: what two plans differ in can be said line by line. */
-export function settingsOf({ definition, environment, secrets, version }: Plan): Settings {
-  const variables = servicesOf(environment).flatMap((service) =>
-    Object.entries(environment[service]).map(([name, value]) => [`${service} ${name}`, value]),
-  );
+/**
+ * The plan as a flat list by name, secrets as fingerprints: what two plans differ in can be said line by line. What belongs to one part
+ * begins with its name and a space.
+ */
+export function settingsOf({ definition, parts, version }: Plan): Settings {
+  const { topology, graph, bus, logs } = definition;
   return {
     version,
-    'bus.persistentMessaging': String(definition.bus.persistentMessaging),
-    'logs.fileSizeMaxMb': String(definition.logs.fileSizeMaxMb),
-    'logs.filesKept': String(definition.logs.filesKept),
-    ...Object.fromEntries(variables),
-    'secrets/encryption.key': fingerprintOf(secrets.encryptionKey),
-    'secrets/jwt-private.pem': fingerprintOf(secrets.jwtPrivateKey),
-    'secrets/system-remote-mcp.key': fingerprintOf(secrets.remoteMcpKey),
-    'secrets/system-runtime.key': fingerprintOf(secrets.runtimeKey),
+    topology,
+    graph,
+    ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
+    'logs.fileSizeMaxMb': String(logs.fileSizeMaxMb),
+    'logs.filesKept': String(logs.filesKept),
+    ...Object.assign({}, ...parts.map(settingsOfPart)),
   };
 }
 
-/** What would change, one line each, in the order of the names; none where nothing would. */
+function settingsOfPart({ name, variables, secrets }: Part): Settings {
+  const prints = secrets.map((file) => [`${name} secrets/${basename(file)}`, fingerprintOf(file)]);
+  const values = Object.entries(variables).map(([variable, value]) => [`${name} ${variable}`, value]);
+  return Object.fromEntries([...values, ...prints]);
+}
+
+/** What would change, one line each, in the order of the names; none where nothing would. A part that comes or goes is one line. */
 export function changesBetween(before: Settings, after: Settings): readonly string[] {
+  const lines = new Set<string>();
+  for (const name of differences(before, after)) {
+    const part = partOf(name);
+    if (part !== null && !hasPart(before, part)) lines.add(`${part}: new`);
+    else if (part !== null && !hasPart(after, part)) lines.add(`${part}: no more`);
+    else lines.add(`${name}: ${before[name] ?? 'unset'} → ${after[name] ?? 'unset'}`);
+  }
+  return [...lines];
+}
+
+/** The names of the parts that differ, or null where something does that concerns all of them. */
+export function partsThatDiffer(before: Settings, after: Settings): ReadonlySet<string> | null {
+  const parts = differences(before, after).map(partOf);
+  return parts.includes(null) ? null : new Set(parts.filter((part) => part !== null));
+}
+
+function differences(before: Settings, after: Settings): readonly string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return names
-    .filter((name) => before[name] !== after[name])
-    .map((name) => `${name}: ${before[name] ?? 'unset'} → ${after[name] ?? 'unset'}`);
+  return names.filter((name) => before[name] !== after[name]);
+}
+
+function partOf(setting: string): string | null {
+  const end = setting.indexOf(' ');
+  return end === -1 ? null : setting.slice(0, end);
+}
+
+function hasPart(settings: Settings, part: string): boolean {
+  return Object.keys(settings).some((name) => partOf(name) === part);
 }

@@ -39,7 +39,7 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
     });
   }
   await checkMachine(installation, definition);
-  for (const { path, outcome, detail } of ensureFolders(installation)) {
+  for (const { path, outcome, detail } of ensureFolders(installation, definition.topology)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
   }
@@ -71,5 +71,5 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
 /** What it has is free once it is stopped. */
 function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
   if (record === null) return findPortHolder(port)?.pid === pid;
-  return record.services.some(({ url }) => Number(new URL(url).port) === port);
+  return record.services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => Number(new URL(one).port) === port));
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { request } from '../http.ts';
 
-/** What `/ready` of a service says: nothing missing means ready. */
+/** What `/ready` of a service says, or another address that answers 200 while all is well. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly missing: string };
 
 const probeTimeoutMs = 2000;
@@ -13,9 +13,9 @@ const pauseMaxMs = 100;
 
 export async function readReadiness(url: string, signal?: AbortSignal): Promise<Readiness> {
   try {
-    const { status, body } = await request({ method: 'GET', url: `${url}/ready`, timeoutMs: probeTimeoutMs, signal });
+    const { status, body } = await request({ method: 'GET', url, timeoutMs: probeTimeoutMs, signal });
     if (status === 200) return { ready: true };
-    return { ready: false, missing: missingIn(body) ?? `GET ${url}/ready answered ${status}` };
+    return { ready: false, missing: missingIn(body) ?? `GET ${url} answered ${status}` };
   } catch (error) {
     if (error instanceof SvcError && error.code !== 'cancelled') return { ready: false, missing: error.message };
     throw error;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { inheritedByChildren } from '../../services/contracts/env/inherited.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { rotate } from '../embedded/log-file.ts';
+import { rotate } from '../logs/log-file.ts';
 import { formatPorts } from '../ports/port-lease.ts';
 import { startTimeOf } from '../state/process-identity.ts';
 import { explain } from './explain-failure.ts';
@@ -44,8 +44,8 @@ export interface ForegroundOptions extends StartOptions {
 
 /** Holds the platform in this process until the signal. */
 export async function startInForeground({ plan, env, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
-  const { failureOf, runPlatform } = await import('../embedded/run-platform.ts');
-  const { StartFailure } = await import('../embedded/start-failure.ts');
+  const { failureOf, runPlatform } = await import('../engines/process/run-platform.ts');
+  const { StartFailure } = await import('../engines/process/start-failure.ts');
   const since = Date.now();
   const told = new Map<string, ServiceState>();
   let healthy: Promise<void> | null = null;
@@ -83,7 +83,7 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
   if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
   const output = openSync(path, 'a', 0o600);
   try {
-    const program = fileURLToPath(new URL('../embedded/main.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../engines/process/main.ts', import.meta.url));
     const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
     const child = spawn(process.execPath, [...nodeFlags, program, ...told], {
       cwd: installation.dir,

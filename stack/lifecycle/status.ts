@@ -51,7 +51,7 @@ export async function status({ installation, signal }: StatusOptions): Promise<S
 }
 
 async function stoppedStatus(installation: Installation): Promise<Status> {
-  const { definition, addresses } = readPlan(installation);
+  const { definition, addresses, parts } = readPlan(installation);
   const failure = readFailure(installation);
   const ended = await findUnwantedEnd(installation);
   const left = readRecord(installation)?.services ?? [];
@@ -63,7 +63,7 @@ async function stoppedStatus(installation: Installation): Promise<Status> {
     engine: definition.engine,
     version: null,
     urls: urlsOf(addresses),
-    services: Object.entries(addresses.local).map(([name, url]) => ({
+    services: parts.map(({ name, url }) => ({
       name,
       state: stateOf(name),
       health: 'red',
@@ -80,7 +80,7 @@ async function stoppedStatus(installation: Installation): Promise<Status> {
 
 /** Of a platform that runs, and of which no more is known than that. */
 function unrecordedStatus(installation: Installation, pid: number): Status {
-  const { definition, addresses } = readPlan(installation);
+  const { definition, addresses, parts } = readPlan(installation);
   const memoryBytes = memoryOf(pid);
   return {
     state: 'degraded',
@@ -88,7 +88,7 @@ function unrecordedStatus(installation: Installation, pid: number): Status {
     engine: definition.engine,
     version: null,
     urls: urlsOf(addresses),
-    services: Object.keys(addresses.local).map((name) => ({
+    services: parts.map(({ name }) => ({
       name,
       state: 'starting',
       health: 'yellow',
@@ -132,15 +132,17 @@ const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> = {
   starting: 'yellow',
   healthy: 'green',
   unhealthy: 'red',
+  restarting: 'red',
+  failed: 'red',
   stopped: 'red',
 };
 
 /** What the record says of a service, and what the service itself says now. */
-async function probe({ name, state: recorded, since, url }: ServiceRecord, signal: AbortSignal | undefined) {
+async function probe({ name, state: recorded, since, url, readyUrl }: ServiceRecord, signal: AbortSignal | undefined) {
   if (recorded === 'planned' || recorded === 'stopped') {
     return { name, state: recorded, health: healthOf[recorded], url, since, reason: null };
   }
-  const readiness = await readReadiness(url, signal);
+  const readiness = await readReadiness(readyUrl, signal);
   const state = transition(recorded, readiness.ready ? 'ready' : 'not_ready');
   return {
     name,

@@ -2,40 +2,54 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCodes } from '../../services/contracts/errors.ts';
-import { listeners } from '../definition/definition.ts';
+import { topologies } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { serviceStates } from '../lifecycle/transition.ts';
 import { readJson, writeWhole } from './durable-file.ts';
+import { processIdentity } from './process-identity.ts';
+
+/** An end that nobody asked for, and how it came about in words that follow the name of what ended. */
+const partEnd = z.object({ at: z.string(), reason: z.string() });
+export type PartEnd = z.infer<typeof partEnd>;
+
+const serviceRecord = z.object({
+  name: z.string(),
+  state: z.enum(serviceStates),
+  /** ISO 8601, when it took this state. */
+  since: z.string(),
+  /** Where it is reached from this machine. */
+  url: z.string(),
+  /** Answers 200 while it is ready. */
+  readyUrl: z.string(),
+  /** Null where it lives in the process of the platform itself. */
+  process: processIdentity.nullable(),
+  /** Each of its ends that nobody asked for, counted; and the last of them, the youngest last. */
+  endCount: z.number().int(),
+  lastEnds: z.array(partEnd),
+});
+export type ServiceRecord = z.infer<typeof serviceRecord>;
 
 /** `state/process.json`: what the process that runs the platform says of itself, from its first moment to its last. */
 export const platformRecord = z.object({
   pid: z.number().int().positive(),
   startTime: z.string(),
   version: z.string(),
+  topology: z.enum(topologies),
   /** In the terminal of whoever started it, and not for itself in the background. */
   foreground: z.boolean().default(false),
   /** Everything it was started with, by name: what differs from it is what `svc up` would change. Never a secret. */
   settings: z.record(z.string(), z.string()),
   urls: z.object({ app: z.string(), api: z.string(), mcp: z.string(), runtime: z.string() }),
-  services: z.array(
-    z.object({
-      name: z.enum(listeners),
-      state: z.enum(serviceStates),
-      /** ISO 8601, when it took this state. */
-      since: z.string(),
-      /** Where it is reached from this machine. */
-      url: z.string(),
-    }),
-  ),
+  services: z.array(serviceRecord),
 });
 export type PlatformRecord = z.infer<typeof platformRecord>;
-export type ServiceRecord = PlatformRecord['services'][number];
 
 /** `state/failure.json`: why the last platform ended by itself. */
 export const failure = z.object({
   pid: z.number().int().positive(),
   at: z.string(),
-  service: z.enum([...listeners, 'platform']),
+  /** The part, or `platform`. */
+  service: z.string(),
   /** What was tried when it failed. */
   check: z.string(),
   code: z.enum(errorCodes),

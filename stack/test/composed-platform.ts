@@ -8,10 +8,10 @@ import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
 import { type BackendClient, openBackendClient, operatorTokens } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
-import { openPlatformLogs } from '../embedded/platform-logs.ts';
-import { registerIdentities } from '../embedded/register-identities.ts';
+import { registerIdentities } from '../engines/process/register-identities.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
+import { openPlatformLogs } from '../logs/platform-logs.ts';
 import { freePorts } from './free-ports.ts';
 
 /** The parts of an installation, started in this process one by one, as its plan says: so that the backend alone can be stopped. */
@@ -57,7 +57,7 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
   for (const [name, start] of [['remote-mcp', startRemoteMcp] as const, ['runtime', startRuntime] as const]) {
     const service = await start(environment[name], { hub, version, log: logs.of(name) });
     started.defer(() => service.stop());
-    await waitUntilReady(addresses.local[name], { timeoutMs: readyTimeoutMs, signal });
+    await waitUntilReady(`${addresses.local[name]}/ready`, { timeoutMs: readyTimeoutMs, signal });
   }
   return {
     plan,

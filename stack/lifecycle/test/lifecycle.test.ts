@@ -525,7 +525,7 @@ describe('a platform that nobody waits for', () => {
   test('ends before it has touched anything', async () => {
     await using trial = await openTrial();
     const { installation } = trial;
-    const program = fileURLToPath(new URL('../../embedded/main.ts', import.meta.url));
+    const program = fileURLToPath(new URL('../../engines/process/main.ts', import.meta.url));
     const starter = startCommand('down', installation);
     await starter.ended;
     const child = spawn(

@@ -58,7 +58,7 @@ export function platformsOf({ dir }: Installation): number[] {
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       const words = commandLine(pid);
-      return words.some((word) => /embedded\/main\.[jt]s$/.test(word)) && words.includes(dir);
+      return words.some((word) => /process\/main\.[jt]s$/.test(word)) && words.includes(dir);
     })
     .map(Number);
 }

@@ -1,16 +1,14 @@
-import { type SvcError, toSvcError } from '../../services/contracts/errors.ts';
-import type { ListenerName } from '../definition/definition.ts';
-import { fileFailure } from '../state/file-failure.ts';
-
-export type FailingPart = ListenerName | 'platform';
+import { type SvcError, toSvcError } from '../../../services/contracts/errors.ts';
+import { fileFailure } from '../../state/file-failure.ts';
 
 /** The start of the platform failed at one part, in one check. */
 export class StartFailure extends Error {
-  readonly part: FailingPart;
+  /** Its name, or `platform`. */
+  readonly part: string;
   readonly check: string;
   readonly error: SvcError;
 
-  constructor(part: FailingPart, check: string, thrown: unknown) {
+  constructor(part: string, check: string, thrown: unknown) {
     const error = fileFailure(thrown) ?? toSvcError(thrown);
     super(`${part}: ${check}: ${error.message}`, { cause: thrown });
     this.part = part;
@@ -19,7 +17,7 @@ export class StartFailure extends Error {
   }
 }
 
-export async function step<Result>(part: FailingPart, check: string, work: () => Promise<Result>): Promise<Result> {
+export async function step<Result>(part: string, check: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (thrown) {

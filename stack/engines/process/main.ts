@@ -1,10 +1,10 @@
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
-import { SvcError } from '../../services/contracts/errors.ts';
-import { readDefinition } from '../definition/check.ts';
-import { installationIn } from '../installation.ts';
-import { planFor } from '../lifecycle/plan.ts';
-import { parsePorts } from '../ports/port-lease.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { readDefinition } from '../../definition/check.ts';
+import { installationIn } from '../../installation.ts';
+import { planFor } from '../../lifecycle/plan.ts';
+import { parsePorts } from '../../ports/port-lease.ts';
 import { leaveFailure, runPlatform } from './run-platform.ts';
 import { StartFailure } from './start-failure.ts';
 

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { startBackend } from '../../../services/backend/start.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { inheritedByChildren } from '../../../services/contracts/env/inherited.ts';
+import type { ServiceName } from '../../../services/contracts/env/variables.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import type { Part } from '../../parts.ts';
+import type { PartRunner, RunningPart } from './part-runner.ts';
+
+type StartService = typeof startBackend;
+
+const services: Readonly<Record<ServiceName, () => Promise<StartService>>> = {
+  backend: async () => (await import('../../../services/backend/start.ts')).startBackend,
+  runtime: async () => (await import('../../../services/runtime/start.ts')).startRuntime,
+  frontend: async () => (await import('../../../services/frontend/start.ts')).startFrontend,
+  'remote-mcp': async () => (await import('../../../services/remote-mcp/start.ts')).startRemoteMcp,
+};
+
+/** Runs every part in this process, on a bus inside it. `env` is that of the process: MCP servers find programs and proxies through it. */
+export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs): Promise<PartRunner> {
+  const { startHub } = await import('../../../services/kit/bus/start.ts');
+  const file = plan.definition.bus.persistentMessaging ? join(plan.installation.dataDir, 'bus.sqlite') : null;
+  const hub = await startHub({ file, log: logs.of('bus') });
+  return {
+    async start(part): Promise<RunningPart> {
+      const service = serviceOf(part);
+      // Started last, and loaded while the others start.
+      if (service !== 'backend') services['remote-mcp']().catch(() => undefined);
+      const start = await services[service]();
+      // The runtime's MCP servers inherit from the process; no other service reads more than its own variables.
+      const variables = service === 'runtime' ? { ...inheritedByChildren(env), ...part.variables } : part.variables;
+      const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name) });
+      return {
+        readyUrl: running.url === null ? part.readyUrl : `${running.url}/ready`,
+        ended: new Promise(() => undefined),
+        stop: () => running.stop(),
+      };
+    },
+    close: () => hub.stop(),
+  };
+}
+
+function serviceOf({ service }: Part): ServiceName {
+  if (service === 'nats') throw new Error('nats-server does not run inside this process');
+  return service;
+}

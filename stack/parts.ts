@@ -1,0 +1,100 @@
+import { join, resolve } from 'node:path';
+import type { ServiceName } from '../services/contracts/env/variables.ts';
+import { httpAddress, reachable } from './addresses.ts';
+import type { BusTls } from './definition/public-bus.ts';
+import type { Environment, EnvironmentOf } from './environment.ts';
+import { loopback, replicaNames } from './ports/port-wishes.ts';
+
+/** One of the things that a platform consists of and that run: in its one process, or each in its own. */
+export interface Part {
+  /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
+  readonly name: string;
+  readonly service: ServiceName | 'nats';
+  /** Where it is reached from this machine. */
+  readonly url: string;
+  /** Answers 200 while it is ready. */
+  readonly readyUrl: string;
+  /** What must be healthy before it is started. */
+  readonly after: readonly string[];
+  /** What it is started with: a service's environment, or the places in the configuration of nats-server. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Files in secrets/ that it reads at its start. */
+  readonly secrets: readonly string[];
+}
+
+/** All parts of an installation, in the order in which they are shown. */
+export function partsOf(of: EnvironmentOf, environment: Environment): readonly Part[] {
+  const { addresses, secrets } = of;
+  const ofService = (service: ServiceName, after: readonly Part[], read: readonly string[]): Part => ({
+    name: service,
+    service,
+    url: addresses.local[service],
+    readyUrl: `${addresses.local[service]}/ready`,
+    after: after.map(({ name }) => name),
+    variables: environment[service],
+    secrets: read,
+  });
+  const bus = busParts(of);
+  const backend = ofService('backend', bus, [secrets.encryptionKey, secrets.jwtPrivateKey]);
+  const runtimes = replicasOf(ofService('runtime', [backend], [secrets.runtimeKey]), of);
+  const frontend = ofService('frontend', [backend], []);
+  // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
+  const remoteMcps = replicasOf(ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]), of);
+  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus];
+}
+
+/** The same parts, each after those that it needs. */
+export function inStartOrder(parts: readonly Part[]): readonly Part[] {
+  const ordered = new Set<Part>();
+  const add = (part: Part) => {
+    for (const other of parts) if (part.after.includes(other.name)) add(other);
+    ordered.add(part);
+  };
+  for (const part of parts) add(part);
+  return [...ordered];
+}
+
+/** The bus, unless somebody else runs it. Its configuration holds no secret, so that public keys are all that it is given. */
+function busParts({ installation, definition, ports, secrets }: EnvironmentOf): readonly Part[] {
+  const { topology, bus } = definition;
+  if (topology === 'embedded' || bus.servers !== 'auto') return [];
+  const bind = bus.public?.bind ?? loopback;
+  return [
+    {
+      name: 'nats',
+      service: 'nats',
+      url: `nats://${reachable(bind)}:${ports.nats}`,
+      readyUrl: `${httpAddress(loopback, ports['nats-http'] ?? 0)}/healthz`,
+      after: [],
+      variables: {
+        NAME: `svc-${definition.id}`,
+        LISTEN: hostAndPort(bind, ports.nats),
+        HTTP_LISTEN: hostAndPort(loopback, ports['nats-http']),
+        STORE_DIR: join(installation.dataDir, 'nats'),
+        TLS: bus.public?.tls == null ? '' : tlsOf(installation.dir, bus.public.tls),
+      },
+      secrets: [secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
+    },
+  ];
+}
+
+function hostAndPort(host: string, port = 0): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** As nats-server reads it: its strings are those of JSON. */
+function tlsOf(dir: string, { cert, key }: BusTls): string {
+  return `tls { cert_file: ${JSON.stringify(resolve(dir, cert))}, key_file: ${JSON.stringify(resolve(dir, key))} }`;
+}
+
+/** Those after the first are reached on this machine only, on ports of their own. */
+function replicasOf(first: Part, { definition, ports }: EnvironmentOf): readonly Part[] {
+  const count = first.service === 'remote-mcp' ? definition.replicas['remote-mcp'] : definition.replicas.runtime;
+  return replicaNames(first.name, count).map((name, index) => {
+    if (index === 0) return first;
+    const port = ports[name] ?? 0;
+    const url = httpAddress(loopback, port);
+    const variables = { ...first.variables, REMOTE_PORT: String(port), BIND_HOST: loopback };
+    return { ...first, name, url, readyUrl: `${url}/ready`, variables };
+  });
+}
