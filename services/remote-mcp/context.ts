@@ -61,8 +61,11 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     isListening: (session) => streams.has(session),
     onDrop: (session) => streams.endSession(session),
   });
-  const processes = new RuntimeProcesses(() => void listChanges.ofAll());
   const waits = new CatalogueWaits();
+  const processes = new RuntimeProcesses(() => {
+    waits.lookAgain();
+    void listChanges.ofAll();
+  });
   const catalogues = new Catalogues({
     pull: (workspace, etag, signal) =>
       pullCatalogue(workspace, { etag, signal, processes, systemKey: config.SYSTEM_KEY, backendUrl: backendUrl() }),

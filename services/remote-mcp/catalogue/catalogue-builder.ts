@@ -108,12 +108,13 @@ export class CatalogueBuilder {
     const server = this.#mcpServers.get(mcpServer);
     if (server === undefined) return null;
     const skills: Skill[] = [];
-    const text = definitionFor(name, definition);
+    const described = definitionFor(name, definition);
     const item = {
       ...{ id, name, skills, mcpServer: server },
       originalNameText: JSON.stringify(originalName),
-      definition: text,
-      hash: hash('sha256', text ?? name, 'buffer').readUIntLE(0, 6),
+      definition: described?.text ?? null,
+      isRepeatable: described?.isRepeatable ?? false,
+      hash: hash('sha256', described?.text ?? name, 'buffer').readUIntLE(0, 6),
     };
     return { item, skills };
   }

@@ -12,6 +12,7 @@ export interface WaitFor {
 
 interface Wait {
   readonly hear: (catalogue: Catalogue) => void;
+  readonly lookAgain: () => void;
   readonly end: (why: SvcError) => void;
 }
 
@@ -32,6 +33,7 @@ export class CatalogueWaits {
         latest = catalogue;
         if (isSo(catalogue)) resolve(catalogue);
       },
+      lookAgain: () => wait.hear(latest),
       end: reject,
     };
     const onAbort = () => reject(cancelled());
@@ -50,6 +52,11 @@ export class CatalogueWaits {
 
   changed(catalogue: Catalogue): void {
     for (const wait of this.#waits.get(catalogue.workspace) ?? []) wait.hear(catalogue);
+  }
+
+  /** What a catalogue says may be another although it is the same: a process that has it has come back. */
+  lookAgain(): void {
+    for (const waits of this.#waits.values()) for (const wait of waits) wait.lookAgain();
   }
 
   /** Nothing will change any more. */

@@ -41,6 +41,8 @@ export interface Tool {
   readonly skills: readonly Skill[];
   /** JSON text of the tool as agents see it; null where its MCP server's description of it is none. */
   readonly definition: string | null;
+  /** A call may be sent again where nobody knows whether it was carried out. */
+  readonly isRepeatable: boolean;
   /** Equal for equal definitions: 48 bits. */
   readonly hash: number;
 }

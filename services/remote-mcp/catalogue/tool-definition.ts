@@ -1,17 +1,28 @@
 import { memberTexts, writeMembers } from '../wire/json-members.ts';
 
+export interface ToolDefinition {
+  /** JSON text of the tool as agents see it. */
+  readonly text: string;
+  /** Its MCP server says that carrying it out twice does no more than once (2025-11-25, "ToolAnnotations"). */
+  readonly isRepeatable: boolean;
+}
+
 /**
- * The text of a tool as agents see it: its MCP server's description under the name that the platform gave it, everything else as it was
- * written. Null where it is no tool (2025-11-25, "Tools", "Data Types": an object with an inputSchema object): one such would make clients
+ * A tool as agents see it: its MCP server's description under the name that the platform gave it, everything else as it was written. Null where it is no tool (2025-11-25, "Tools", "Data Types": an object with an inputSchema object): one such would make clients
  * refuse the whole list.
  */
-export function definitionFor(name: string, original: string): string | null {
+export function definitionFor(name: string, original: string): ToolDefinition | null {
   const parsed = parse(original);
   if (!isObject(parsed) || !isObject(parsed.inputSchema) || parsed.inputSchema.type !== 'object') return null;
   const members = memberTexts(original);
   if (members === null) return null;
   members.delete('name');
-  return writeMembers([['name', JSON.stringify(name)], ...members]);
+  const text = writeMembers([['name', JSON.stringify(name)], ...members]);
+  return { text, isRepeatable: isRepeatable(parsed.annotations) };
+}
+
+function isRepeatable(annotations: unknown): boolean {
+  return isObject(annotations) && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
 }
 
 function parse(text: string): unknown {

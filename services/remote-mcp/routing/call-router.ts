@@ -1,15 +1,16 @@
-import { callHeader } from '../../contracts/bus/call.ts';
+import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
 import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import { NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
+import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
+import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
 import type { BusLink } from '../bus/bus-link.ts';
-import { namesOf } from '../catalogue/availability.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
+import type { Attempts } from './attempts.ts';
+import { isOfBus, NobodyHasIt, worded } from './call-failure.ts';
 import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
 
-/** Architecture §11: a call may be silent for this long, and last at most so long in all. */
-const silenceMaxMs = 60_000;
+/** Architecture §11: a call may last so long in all. */
 const callMaxMs = 30 * 60_000;
 
 export interface RoutedCall {
@@ -23,9 +24,12 @@ export interface RoutedCall {
   readonly request: string;
   /** Stands in `params` for the agent's progress token. */
   readonly progressToken: string | null;
+  readonly attempts: Attempts;
   readonly signal: AbortSignal;
   readonly onInterim: (reply: Reply) => void;
 }
+
+const none: ReadonlySet<RuntimeProcess> = new Set();
 
 /** Brings calls to a runtime process in which the tool's MCP server is Connected: of several, the one with fewest under way. */
 export class CallRouter {
@@ -41,18 +45,31 @@ export class CallRouter {
     return `${this.#link.process}-${(this.#tokens++).toString(36)}`;
   }
 
-  /** The final reply. Throws what the bus or the runtime say, in words that name the MCP server. */
+  /**
+   * The final reply of the process that took the call. Throws what the bus or the runtime say, in words that name the MCP server; NobodyHasIt
+   * and CallInterrupted where the call may be sent again once more is known.
+   */
   async send(call: RoutedCall): Promise<Reply> {
+    const { processes } = call.tool.mcpServer;
+    let tried = none;
+    let refusal: SvcError | null = null;
     for (;;) {
-      const process = leastBusy(call.tool.mcpServer.processes);
-      if (process === null) throw nobodyHasIt(call.tool);
+      const process = leastBusy(processes, tried);
+      if (process === null) throw refusal ?? new NobodyHasIt(call.tool);
       try {
-        return await this.#ask(process, call);
+        const reply = await this.#ask(process, call);
+        if (reply.headers[callHeader.kind] !== callReplyKinds.refused) return reply;
+        refusal = refusalIn(reply);
       } catch (thrown) {
-        if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call.tool);
-        // It has gone without a word; the call reached nobody, so another process may have it.
-        process.gone();
+        // It has gone, without a word or with this call.
+        if (thrown instanceof NobodyAnswers || thrown instanceof AnswererGone) process.gone();
+        const isUntouched = thrown instanceof NobodyAnswers || isOverloaded(thrown);
+        const error = worded(thrown, call.tool);
+        if (!isUntouched) throw error;
+        if (isOverloaded(thrown) && error instanceof SvcError) refusal = error;
       }
+      // The call reached nobody who took it, so another may have it.
+      tried = new Set([...tried, process]);
     }
   }
 
@@ -62,7 +79,7 @@ export class CallRouter {
     try {
       return await bus.request(process.callSubject, Buffer.from(call.params), {
         headers: headersOf(call),
-        timeoutMs: silenceMaxMs,
+        timeoutMs: call.attempts.silenceLeftMs,
         timeoutMaxMs: callMaxMs,
         signal: call.signal,
         onInterim: call.onInterim,
@@ -85,40 +102,12 @@ function headersOf({ tool, method, session, principal, request, progressToken }:
   return headers;
 }
 
-/** What the bus says of subjects means nothing to an agent; what a runtime says is for it. */
-function worded(thrown: unknown, { name, mcpServer }: Tool): unknown {
-  if (!(thrown instanceof SvcError) || !thrown.message.includes('svc.runtime.')) return thrown;
-  switch (thrown.code) {
-    case 'timeout':
-      return new SvcError('timeout', `MCP server "${mcpServer.name}" did not answer "${name}" within its deadline.`, {
-        hint: `A call may be silent for ${silenceMaxMs / 1000} s. Progress notifications keep it alive.`,
-        cause: thrown,
-      });
-    case 'unavailable':
-      return new SvcError(
-        'unavailable',
-        `The runtime${namesOf(mcpServer)} of MCP server "${mcpServer.name}" has stopped answering.`,
-        {
-          hint: 'Try again: another runtime may have it, and a stopped one is usually started again.',
-          cause: thrown,
-        },
-      );
-    case 'rate_limited':
-      return new SvcError(
-        'rate_limited',
-        `The runtime of MCP server "${mcpServer.name}" has too many calls under way.`,
-        {
-          hint: 'Try again shortly.',
-          cause: thrown,
-        },
-      );
-    default:
-      return thrown;
-  }
+/** It has as many requests under way as it accepts, and took no notice of this one. */
+function isOverloaded(thrown: unknown): boolean {
+  return thrown instanceof SvcError && thrown.code === 'rate_limited' && isOfBus(thrown);
 }
 
-function nobodyHasIt({ mcpServer }: Tool): SvcError {
-  return new SvcError('unavailable', `No runtime has MCP server "${mcpServer.name}" Connected now.`, {
-    hint: 'Try again shortly.',
-  });
+function refusalIn({ payload }: Reply): SvcError {
+  const { code, message, hint } = JSON.parse(Buffer.from(payload).toString());
+  return errorFromBus({ code, message, hint });
 }

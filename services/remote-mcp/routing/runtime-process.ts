@@ -41,11 +41,20 @@ export class RuntimeProcess {
 
 const lateMs = 250;
 
-/** The one with fewest calls under way among those that are there; null where none is. */
-export function leastBusy(processes: readonly RuntimeProcess[]): RuntimeProcess | null {
+/**
+ * The one with fewest calls under way among those that are there and not left out, and of equals any: every remote-mcp sees only its own
+ * calls, and all would choose the same. Null where there is none.
+ */
+export function leastBusy(
+  processes: readonly RuntimeProcess[],
+  leftOut: ReadonlySet<RuntimeProcess>,
+): RuntimeProcess | null {
+  const start = processes.length > 1 ? Math.floor(Math.random() * processes.length) : 0;
   let best: RuntimeProcess | null = null;
-  for (const process of processes) {
-    if (process.isThere && (best === null || process.inFlight < best.inFlight)) best = process;
+  for (let at = 0; at < processes.length; at++) {
+    const process = processes[(start + at) % processes.length];
+    if (process === undefined || !process.isThere || leftOut.has(process)) continue;
+    if (best === null || process.inFlight < best.inFlight) best = process;
   }
   return best;
 }

@@ -1,6 +1,9 @@
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import type { KeyId, McpServerId, RoleId, SkillId, WorkspaceId } from '../../contracts/ids.ts';
 import type { Platform } from './platform.ts';
+import type { TestRuntime } from './runtime.ts';
+
+type Reporter = Pick<TestRuntime, 'report'> & { readonly name: string | null };
 
 /** Makes the things of a workspace as a person would, by GraphQL. */
 export class TestWorkspace {
@@ -21,12 +24,16 @@ export class TestWorkspace {
     return new TestWorkspace(platform, createWorkspace.id);
   }
 
-  /** An MCP server that a runtime of the test reports Connected, with its tools. */
-  async mcpServer(name: string, tools: readonly ReportedTool[], on = this.#platform.runtime): Promise<McpServerId> {
+  /** An MCP server that a runtime of the test reports Connected, with its tools. Without a name it is bound to none. */
+  async mcpServer(
+    name: string,
+    tools: readonly ReportedTool[],
+    on: Reporter = this.#platform.runtime,
+  ): Promise<McpServerId> {
     const id = await this.#create<McpServerId>('createMcpServer', 'McpServerInput', {
       name,
       launch: { command: 'true' },
-      runtime: on.name,
+      ...(on.name === null ? {} : { runtime: on.name }),
     });
     await on.report(id, {}, tools);
     return id;

@@ -1,9 +1,11 @@
-import { callHeader } from '../../contracts/bus/call.ts';
+import { type CallReplyKind, callHeader } from '../../contracts/bus/call.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
 import type { Headers, Reply, Request, Subscription } from '../../kit/bus/bus.ts';
+import { errorOnBus } from '../../kit/bus/error-on-bus.ts';
 import type { Logger } from '../../kit/log.ts';
+import { CallRefused } from '../supervisor/call-refused.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { RuntimeConnection } from './connect.ts';
 
@@ -18,9 +20,10 @@ const concurrencyMax = 4096;
 /** Notifications of one call that are on their way. A slow agent is spared the rest: progress is only news while it is new. */
 const notificationsMax = 64;
 
-const headersOf: { readonly [Kind in 'result' | 'error' | 'notification']: Headers } = {
+const headersOf: { readonly [Kind in CallReplyKind]: Headers } = {
   result: { [callHeader.kind]: 'result' },
   error: { [callHeader.kind]: 'error' },
+  refused: { [callHeader.kind]: 'refused' },
   notification: { [callHeader.kind]: 'notification' },
 };
 
@@ -32,14 +35,20 @@ export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptio
     const mcpServer = findId('mcpServer', headers[callHeader.server] ?? '');
     if (mcpServer === null)
       throw new SvcError('invalid_input', `A call must name its MCP server in ${callHeader.server}.`);
-    const { kind, payload: text } = await supervisor.call(mcpServer, {
+    const call = {
       method: headers[callHeader.method] ?? '',
       params: payload,
       progress: headers[callHeader.progress] ?? null,
       signal,
       notify: notifier(request),
-    });
-    return { payload: text, headers: headersOf[kind] };
+    };
+    try {
+      const { kind, payload: text } = await supervisor.call(mcpServer, call);
+      return { payload: text, headers: headersOf[kind] };
+    } catch (thrown) {
+      if (!(thrown instanceof CallRefused)) throw thrown;
+      return { payload: Buffer.from(JSON.stringify(errorOnBus(thrown, logger))), headers: headersOf.refused };
+    }
   };
   return bus.respond(subjects.call(runtime, process), logged(answer, logger), { concurrencyMax });
 }

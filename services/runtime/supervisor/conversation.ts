@@ -3,6 +3,7 @@ import type { Channel, Outgoing } from '../launchers/channel.ts';
 import { type ReplacedToken, replaceToken } from '../wire/progress-token.ts';
 import { type Incoming, isObject, readMessage } from '../wire/read-message.ts';
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
+import { CallRefused } from './call-refused.ts';
 
 /** A request on behalf of an agent. */
 export interface Call {
@@ -82,7 +83,7 @@ export class Conversation {
       if (!isMethod(call.method)) throw new SvcError('invalid_input', `"${call.method.slice(0, 60)}" is not a method.`);
       if (call.signal.aborted) throw endOf(call.signal);
       if (this.#pending.size >= pendingMax) {
-        throw new SvcError('rate_limited', `MCP server "${this.#name}" has ${pendingMax} calls under way.`, {
+        throw new CallRefused('rate_limited', `MCP server "${this.#name}" has ${pendingMax} calls under way.`, {
           hint: 'Try again when some of them have ended.',
         });
       }
@@ -141,8 +142,8 @@ export class Conversation {
   }
 
   #send(pending: Pending): void {
-    if (this.#closed !== null) throw this.#closed;
-    if (this.#channel === null) throw new SvcError('unavailable', `MCP server "${this.#name}" is being started.`);
+    if (this.#closed !== null) throw CallRefused.because(this.#closed);
+    if (this.#channel === null) throw new CallRefused('unavailable', `MCP server "${this.#name}" is being started.`);
     const { id, call } = pending;
     const params = call.progress === null ? call.params : this.#register(pending, call.progress);
     this.#pending.set(id, pending);
@@ -150,7 +151,7 @@ export class Conversation {
       this.#channel.send(writeRequest(id, call.method, params), { kind: 'request', id, method: call.method });
     } catch (error) {
       this.#forget(pending);
-      throw error;
+      throw CallRefused.because(error);
     }
     call.signal.addEventListener('abort', pending);
   }

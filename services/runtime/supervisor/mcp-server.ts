@@ -6,6 +6,7 @@ import { withBugReported } from '../../kit/report-bug.ts';
 import type { Launchers } from '../launchers/launch.ts';
 import { settledWithin } from '../time/settled-within.ts';
 import { untilAborted } from '../time/until-aborted.ts';
+import { CallRefused } from './call-refused.ts';
 import { Complaints } from './complaints.ts';
 import type { Answer, Call } from './conversation.ts';
 import { type Instance, type PingOutcome, type StartedInstance, startInstance } from './instance.ts';
@@ -293,7 +294,7 @@ export class McpServer {
     const { name } = this.#assignment;
     const reason = reasonOf(this.#state);
     const why = reason === null ? '' : ` ${reason.message.split('\n', 1)[0]}`;
-    return new SvcError('unavailable', `MCP server "${name}" is not running.${why}`, {
+    return new CallRefused('unavailable', `MCP server "${name}" is not running.${why}`, {
       hint: reason?.repair ?? `See why: svc server show ${name}.`,
     });
   }

@@ -1,8 +1,8 @@
 import type { Assigned } from '../../contracts/bus/messages.ts';
-import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import type { Log, Logger } from '../../kit/log.ts';
 import type { Launchers } from '../launchers/launch.ts';
+import { CallRefused } from './call-refused.ts';
 import type { Answer, Call } from './conversation.ts';
 import { McpServer, type Snapshot } from './mcp-server.ts';
 import { StartGate } from './start-gate.ts';
@@ -53,7 +53,7 @@ export class Supervisor {
     const found = this.#find(mcpServer);
     if (found !== undefined) return found.call(call);
     return Promise.reject(
-      new SvcError('unavailable', `This runtime does not run the MCP server "${mcpServer}" now.`, {
+      new CallRefused('unavailable', `This runtime does not run the MCP server "${mcpServer}" now.`, {
         hint: 'See where it runs: svc server list.',
       }),
     );

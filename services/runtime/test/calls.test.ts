@@ -3,16 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { callHeader } from '../../contracts/bus/call.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Reply } from '../../kit/bus/bus.ts';
+import { CallRefused } from '../supervisor/call-refused.ts';
 import { Platform, script } from './platform.ts';
 
 const textOf = (reply: Reply) => Buffer.from(reply.payload).toString();
 const kindOf = (reply: Reply) => reply.headers[callHeader.kind];
 
-async function running(launches: Parameters<Platform['assign']>[0], env = {}): Promise<Platform> {
+async function running(
+  launches: Parameters<Platform['assign']>[0],
+  env = {},
+  awaited = Object.keys(launches),
+): Promise<Platform> {
   const platform = await Platform.open();
   platform.assign(launches);
   await platform.startRuntime(env);
-  await Promise.all(Object.keys(launches).map((name) => platform.connected(name)));
+  await Promise.all(awaited.map((name) => platform.connected(name)));
   return platform;
 }
 
@@ -93,6 +98,7 @@ describe('a call that gets no answer', () => {
     );
     const refused = platform.callTool('one', 'echo', { text: 'one more' });
     await expect(refused).rejects.toMatchObject({ code: 'rate_limited', message: expect.stringContaining('"one"') });
+    await expect(refused).rejects.toBeInstanceOf(CallRefused);
     expect(await platform.say('two', { text: 'free' })).toBe('two: free');
     cancel.abort();
     expect(await Promise.all(hanging)).toEqual(hanging.map(() => 'cancelled'));
@@ -188,6 +194,20 @@ test('what names no MCP server of this runtime is refused', async () => {
   await expect(named('')).rejects.toMatchObject({ code: 'invalid_input' });
   await expect(named(newId('mcpServer'))).rejects.toMatchObject({ code: 'unavailable' });
   await expect(platform.ask('one', 'tools"call', '{}')).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('a call that its MCP server was not given is refused as such, so that another process may have it, and no other', async () => {
+  await using platform = await running({ one: script('crash'), two: script('exits', ['1']) }, {}, ['one']);
+  await platform.reported('two', ({ status }) => status === 'Error');
+  const thrownBy = (asked: Promise<unknown>) => asked.catch((thrown: unknown) => thrown);
+  const refused = [
+    platform.ask('one', 'tools/call', '{}', { headers: { [callHeader.server]: newId('mcpServer') } }),
+    platform.say('two', {}),
+  ];
+  for (const asked of refused) expect(await thrownBy(asked)).toBeInstanceOf(CallRefused);
+  const crashing = await thrownBy(platform.callTool('one', 'echo', { text: 'crash' }));
+  expect(crashing).toMatchObject({ code: 'unavailable' });
+  expect(crashing).not.toBeInstanceOf(CallRefused);
 });
 
 test('an MCP server that nobody here wrote', { timeout: 20_000 }, async () => {

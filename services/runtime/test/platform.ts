@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CompactEncrypt, generateKeyPair, importJWK } from 'jose';
-import { callHeader } from '../../contracts/bus/call.ts';
+import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
 import {
   type Assigned,
   type HandshakeReply,
@@ -20,9 +20,11 @@ import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newId, newProcessId, type ProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Bus, Reply, RequestOptions } from '../../kit/bus/bus.ts';
+import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import type { RunningService } from '../../kit/service.ts';
 import { startRuntime } from '../start.ts';
+import { CallRefused } from '../supervisor/call-refused.ts';
 
 /** What the backend has been told about an MCP server last. */
 export interface Reported extends Omit<ServerReport, 'tools'> {
@@ -215,7 +217,8 @@ export class Platform {
     return result.content[0].text;
   }
 
-  ask(name: string, method: string, params: string, options: Partial<RequestOptions> = {}): Promise<Reply> {
+  /** Throws what the runtime refuses the call with. */
+  async ask(name: string, method: string, params: string, options: Partial<RequestOptions> = {}): Promise<Reply> {
     if (this.#process === null) throw new Error('no runtime has introduced itself');
     const headers = {
       [callHeader.server]: this.idOf(name),
@@ -226,7 +229,13 @@ export class Platform {
       ...options.headers,
     };
     const subject = subjects.call(this.runtime, this.#process);
-    return this.remoteMcp.request(subject, Buffer.from(params), { timeoutMs: 10_000, ...options, headers });
+    const reply = await this.remoteMcp.request(subject, Buffer.from(params), {
+      timeoutMs: 10_000,
+      ...options,
+      headers,
+    });
+    if (reply.headers[callHeader.kind] !== callReplyKinds.refused) return reply;
+    throw CallRefused.because(errorFromBus(JSON.parse(Buffer.from(reply.payload).toString())));
   }
 
   /** What the runtime logged under a name. */

@@ -5,13 +5,15 @@ import type { Reply } from '../../../kit/bus/bus.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
 import type { Skill, Tool } from '../../catalogue/catalogue.ts';
 import type { RemoteMcp } from '../../context.ts';
+import { Attempts } from '../../routing/attempts.ts';
+import { CallInterrupted, NobodyHasIt } from '../../routing/call-failure.ts';
 import { CallUnderWay } from '../../sessions/call-under-way.ts';
 import type { Session } from '../../sessions/session.ts';
 import { explainInactive, explainUnavailable } from '../../tools/explain.ts';
 import { failed, formatToolText } from '../../tools/tool-text.ts';
 import { resolveTool, type View } from '../../tools/view.ts';
 import { memberTexts } from '../json-members.ts';
-import { awaitStart } from './await-start.ts';
+import { awaitNews, awaitStart } from './await-start.ts';
 import { membersOfInnerCall, paramsOfCall } from './call-params.ts';
 import { callConstantTool } from './constant-tool.ts';
 import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
@@ -61,7 +63,7 @@ function carryOut(platform: RemoteMcp, request: SessionRequest, call: ToolCall):
     return callConstantTool(platform, request, { view, name, args: args ?? {} });
   }
   const members = memberTexts(request.message.paramsText) ?? new Map<string, string>();
-  const named = { view, signal, waitedMs: null };
+  const named = { view, signal, attempts: null, waitedMs: null };
   if (!isConstant) return callByName(platform, request, { ...named, name, members, isInner: false });
   const inner = args?.name;
   if (typeof inner !== 'string' || isConstantTool(inner)) {
@@ -79,16 +81,18 @@ interface NamedCall {
   /** Made through call_tool, so that a wrong name is something for the model to mend. */
   readonly isInner: boolean;
   readonly signal: AbortSignal;
+  /** Null where it was not sent yet. */
+  readonly attempts: Attempts | null;
   /** How long it has waited for what was being started; null where it has not. */
   readonly waitedMs: number | null;
 }
 
 function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> | void {
-  const { view, name, members, isInner, signal, waitedMs } = call;
+  const { view, name, isInner, waitedMs } = call;
   const found = resolveTool(view, name);
   switch (found.kind) {
     case 'callable':
-      return forward(platform, request, { tool: found.tool, skill: found.skill, members, signal });
+      return forward(platform, request, { ...call, tool: found.tool, skill: found.skill });
     case 'starting':
       if (waitedMs === null) return callWhenStarted(platform, request, call);
       count(platform, request, found, { outcome: 'error', startedAt: performance.now() - waitedMs });
@@ -118,7 +122,17 @@ async function callWhenStarted(platform: RemoteMcp, request: SessionRequest, cal
   );
 }
 
-interface ForwardedCall extends Pick<NamedCall, 'members' | 'signal'> {
+/** Nobody took it, or nobody knows whether it was carried out and it may be twice: it is sent once more where its MCP server is or is about to be. */
+async function callAgain(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<boolean> {
+  const catalogue = await awaitNews(platform, call);
+  const view = { ...call.view, catalogue };
+  const { kind } = resolveTool(view, call.name);
+  if (kind !== 'callable' && kind !== 'starting') return false;
+  await callByName(platform, request, { ...call, view });
+  return true;
+}
+
+interface ForwardedCall extends NamedCall {
   readonly tool: Tool;
   readonly skill: Skill;
 }
@@ -126,24 +140,34 @@ interface ForwardedCall extends Pick<NamedCall, 'members' | 'signal'> {
 async function forward(platform: RemoteMcp, request: SessionRequest, call: ForwardedCall): Promise<void> {
   const { message, answer, principal, session, exchange } = request;
   const { tool, members, signal } = call;
+  const attempts = call.attempts ?? new Attempts();
   const given = progressTokenOf(message.params);
   const progressToken = given === null ? null : platform.calls.newProgressToken();
-  const startedAt = performance.now();
+  const { startedAt } = attempts;
   try {
     const reply = await platform.calls.send({
-      ...{ tool, session, principal, progressToken, signal },
+      ...{ tool, session, principal, progressToken, attempts, signal },
       method: 'tools/call',
       params: paramsOfCall(members, { nameText: tool.originalNameText, progressToken }),
       request: exchange.id,
-      onInterim: (interim) => forwardNotification(interim, request, { ours: progressToken, given }),
+      onInterim: (interim) => {
+        attempts.heard();
+        forwardNotification(interim, request, { ours: progressToken, given, attempts });
+      },
     });
     count(platform, request, call, { outcome: pass(reply, request), startedAt });
   } catch (thrown) {
+    if (mayBeSentAgain(thrown, tool) && attempts.again() && (await callAgain(platform, request, { ...call, attempts })))
+      return;
     const error = withBugReported(thrown, platform.log('calls'));
     count(platform, request, call, { outcome: 'error', startedAt });
     if (error.code === 'cancelled') throw error;
     answer.fail(error);
   }
+}
+
+function mayBeSentAgain(thrown: unknown, { isRepeatable }: Tool): boolean {
+  return thrown instanceof NobodyHasIt || (thrown instanceof CallInterrupted && isRepeatable);
 }
 
 type Outcome = 'ok' | 'tool_error' | 'error';

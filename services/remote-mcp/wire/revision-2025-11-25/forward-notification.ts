@@ -1,5 +1,6 @@
 import { callHeader, callReplyKinds } from '../../../contracts/bus/call.ts';
 import type { Reply } from '../../../kit/bus/bus.ts';
+import type { Attempts } from '../../routing/attempts.ts';
 import { isObject } from './message.ts';
 import { findLogLevel, logLevels } from './protocol.ts';
 import type { SessionRequest } from './session-request.ts';
@@ -8,6 +9,7 @@ import type { SessionRequest } from './session-request.ts';
 export interface ProgressTokens {
   readonly ours: string | null;
   readonly given: string | number | null;
+  readonly attempts: Attempts;
 }
 
 /** Passes on what an MCP server says while a call is under way: progress under the agent's own token, and log messages it wants. */
@@ -21,7 +23,7 @@ export function forwardNotification(
   if (!isObject(notification) || !isObject(notification.params)) return;
   const { method, params } = notification;
   if (method === 'notifications/progress' && tokens.ours !== null && params.progressToken === tokens.ours) {
-    tell(request, method, { ...params, progressToken: tokens.given });
+    if (tokens.attempts.isNews(params.progress)) tell(request, method, { ...params, progressToken: tokens.given });
   } else if (method === 'notifications/message' && isWanted(params.level, request)) tell(request, method, params);
 }
 

@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Attempts, silenceMaxMs } from './attempts.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+test('a call is made three times at most', () => {
+  const attempts = new Attempts();
+  expect([attempts.again(), attempts.again(), attempts.again()]).toEqual([true, true, false]);
+});
+
+test('all attempts together may be as silent as one', () => {
+  const attempts = new Attempts();
+  vi.advanceTimersByTime(40_000);
+  attempts.again();
+  expect(attempts.silenceLeftMs).toBe(silenceMaxMs - 40_000);
+  attempts.heard();
+  vi.advanceTimersByTime(1000);
+  expect(attempts.silenceLeftMs).toBe(silenceMaxMs - 1000);
+  vi.advanceTimersByTime(silenceMaxMs);
+  expect(attempts.silenceLeftMs).toBe(1);
+});
+
+test('progress goes on where the attempt before was, and is told as it comes where there was none', () => {
+  const attempts = new Attempts();
+  const told = (progress: readonly unknown[]) => progress.filter((one) => attempts.isNews(one));
+  expect(told([1, 5, 3, 'x'])).toEqual([1, 5, 3, 'x']);
+  attempts.again();
+  expect(told([1, 5, 'x', 6])).toEqual([6]);
+  attempts.again();
+  expect(told([6, 6.5])).toEqual([6.5]);
+});

@@ -1,0 +1,60 @@
+import { SvcError } from '../../contracts/errors.ts';
+import { AnswererGone } from '../../kit/bus/bus.ts';
+import { namesOf } from '../catalogue/availability.ts';
+import type { Tool } from '../catalogue/catalogue.ts';
+import { silenceMaxMs } from './attempts.ts';
+
+/** The call was carried out by nobody. */
+export class NobodyHasIt extends SvcError {
+  constructor({ mcpServer }: Tool) {
+    super('unavailable', `No runtime has MCP server "${mcpServer.name}" Connected now.`, {
+      hint: 'Try again shortly.',
+    });
+  }
+}
+
+/** Whoever had the call is gone, or cannot be heard any more: it may have been carried out or not. */
+export class CallInterrupted extends SvcError {
+  constructor({ isRepeatable }: Tool, what: string, cause: SvcError) {
+    super('unavailable', `${what}: the call may have been carried out or not.`, {
+      hint: isRepeatable
+        ? 'Send it again: the tool says that doing it twice does no harm.'
+        : 'Send it again only if doing it twice does no harm: the tool is marked neither read-only nor idempotent.',
+      cause,
+    });
+  }
+}
+
+/** What the bus says of subjects means nothing to an agent; what a runtime says is for it. */
+export function worded(thrown: unknown, tool: Tool): unknown {
+  if (!(thrown instanceof SvcError) || !isOfBus(thrown)) return thrown;
+  const { name, mcpServer } = tool;
+  const runtime = `The runtime${namesOf(mcpServer)} of MCP server "${mcpServer.name}"`;
+  switch (thrown.code) {
+    case 'timeout':
+      return new SvcError('timeout', `MCP server "${mcpServer.name}" did not answer "${name}" within its deadline.`, {
+        hint: `A call may be silent for ${silenceMaxMs / 1000} s. Progress notifications keep it alive.`,
+        cause: thrown,
+      });
+    case 'unavailable':
+      return new CallInterrupted(
+        tool,
+        thrown instanceof AnswererGone
+          ? `${runtime} ended before "${name}" was answered`
+          : `The connection to the bus was lost before MCP server "${mcpServer.name}" answered "${name}"`,
+        thrown,
+      );
+    case 'rate_limited':
+      return new SvcError('rate_limited', `${runtime} has too many calls under way.`, {
+        hint: 'Try again shortly.',
+        cause: thrown,
+      });
+    default:
+      return thrown;
+  }
+}
+
+/** Said by the bus and not by a runtime: only the bus speaks of subjects. */
+export function isOfBus({ message }: SvcError): boolean {
+  return message.includes('svc.runtime.');
+}
