@@ -10,6 +10,8 @@ export interface Surroundings {
   readonly hub: Hub | null;
   readonly version: string;
   readonly log: LogDestination;
+  /** How long what is under way may take to end when the service is stopped. Default: `drainMs` of contracts/drain. */
+  readonly drainMs?: number;
 }
 
 export interface RunningService {

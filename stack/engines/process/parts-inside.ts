@@ -10,6 +10,9 @@ import type { PartRunner, RunningPart } from './part-runner.ts';
 
 type StartService = typeof startBackend;
 
+/** All parts end with this process, so nobody goes on with what is under way: only what is nearly done is worth waiting for. */
+const drainMs = 3000;
+
 const services: Readonly<Record<ServiceName, () => Promise<StartService>>> = {
   backend: async () => (await import('../../../services/backend/start.ts')).startBackend,
   runtime: async () => (await import('../../../services/runtime/start.ts')).startRuntime,
@@ -30,7 +33,7 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
       const start = await services[service]();
       // The runtime's MCP servers inherit from the process; no other service reads more than its own variables.
       const variables = service === 'runtime' ? { ...inheritedByChildren(env), ...part.variables } : part.variables;
-      const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name) });
+      const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name), drainMs });
       return {
         readyUrl: running.url === null ? part.readyUrl : `${running.url}/ready`,
         ended: new Promise(() => undefined),

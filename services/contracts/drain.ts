@@ -1,0 +1,5 @@
+/**
+ * A service that is stopped takes nothing new, and what is under way has this long to end: agents give up after a minute, and most calls take
+ * seconds. Whoever ends its process waits a little longer than that.
+ */
+export const drainMs = 30_000;
