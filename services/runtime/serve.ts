@@ -6,9 +6,6 @@ import { Reporter } from './bus/reporter.ts';
 import { takeCommands } from './bus/take-commands.ts';
 import type { Runtime } from './context.ts';
 
-/** Calls under way when the runtime is told to stop have this long to end. */
-const drainMaxMs = 3000;
-
 /** The runtime at work: what it is to the bus. */
 export interface Serving {
   /** What is missing before it can do its work. */
@@ -18,7 +15,7 @@ export interface Serving {
 
 /** Connects, however long it takes, and then runs what it is assigned and answers what it is asked, until it is stopped. */
 export function serve(runtime: Runtime): Serving {
-  const { supervisor } = runtime;
+  const { drainMs, supervisor } = runtime;
   const stopping = new AbortController();
   let connectionProblem: string | null = 'it is being connected';
   let work: Work | null = null;
@@ -50,8 +47,9 @@ export function serve(runtime: Runtime): Serving {
     async stop() {
       stopping.abort();
       await begun;
-      const calls = work?.stopTaking();
-      await supervisor.stop(drainMaxMs);
+      await work?.withdraw();
+      const calls = work?.stopAnswering();
+      await supervisor.stop(drainMs);
       await calls;
       await work?.leave();
     },
@@ -61,8 +59,10 @@ export function serve(runtime: Runtime): Serving {
 interface Work {
   readonly assignments: Assignments;
   readonly reporter: Reporter;
-  /** Takes no call, command or assignment any more; returns when calls under way have ended. */
-  stopTaking(): Promise<void>;
+  /** Takes back all that it said of its MCP servers, and answers those who have not heard that yet; returns when nobody calls any more. */
+  withdraw(): Promise<void>;
+  /** Takes no call any more and is not heard any more; returns when calls under way have ended. */
+  stopAnswering(): Promise<void>;
   /** Stops speaking, and leaves the bus. */
   leave(): Promise<void>;
 }
@@ -109,12 +109,16 @@ function startWork(
   return {
     assignments,
     reporter,
-    async stopTaking() {
-      await Promise.all([assignments.stop(), commands.stop(), calls.stop()]);
+    async withdraw() {
+      await Promise.all([assignments.stop(), commands.stop()]);
+      if (await reporter.withdraw()) await calls.quiet();
+    },
+    async stopAnswering() {
+      endHeartbeat();
+      await calls.stop();
     },
     async leave() {
-      await Promise.all([reporter.stop(), connectionWatch.stop()]);
-      endHeartbeat();
+      await connectionWatch.stop();
       await bus.close();
     },
   };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type CallReplyKind, callHeader } from '../../contracts/bus/call.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
@@ -27,10 +28,22 @@ const headersOf: { readonly [Kind in CallReplyKind]: Headers } = {
   notification: { [callHeader.kind]: 'notification' },
 };
 
+/** When nobody has called for this long, all who call know that they should not. */
+const quietMs = 100;
+/** Who calls all the same finds nobody, and goes elsewhere. */
+const quietWithinMs = 5000;
+
+export interface AnsweringCalls extends Subscription {
+  /** Resolves when no call has come for a while. */
+  quiet(): Promise<void>;
+}
+
 /** Passes the calls that remote-mcp sends on to MCP servers, and their answers back: bytes in, bytes out. */
-export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptions): Subscription {
+export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptions): AnsweringCalls {
   const { bus, runtime, process } = connection;
+  let calledAt = 0;
   const answer = async (request: Request): Promise<Reply> => {
+    calledAt = performance.now();
     const { headers, payload, signal } = request;
     const mcpServer = findId('mcpServer', headers[callHeader.server] ?? '');
     if (mcpServer === null)
@@ -50,7 +63,15 @@ export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptio
       return { payload: Buffer.from(JSON.stringify(errorOnBus(thrown, logger))), headers: headersOf.refused };
     }
   };
-  return bus.respond(subjects.call(runtime, process), logged(answer, logger), { concurrencyMax });
+  const answering = bus.respond(subjects.call(runtime, process), logged(answer, logger), { concurrencyMax });
+  return {
+    async quiet() {
+      const deadline = performance.now() + quietWithinMs;
+      const leftMs = () => Math.min(calledAt + quietMs, deadline) - performance.now();
+      for (let waitMs = quietMs; waitMs > 0; waitMs = leftMs()) await pause(waitMs);
+    },
+    stop: () => answering.stop(),
+  };
 }
 
 function notifier(request: Request): (notification: Uint8Array) => void {

@@ -23,6 +23,8 @@ export interface ReporterOptions {
 /** Changes come in swarms: a start is four of them. */
 const gatherMs = 50;
 const answerMaxMs = 30_000;
+/** Whoever waits for the runtime to end has other things to do; the backend notices its end by itself. */
+const withdrawMaxMs = 2000;
 const retry: Backoff = { firstMs: 200, maxMs: 5000 };
 /**
  * Tools and last words in one report; the rest of both comes with the next. What a complete report must say of every MCP server comes on
@@ -82,6 +84,21 @@ export class Reporter {
     this.#wake.abort();
   }
 
+  /** Takes back all that was told and tells nothing more: no call shall come here. False where the backend did not hear it. */
+  async withdraw(): Promise<boolean> {
+    await this.stop();
+    const { bus, runtime, process } = this.#options.connection;
+    const nothing: Report = { complete: true, mcpServers: [] };
+    try {
+      const payload = await written(reportLines(nothing, () => []));
+      await bus.request(subjects.report(runtime, process), payload, { timeoutMs: withdrawMaxMs });
+      return true;
+    } catch (thrown) {
+      this.#options.logger.debug({ err: toSvcError(thrown) }, 'could not report that it is being stopped');
+      return false;
+    }
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake.abort();
@@ -112,7 +129,10 @@ export class Reporter {
     try {
       const payload = await written(reportLines(report, (mcpServer) => tools.get(mcpServer)?.tools ?? []));
       const subject = subjects.report(connection.runtime, connection.process);
-      const reply = await connection.bus.request(subject, payload, { timeoutMs: answerMaxMs });
+      const reply = await connection.bus.request(subject, payload, {
+        timeoutMs: answerMaxMs,
+        signal: this.#stopping.signal,
+      });
       const { refused } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
       for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
       this.#hasToldAll ||= complete;

@@ -57,6 +57,8 @@ export class Platform {
   /** Fails as many reports as this says. */
   refuseReports = 0;
   sealToSomebodyElse = false;
+  /** What calls under way are given when a runtime is stopped. */
+  drainMs = 30_000;
   handshakes = 0;
   hub!: Awaited<ReturnType<typeof startHub>>;
   backend!: Bus;
@@ -119,7 +121,7 @@ export class Platform {
     const log = { write: (line: string) => void this.logged.push(line) };
     const given = { PATH: process.env.PATH, ...env };
     const own = { RUNTIME_KEY: this.key.reveal(), BUS_SERVERS: 'inproc:', SVC_WORKING_DIR: this.workingDir };
-    const running = await startRuntime({ ...own, ...given }, { hub: this.hub, version: '1.2.3', log });
+    const running = await startRuntime({ ...own, ...given }, { hub: this.hub, version: '1.2.3', log, drainMs: this.drainMs });
     this.#stack.defer(() => running.stop());
     return running;
   }

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { NobodyAnswers } from '../../kit/bus/bus.ts';
+import { httpMcpServer } from './http-mcp-server.ts';
+import { Platform, script } from './platform.ts';
+
+const thrownBy = (asked: Promise<unknown>) => asked.catch((thrown: unknown) => thrown);
+
+test('a stop takes back what was told, and answers who has not heard of it', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo', ['one']) });
+  const running = await platform.startRuntime();
+  await platform.connected('one');
+  const stopped = running.stop();
+  let answered = 0;
+  for (; platform.isReported(platform.idOf('one')); answered++) {
+    expect(await platform.say('one', { text: 'x' })).toBe('one: x');
+  }
+  // Told, a remote-mcp may still have sent a call.
+  expect(await platform.say('one', { text: 'late' })).toBe('one: late');
+  expect(answered).toBeGreaterThan(0);
+  expect(platform.reports.at(-1)).toEqual({ complete: true, mcpServers: [] });
+  await stopped;
+  expect(await thrownBy(platform.say('one', { text: 'x' }))).toBeInstanceOf(NobodyAnswers);
+});
+
+test('a call under way ends before the runtime does, and no other is taken meanwhile', async () => {
+  const finish = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  using server = await httpMcpServer(async ({ method, params }) => {
+    if (method !== 'tools/call' || JSON.stringify(params).includes('short')) return undefined;
+    begun.resolve();
+    await finish.promise;
+    return undefined;
+  });
+  await using platform = await Platform.open();
+  platform.assign({ one: server.launch() });
+  const running = await platform.startRuntime();
+  await platform.connected('one');
+  const underWay = platform.say('one', { text: 'long' });
+  await begun.promise;
+  const stopped = running.stop();
+  await platform.until(() => (platform.reports.at(-1)?.mcpServers.length === 0 ? true : null));
+  for (let asked: unknown = null; !(asked instanceof NobodyAnswers); ) {
+    asked = await thrownBy(platform.say('one', { text: 'short' }));
+    expect(asked === '{"text":"short"}' || asked instanceof NobodyAnswers).toBe(true);
+  }
+  finish.resolve();
+  expect(await underWay).toBe('{"text":"long"}');
+  await stopped;
+});
+
+test('a call that does not end is ended, by name, when the time for that is over', async () => {
+  await using platform = await Platform.open();
+  platform.drainMs = 50;
+  platform.assign({ one: script('hang') });
+  const running = await platform.startRuntime({ HEARTBEAT_INTERVAL: '50' });
+  await platform.connected('one');
+  const hanging = thrownBy(platform.callTool('one', 'echo', { text: 'hang' }));
+  await platform.until(() => (platform.heartbeats.at(-1)?.inFlight === 1 ? true : null));
+  await running.stop();
+  expect(await hanging).toMatchObject({ code: 'unavailable', message: 'MCP server "one" has been stopped.' });
+});
+
+test('a backend that is not there holds up no stop', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  const running = await platform.startRuntime();
+  await platform.connected('one');
+  await platform.backend.close();
+  const before = performance.now();
+  await running.stop();
+  expect(performance.now() - before).toBeLessThan(4000);
+});
