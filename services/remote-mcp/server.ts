@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../contracts/errors.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
@@ -15,6 +16,11 @@ const deadlinesCheckedEveryMs = 5000;
 const keepAliveMs = 75_000;
 const connectionsMax = 20_000;
 
+/** When nobody has sent a message for this long, all who send know that they should not. */
+const quietMs = 100;
+/** Who follows no `/ready` never knows: past this, connections are refused, and a front goes elsewhere. */
+const quietWithinMs = 5000;
+
 /** The HTTP server of `/mcp`, `/health` and `/ready`. */
 export class RemoteMcpServer {
   readonly server: Server;
@@ -22,6 +28,7 @@ export class RemoteMcpServer {
   readonly #route: McpRoute;
   readonly #sockets = new Set<Socket>();
   #isStopping = false;
+  #askedAt = 0;
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
@@ -42,9 +49,16 @@ export class RemoteMcpServer {
     });
   }
 
-  /** From now on answers ask their clients to connect anew, and `/ready` says that no more should come. */
+  /** From now on answers ask their clients to connect anew, and `/ready` says that no more should come. What comes is answered. */
   beginStopping(): void {
     this.#isStopping = true;
+  }
+
+  /** Resolves when no message has come for a while. A request that meets a connection being closed is lost to its client. */
+  async quiet(): Promise<void> {
+    const deadline = performance.now() + quietWithinMs;
+    const leftMs = () => Math.min(this.#askedAt + quietMs, deadline) - performance.now();
+    for (let waitMs = quietMs; waitMs > 0; waitMs = leftMs()) await pause(waitMs);
     // Clients open connections in advance. To Node such a one is not idle, because its first request is still awaited.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
@@ -52,7 +66,10 @@ export class RemoteMcpServer {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { link } = this.#platform;
     const url = request.url ?? '';
-    if (this.#isStopping) response.shouldKeepAlive = false;
+    if (this.#isStopping) {
+      response.shouldKeepAlive = false;
+      if (request.method === 'POST') this.#askedAt = performance.now();
+    }
     if (url === '/mcp' || url.startsWith('/mcp?')) void this.#route.handle(request, response);
     else {
       const ready = () => missing(link, this.#isStopping);

@@ -1,3 +1,5 @@
+import { drainMs as drainMsOfServices } from '../contracts/drain.ts';
+import { SvcError } from '../contracts/errors.ts';
 import { newProcessId } from '../contracts/ids.ts';
 import { readEnv } from '../kit/env.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
@@ -7,11 +9,14 @@ import { Listeners } from './bus/listeners.ts';
 import { buildRemoteMcp, type RemoteMcp } from './context.ts';
 import { RemoteMcpServer } from './server.ts';
 
-/** Calls under way when the service stops get this long to end. */
-const drainMs = 10_000;
+/** What was ended has to be written. */
+const lastWordsMs = 1000;
 
 /** Serves /mcp, /health and /ready at once; the bus and the backend may come later. */
-export const startRemoteMcp: StartService = async (env, { hub, version, log: destination }) => {
+export const startRemoteMcp: StartService = async (
+  env,
+  { hub, version, log: destination, drainMs = drainMsOfServices },
+) => {
   const { env: config, warnings } = readEnv('remote-mcp', env);
   const log = createLog({ service: 'remote-mcp', level: config.LOG_LEVEL, levels: config.LOG_LEVELS, destination });
   for (const warning of warnings) log('config').warn({ warning }, 'found a variable without effect');
@@ -27,7 +32,10 @@ export const startRemoteMcp: StartService = async (env, { hub, version, log: des
       http.beginStopping();
       platform.streams.stop();
       platform.waits.stop();
-      await stopListening(http.server, drainMs);
+      await http.quiet();
+      const late = setTimeout(() => endCalls(platform, drainMs), drainMs);
+      await stopListening(http.server, drainMs + lastWordsMs);
+      clearTimeout(late);
       listeners.stop();
       await stopParts(platform);
       log('http').info('stopped');
@@ -43,6 +51,13 @@ function startParts(platform: RemoteMcp, listeners: Listeners): void {
   platform.usage.start();
   platform.link.listen(listeners);
   platform.link.start();
+}
+
+/** Nobody waits for them any longer, here or at their MCP servers. */
+function endCalls({ sessions }: RemoteMcp, drainMs: number): void {
+  const message = `This remote-mcp is being stopped, and the call was not answered within ${drainMs / 1000} s: it may have been carried out or not.`;
+  const why = new SvcError('timeout', message, { hint: 'Send it again only if doing it twice does no harm.' });
+  for (const { calls } of sessions.busy()) for (const call of calls?.values() ?? []) call.end(why);
 }
 
 /** In the order in which they still need each other; the bus is last. */

@@ -48,8 +48,9 @@ export class EventStream {
     this.#unread.note(this.#response);
   }
 
-  end(): void {
-    if (this.isOpen) this.#response.end();
+  /** The client may come again, after the time given here or when it likes (2025-11-25, "Listening for Messages from the Server"). */
+  end(retryMs: number | null = null): void {
+    if (this.isOpen) this.#response.end(retryMs === null ? '' : `retry: ${retryMs}\n\n`);
   }
 
   /** Keeps proxies from taking the stream for dead, and finds out whether it is. */

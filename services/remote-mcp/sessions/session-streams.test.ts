@@ -55,6 +55,7 @@ test('a stream ends when its key has expired, and is kept alive until then', () 
   expect([short.stream.isOpen, long.stream.isOpen]).toEqual([false, true]);
   streams.stop();
   expect(long.stream.isOpen).toBe(false);
+  expect(() => streams.checkRoom(long.principal.key)).toThrow('This remote-mcp is being stopped.');
 });
 
 test('one key has two thousand at most, and other keys have theirs', () => {

@@ -1,4 +1,5 @@
 import type { Principal } from '../../contracts/bus/messages.ts';
+import { SvcError } from '../../contracts/errors.ts';
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
 import type { Admitted } from '../auth/rechecks.ts';
 import type { EventStream } from '../http/event-stream.ts';
@@ -9,6 +10,8 @@ import type { Session } from './session.ts';
 const perSessionMax = 4;
 const streamsMax = 10_000;
 const streamsPerKeyMax = 2000;
+/** Clients whose remote-mcp stops come back after this, or up to twice as long: not all at once, and when a single one has started again. */
+const returnMinMs = 1000;
 /** Shorter than the idle time of any proxy that people use. */
 const keepAliveEveryMs = 15_000;
 
@@ -51,6 +54,7 @@ export class SessionStreams {
   });
   readonly #onListening: (workspace: WorkspaceId) => void;
   #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
 
   /** `onListening` is called again and again for every workspace whose changes somebody waits for. */
   constructor(onListening: (workspace: WorkspaceId) => void) {
@@ -61,7 +65,13 @@ export class SessionStreams {
     this.#timer = setInterval(() => this.#tend(), keepAliveEveryMs).unref();
   }
 
+  /** Throws where no further one may be opened. */
   checkRoom(key: KeyId): void {
+    if (this.#isStopped) {
+      throw new SvcError('unavailable', 'This remote-mcp is being stopped.', {
+        hint: 'Try again: another one answers.',
+      });
+    }
     this.#room.check(key);
   }
 
@@ -110,7 +120,8 @@ export class SessionStreams {
 
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#endWhere(() => true);
+    this.#isStopped = true;
+    for (const { stream } of this.all()) stream.end(Math.round(returnMinMs * (1 + Math.random())));
   }
 
   /** Whoever comes back is checked again. */

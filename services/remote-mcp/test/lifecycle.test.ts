@@ -153,7 +153,13 @@ test('a stop lets a call under way end, ends streams, and takes no more', async 
   await until(() => platform.runtime.calls.length > before);
   const stopped = platform.remoteMcp.stop();
   await stream.closed;
-  await expect(send(platform.mcpUrl, { key, body: ping })).rejects.toThrow();
+  expect(stream.text()).toMatch(/^retry: [12]\d{3}\n\n$/m);
+  const isRefused = (url: string) =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    );
+  await until(() => isRefused(`${platform.url}/health`));
   finish();
   expect((await underWay).body.result).toEqual({ content: [] });
   await stopped;
@@ -168,6 +174,42 @@ test('a stop lets a call under way end, ends streams, and takes no more', async 
   await until(() => outcomes.filter((outcome) => outcome === 'ok').length === platform.runtime.calls.length);
   await consumer.stop();
   await backendBus.close();
+  await platform.stop();
+});
+
+test('a call that does not end while a remote-mcp is stopped is ended, and said to be', async () => {
+  const platform = await startPlatform();
+  const drainMs = 50;
+  const another = await platform.startAnother({}, platform.hub, drainMs);
+  const url = `${another.url}/mcp`;
+  const workspace = await TestWorkspace.create(platform, 'acme');
+  await workspace.mcpServer('files', [tool('slow')]);
+  await workspace.role('All', [await workspace.skill('all', ['files/slow'])]);
+  const { text: key } = await workspace.key('agent');
+  const session = await openSession(url, key);
+  const call = () => send(url, { key, session, body: rpc('tools/call', { name: 'slow' }) });
+  await until(async () => isGood(await call()));
+  const before = platform.runtime.calls.length;
+  let wasEnded = false;
+  platform.runtime.answer((_call, { signal }) => {
+    signal.addEventListener('abort', () => {
+      wasEnded = true;
+    });
+    return new Promise(() => undefined);
+  });
+  const underWay = call();
+  await until(() => platform.runtime.calls.length > before);
+  await another.stop();
+  const { status, body } = await underWay;
+  expect([status, body.error]).toEqual([
+    200,
+    {
+      code: -31504,
+      message: expect.stringMatching(/not answered within 0.05 s: it may have been carried out or not/),
+      data: { code: 'timeout', hint: expect.stringMatching(/only if doing it twice does no harm/) },
+    },
+  ]);
+  await until(() => wasEnded);
   await platform.stop();
 });
 

@@ -27,7 +27,7 @@ export interface Platform {
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   must(query: string, variables?: Variables): Promise<any>;
   /** Another remote-mcp on the same bus. */
-  startAnother(env?: Readonly<Record<string, string>>, through?: Hub): Promise<RunningService>;
+  startAnother(env?: Readonly<Record<string, string>>, through?: Hub, drainMs?: number): Promise<RunningService>;
   connectRuntime(name?: 'cloud' | 'lonely'): Promise<TestRuntime>;
   stopBackend(): Promise<void>;
   startBackend(): Promise<void>;
@@ -72,7 +72,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     port = new URL(service.url ?? '').port;
     return service;
   };
-  const bootRemoteMcp = (env: Readonly<Record<string, string>> = {}, through = hub) =>
+  const bootRemoteMcp = (env: Readonly<Record<string, string>> = {}, through = hub, drainMs = 10_000) =>
     startRemoteMcp(
       {
         SYSTEM_KEY: systemKeys.remoteMcp.reveal(),
@@ -82,7 +82,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
         ...options.env,
         ...env,
       },
-      surroundings(through),
+      { ...surroundings(through), drainMs },
     );
 
   const must: Platform['must'] = async (query, variables) => {
@@ -123,8 +123,8 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     url: remoteMcp.url ?? '',
     mcpUrl: `${remoteMcp.url}/mcp`,
     backendUrl: backendUrl(),
-    startAnother: async (env, through) => {
-      const another = await bootRemoteMcp(env, through);
+    startAnother: async (env, through, drainMs) => {
+      const another = await bootRemoteMcp(env, through, drainMs);
       others.push(another);
       await untilReady(another);
       return another;

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { newProcessId } from '../contracts/ids.ts';
+import { newKey } from '../contracts/keys.ts';
+import { readEnv } from '../kit/env.ts';
+import { listen, stopListening } from '../kit/http/listen.ts';
+import { createLog } from '../kit/log.ts';
+import { buildRemoteMcp } from './context.ts';
+import { RemoteMcpServer } from './server.ts';
+import { ping, send } from './test/raw.ts';
+
+const env = { SYSTEM_KEY: newKey('system').reveal(), BUS_SERVERS: 'inproc:', REMOTE_PORT: '0' };
+
+test('one that is being stopped answers whoever comes all the same, asks them to connect anew, and says that it is not ready', async () => {
+  const { env: config } = readEnv('remote-mcp', env);
+  const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
+  const http = new RemoteMcpServer(buildRemoteMcp({ config, hub: null, version: '1', log, process: newProcessId() }));
+  const url = await listen(http.server, { host: '127.0.0.1', port: 0 });
+  const unused = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(http.server, 'connection');
+  const closed = once(unused, 'close');
+  http.beginStopping();
+  const ready = await send(`${url}/ready`, { method: 'GET' });
+  expect([ready.status, ready.body.missing, ready.headers.get('connection')]).toEqual([
+    ...[503, ['remote-mcp: is stopping'], 'close'],
+  ]);
+  const late = await send(`${url}/mcp`, { body: ping });
+  expect([late.status, late.headers.get('connection')]).toEqual([401, 'close']);
+  expect(unused.destroyed).toBe(false);
+  await http.quiet();
+  await closed;
+  await stopListening(http.server, 10_000);
+  await expect(send(`${url}/mcp`, { body: ping })).rejects.toThrow();
+});
