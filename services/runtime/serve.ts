@@ -1,5 +1,8 @@
+import type { SvcError } from '../contracts/errors.ts';
 import { answerCalls } from './bus/answer-calls.ts';
+import { askWhy } from './bus/ask-why.ts';
 import { Assignments } from './bus/assignments.ts';
+import { Complaints } from './bus/complaints.ts';
 import { connect, type RuntimeConnection } from './bus/connect.ts';
 import { startHeartbeat } from './bus/heartbeat.ts';
 import { Reporter } from './bus/reporter.ts';
@@ -13,27 +16,48 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
+/** Whoever runs the runtime may want to know of what it only goes on trying. */
+export interface Watch {
+  /** It is not let in as it is: its key is not known, was revoked or is of the wrong kind, or its settings can't be right. */
+  readonly onRefused?: (refusal: SvcError) => void;
+}
+
 /** Connects, however long it takes, and then runs what it is assigned and answers what it is asked, until it is stopped. */
-export function serve(runtime: Runtime): Serving {
+export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   const { drainMs, supervisor } = runtime;
+  const complaints = new Complaints(runtime.log('bus'));
   const stopping = new AbortController();
   let connectionProblem: string | null = 'it is being connected';
   let work: Work | null = null;
+  let lost = new AbortController();
+
+  const onProblem = (problem: SvcError) => {
+    connectionProblem = problem.message;
+    complaints.tell(problem);
+    if (isFinal(problem)) onRefused?.(problem);
+  };
+  const onConnection = (state: 'connected' | 'disconnected') => {
+    lost.abort();
+    connectionProblem = state === 'connected' ? null : 'the connection is lost';
+    if (state === 'connected') {
+      complaints.forget();
+      return;
+    }
+    lost = new AbortController();
+    const signal = AbortSignal.any([lost.signal, stopping.signal]);
+    void askWhy({ open: runtime.bus, signal, onProblem });
+  };
 
   const begun = (async () => {
     const connection = await connect({
       open: runtime.bus,
-      logger: runtime.log('bus'),
       signal: stopping.signal,
-      onProblem: (problem) => {
-        connectionProblem = problem;
-      },
+      onProblem,
     });
     if (connection === null) return;
     connectionProblem = null;
-    work = startWork(runtime, connection, (state) => {
-      connectionProblem = state === 'connected' ? null : 'the connection is lost';
-    });
+    complaints.forget();
+    work = startWork(runtime, connection, { onConnection, onRefused: (refusal) => onRefused?.(refusal) });
   })();
 
   return {
@@ -56,6 +80,16 @@ export function serve(runtime: Runtime): Serving {
   };
 }
 
+/** Trying again changes nothing about it, unless somebody else does something. */
+function isFinal({ code }: SvcError): boolean {
+  return code === 'unauthenticated' || code === 'forbidden' || code === 'invalid_input' || code === 'unsupported';
+}
+
+interface Told {
+  readonly onConnection: (state: 'connected' | 'disconnected') => void;
+  readonly onRefused: (refusal: SvcError) => void;
+}
+
 interface Work {
   readonly assignments: Assignments;
   readonly reporter: Reporter;
@@ -70,7 +104,7 @@ interface Work {
 function startWork(
   { config, homes, key, log, supervisor, version }: Runtime,
   connection: RuntimeConnection,
-  onConnection: (state: 'connected' | 'disconnected') => void,
+  { onConnection, onRefused }: Told,
 ): Work {
   const logger = log('bus');
   const { bus, runtime, process } = connection;
@@ -88,6 +122,7 @@ function startWork(
     homes,
     version,
     logger,
+    onRefused,
     onFetched: () => {
       if (tellAll) reporter.tellAll();
       tellAll = false;

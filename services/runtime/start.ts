@@ -6,18 +6,22 @@ import { readConfig } from './config.ts';
 import { createRuntime } from './context.ts';
 import { endLeftovers } from './launchers/leftovers.ts';
 import { createLook } from './launchers/processes.ts';
-import { serve } from './serve.ts';
+import { serve, type Watch } from './serve.ts';
 
 /** `/health` and `/ready` are answered in a moment. */
 const webStopMs = 1000;
 
 /** Starts a runtime: it is there at once and ready when the bus and the backend have let it in, which may be later. */
-export async function startRuntime(env: EnvRecord, surroundings: Surroundings): Promise<RunningService> {
+export async function startRuntime(
+  env: EnvRecord,
+  surroundings: Surroundings,
+  watch: Watch = {},
+): Promise<RunningService> {
   const config = readConfig(env);
   const runtime = await createRuntime(config, surroundings);
   const logger = runtime.log('runtime');
   for (const warning of config.warnings) logger.warn({ warning }, 'ignored a variable');
-  const serving = serve(runtime);
+  const serving = serve(runtime, watch);
   const web = createHealthServer(() => serving.missing());
   try {
     const url = config.listen === null ? null : await listen(web, config.listen);

@@ -1,3 +1,4 @@
+import { parseKey } from '../keys.ts';
 import type { Problem, Variable } from './variable.ts';
 import { ignored, rejected, type ServiceName, variables } from './variables.ts';
 
@@ -74,11 +75,17 @@ function parseEntry(name: string, entry: Variable<unknown>, record: EnvRecord, p
   }
   const value = entry.parse(given);
   if (value === null) {
-    const shown = entry.secret ? 'its value' : `"${given.slice(0, 80)}"`;
+    const shown = entry.secret ? `its value${whatItIs(given)}` : `"${given.slice(0, 80)}"`;
     problems.push({ variable: name, rule: `must be ${entry.rule}`, repair: `Change ${shown}. ${entry.meaning}` });
     return undefined;
   }
   return value;
+}
+
+/** A key in the place of another is what is mistaken most often. */
+function whatItIs(text: string): string {
+  const parsed = parseKey(text);
+  return parsed.ok ? `, which is a ${parsed.kind} key` : '';
 }
 
 /** Unset and empty are the same: a container file that says `NAME=` sets nothing. */

@@ -21,6 +21,8 @@ export interface AssignmentsOptions {
   readonly logger: Logger;
   /** What is assigned is known: for the first time, or again after it was asked for. */
   readonly onFetched: () => void;
+  /** The backend does not accept this runtime (any more). */
+  readonly onRefused: (refusal: SvcError) => void;
 }
 
 /** A lost command is made up for by asking anyway; nothing is sealed where nothing has changed. */
@@ -76,7 +78,7 @@ export class Assignments {
   }
 
   async #fetch(): Promise<boolean> {
-    const { logger, onFetched, supervisor } = this.#options;
+    const { logger, onFetched, onRefused, supervisor } = this.#options;
     try {
       await this.#shakeHands(this.#options.connection);
       if (this.#problem !== null) logger.info('was accepted by the backend');
@@ -92,6 +94,7 @@ export class Assignments {
         // A runtime that was revoked has no business with anybody's secrets any more.
         this.#etag = undefined;
         supervisor.apply([]);
+        onRefused(error);
       }
       return false;
     }

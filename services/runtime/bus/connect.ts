@@ -3,7 +3,6 @@ import { SvcError, toSvcError } from '../../contracts/errors.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import { type OpenBusOptions, openBus } from '../../kit/bus/open-bus.ts';
-import type { Logger } from '../../kit/log.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 
 /** The bus, and who this process is on it. */
@@ -15,10 +14,9 @@ export interface RuntimeConnection {
 
 export interface ConnectOptions {
   readonly open: OpenBusOptions;
-  readonly logger: Logger;
   readonly signal: AbortSignal;
   /** Why it is not connected, after each try that failed. */
-  readonly onProblem: (problem: string) => void;
+  readonly onProblem: (problem: SvcError) => void;
 }
 
 const retry: Backoff = { firstMs: 200, maxMs: 10_000 };
@@ -27,15 +25,12 @@ const retry: Backoff = { firstMs: 200, maxMs: 10_000 };
  * Connects, however long it takes: a bus or a backend that is not there comes, and a key that is refused may be registered in a
  * moment. Once connected, the bus finds back by itself. Null where the signal aborted first.
  */
-export async function connect({ open, logger, signal, onProblem }: ConnectOptions): Promise<RuntimeConnection | null> {
+export async function connect({ open, signal, onProblem }: ConnectOptions): Promise<RuntimeConnection | null> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {
       return await connectOnce(open, signal);
     } catch (thrown) {
-      const error = toSvcError(thrown);
-      if (failures === 1 || error.code === 'internal') logger.warn({ err: error }, 'could not connect to the bus');
-      else logger.debug({ err: error, failures }, 'could not connect to the bus');
-      onProblem(error.message);
+      onProblem(toSvcError(thrown));
     }
     await pause(backoffMs(retry, failures, Math.random()), undefined, { signal }).catch(() => {});
   }

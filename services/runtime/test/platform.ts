@@ -19,10 +19,11 @@ import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newId, newProcessId, type ProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Bus, Reply, RequestOptions } from '../../kit/bus/bus.ts';
+import type { Bus, Hub, Reply, RequestOptions } from '../../kit/bus/bus.ts';
 import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import type { RunningService } from '../../kit/service.ts';
+import type { Watch } from '../serve.ts';
 import { startRuntime } from '../start.ts';
 import { CallRefused } from '../supervisor/call-refused.ts';
 
@@ -37,7 +38,7 @@ export interface Reported extends Omit<ServerReport, 'tools'> {
  */
 export class Platform {
   readonly runtime = newId('runtime');
-  readonly key = newKey('runtime');
+  key = newKey('runtime');
   readonly workingDir: string;
   readonly logged: string[] = [];
   readonly heartbeats: Heartbeat[] = [];
@@ -117,11 +118,19 @@ export class Platform {
   }
 
   /** Starts a runtime on this bus; it is stopped with the platform. */
-  async startRuntime(env: Readonly<Record<string, string>> = {}): Promise<RunningService> {
+  async startRuntime(
+    env: Readonly<Record<string, string>> = {},
+    watch: Watch = {},
+    hub: Hub | null = this.hub,
+  ): Promise<RunningService> {
     const log = { write: (line: string) => void this.logged.push(line) };
     const given = { PATH: process.env.PATH, ...env };
     const own = { RUNTIME_KEY: this.key.reveal(), BUS_SERVERS: 'inproc:', SVC_WORKING_DIR: this.workingDir };
-    const running = await startRuntime({ ...own, ...given }, { hub: this.hub, version: '1.2.3', log, drainMs: this.drainMs });
+    const running = await startRuntime(
+      { ...own, ...given },
+      { hub, version: '1.2.3', log, drainMs: this.drainMs },
+      watch,
+    );
     this.#stack.defer(() => running.stop());
     return running;
   }

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import type { SvcError } from '../../contracts/errors.ts';
+import { newKey } from '../../contracts/keys.ts';
+import { Platform, script } from './platform.ts';
+
+/** The first refusal that the runtime tells whoever runs it. */
+function firstRefusal() {
+  const { promise, resolve } = Promise.withResolvers<SvcError>();
+  return { told: promise, watch: { onRefused: resolve } };
+}
+
+describe('whoever runs a runtime is told that it is refused', () => {
+  test('where its key is not known', async () => {
+    await using platform = await Platform.open();
+    const { told, watch } = firstRefusal();
+    await platform.startRuntime({ RUNTIME_KEY: newKey('runtime').reveal() }, watch);
+    expect(await told).toMatchObject({ code: 'unauthenticated', message: 'There is no such runtime.' });
+  });
+
+  test('where the key is taken away while it is at work', async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('echo') });
+    const { told, watch } = firstRefusal();
+    await platform.startRuntime({}, watch);
+    await platform.connected('one');
+    platform.key = newKey('runtime');
+    await platform.backend.disconnect(platform.runtime);
+    expect(await told).toMatchObject({ code: 'unauthenticated', message: 'There is no such runtime.' });
+  });
+
+  test('where the backend does not accept it any more', async () => {
+    await using platform = await Platform.open();
+    const { told, watch } = firstRefusal();
+    platform.revoked = true;
+    await platform.startRuntime({}, watch);
+    expect(await told).toMatchObject({ code: 'unauthenticated', message: 'This runtime was revoked.' });
+  });
+
+  test('where no bus is meant that it could ever reach', async () => {
+    await using platform = await Platform.open();
+    const { told, watch } = firstRefusal();
+    await platform.startRuntime({ BUS_SERVERS: 'inproc:' }, watch, null);
+    expect(await told).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('inproc:') });
+  });
+});
+
+test('a backend that is away is waited for, is no refusal, and is told of once in a minute', async () => {
+  await using platform = await Platform.open();
+  await platform.backend.close();
+  const refusals: SvcError[] = [];
+  await platform.startRuntime({ LOG_LEVEL: 'debug' }, { onRefused: (refusal) => refusals.push(refusal) });
+  const failures = () => platform.logOf('bus').filter(({ msg }) => msg === 'could not connect to the bus');
+  await expect.poll(() => failures().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  expect(
+    failures()
+      .map(({ level }) => level)
+      .slice(0, 3),
+  ).toEqual(['warn', 'debug', 'debug']);
+  await platform.startBackend();
+  await platform.until(() => (platform.reports.length > 0 ? true : null));
+  expect(refusals).toEqual([]);
+});
+
+test('a key with a typo is refused before anybody is asked', async () => {
+  await using platform = await Platform.open();
+  const key = platform.key.reveal();
+  const mistyped = key.slice(0, -1) + (key.endsWith('x') ? 'y' : 'x');
+  const refused = expect(platform.startRuntime({ RUNTIME_KEY: mistyped })).rejects;
+  await refused.toMatchObject({ code: 'invalid_input', message: expect.stringContaining('RUNTIME_KEY has a typo') });
+});
+
+test('a key of another kind is told as what it is', async () => {
+  await using platform = await Platform.open();
+  const refused = expect(platform.startRuntime({ RUNTIME_KEY: newKey('user').reveal() })).rejects;
+  await refused.toMatchObject({ code: 'invalid_input', message: expect.stringContaining('which is a user key') });
+});
