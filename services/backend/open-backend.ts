@@ -1,4 +1,5 @@
 import { newProcessId } from '../contracts/ids.ts';
+import type { BackendSeeds } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
 import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
@@ -31,8 +32,10 @@ export async function openBackend(
   const graph = open.adopt(await openGraph({ url: config.PRIVATE_GRAPHDB_URL }), (opened) => opened.close());
   await checkEncryptionKey(graph, secrets);
   const process = newProcessId();
-  const servers = config.BUS_SERVERS;
-  const connected = await openBus({ servers, credentials: { kind: 'backend' }, process, hub });
+  const connected = await openBus({
+    ...{ servers: config.BUS_SERVERS, caPath: config.BUS_CA_PATH, persistent: config.BUS_PERSISTENT_MESSAGING },
+    ...{ credentials: { kind: 'backend', seeds: busSeeds(config) }, process, hub, logger: log('bus') },
+  });
   const bus = open.adopt(connected, (opened) => opened.close());
   const processes = new Processes();
   return {
@@ -52,4 +55,11 @@ export async function openBackend(
     }),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
   };
+}
+
+/** All of them or none: none where the bus is in this process. */
+function busSeeds(config: Config): BackendSeeds | undefined {
+  const { BUS_CALLOUT_SEED: callout, BUS_SYSTEM_SEED: system, BUS_ISSUER_SEED: issuer } = config;
+  if (callout === undefined || system === undefined || issuer === undefined) return undefined;
+  return { callout, system, issuer };
 }

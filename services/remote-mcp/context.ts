@@ -49,7 +49,11 @@ export interface Surroundings {
 /** Builds every part; none of them does anything before it is started. */
 export function buildRemoteMcp({ config, hub, version, log, process }: Surroundings): RemoteMcp {
   const credentials = { kind: 'system', component: 'remote-mcp', key: config.SYSTEM_KEY } as const;
-  const open = () => openBus({ servers: config.BUS_SERVERS, credentials, process, hub });
+  const open = () =>
+    openBus({
+      ...{ servers: config.BUS_SERVERS, caPath: config.BUS_CA_PATH, persistent: config.BUS_PERSISTENT_MESSAGING },
+      ...{ credentials, process, hub, logger: log('bus') },
+    });
   const link = new BusLink({ process, open, log: log('bus') });
   const usage = new UsageLog(link, log('usage'));
   const principals = new Principals({ checkKey: (key) => checkKey(link, key), onUsed: (used) => usage.keyUsed(used) });

@@ -1,4 +1,3 @@
-import { drainMs as drainMsOfServices } from '../contracts/drain.ts';
 import { newProcessId } from '../contracts/ids.ts';
 import type { OpenBusOptions } from '../kit/bus/open-bus.ts';
 import { createLog, type Log } from '../kit/log.ts';
@@ -22,8 +21,6 @@ export interface Runtime {
   readonly key: OwnKey;
   readonly supervisor: Supervisor;
   readonly homes: Homes;
-  /** Calls under way when the runtime is told to stop have this long to end. */
-  readonly drainMs: number;
 }
 
 /** The first start of an `npx` downloads. */
@@ -31,7 +28,7 @@ const startMaxMs = 60_000;
 
 export async function createRuntime(
   config: Config,
-  { hub, log: destination, version, drainMs = drainMsOfServices }: Surroundings,
+  { hub, log: destination, version }: Surroundings,
 ): Promise<Runtime> {
   const { busServers: servers, credentials, forwardStderr, inherited, logLevel: level, logLevels: levels } = config;
   const log = createLog({ service: 'runtime', level, levels, destination });
@@ -48,10 +45,9 @@ export async function createRuntime(
     config,
     version,
     log,
-    bus: { servers, credentials, process: newProcessId(), hub },
+    bus: { servers, caPath: config.busCaPath, credentials, process: newProcessId(), hub, logger: log('bus') },
     key: await createOwnKey(),
     supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
     homes: new Homes(workingDir),
-    drainMs,
   };
 }

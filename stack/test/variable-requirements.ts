@@ -14,6 +14,7 @@ import {
   variablesTest,
 } from './requirement.ts';
 
+const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets/secrets.test.ts';
 const telemetry = 'later: comes with metrics and traces';
@@ -230,11 +231,26 @@ export const variableRequirements: readonly Requirement[] = [
   ...['PROVIDER_A_URL', 'PROVIDER_B_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD'].map(
     (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Mail', shown: mail }),
   ),
-  ...['BUS_USER', 'BUS_PASSWORD', 'BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'].map(
-    (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Credentials for the bus', shown: nats }),
+  ...['CALLOUT', 'SYSTEM', 'ISSUER'].map(
+    (name): Requirement => ({
+      id: `additions.backend.BUS_${name}_SEED`,
+      says: 'Credentials for the bus',
+      shown: [`${natsTest}: a backend with another %s seed is refused`],
+    }),
+  ),
+  ...['backend', 'remote-mcp'].map(
+    (service): Requirement => ({
+      id: `additions.${service}.BUS_PERSISTENT_MESSAGING`,
+      says: 'Kept on disk, or in memory',
+      shown: [`${natsTest}: what is not persistent is gone with the server, and all works again`],
+    }),
   ),
   ...['backend', 'runtime', 'remote-mcp'].map(
-    (service): Requirement => ({ id: `additions.${service}.BUS_CA_PATH`, says: 'Whom to trust as bus', shown: nats }),
+    (service): Requirement => ({
+      id: `additions.${service}.BUS_CA_PATH`,
+      says: 'Whom to trust as bus',
+      shown: [`${natsTest}: over TLS, whose authority must be known`],
+    }),
   ),
   ...['GRPC_URL', 'CA_PATH', 'USER', 'PASSWORD', 'TOKEN'].map(
     (name): Requirement => ({

@@ -6,7 +6,12 @@ const hex = '0123456789abcdefABCDEF0123456789abcdefABCDEF0123456789abcdefABCD'.s
 const key = (prefix: string) => `${prefix}${'a1B2c3D'.repeat(7)}`;
 /** The least that each service starts with. */
 const least: { readonly [Service in ServiceName]: EnvRecord } = {
-  backend: { ENCRYPTION_KEY: hex, JWT_PRIVATE_KEY_PATH: '/jwt.pem', JWT_PUBLIC_KEY_PATH: '/jwt.pub' },
+  backend: {
+    ENCRYPTION_KEY: hex,
+    JWT_PRIVATE_KEY_PATH: '/jwt.pem',
+    JWT_PUBLIC_KEY_PATH: '/jwt.pub',
+    BUS_SERVERS: 'inproc:',
+  },
   frontend: {},
   runtime: { RUNTIME_KEY: key('RTK_') },
   'remote-mcp': { SYSTEM_KEY: key('SYK_'), REMOTE_PORT: '3001' },
@@ -150,8 +155,6 @@ describe('the mail provider', () => {
 
 describe('a user and a password', () => {
   it.each([
-    ['BUS_USER', 'BUS_PASSWORD'],
-    ['BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'],
     ['PRIVATE_GRAPHDB_USER', 'PRIVATE_GRAPHDB_PASSWORD'],
     ['SMTP_USER', 'SMTP_PASSWORD'],
   ])('%s and %s are given together', (user, password) => {
@@ -164,12 +167,31 @@ describe('a user and a password', () => {
   });
 });
 
+describe('a backend on NATS', () => {
+  const seeds = ['BUS_CALLOUT_SEED', 'BUS_SYSTEM_SEED', 'BUS_ISSUER_SEED'];
+
+  it.each([undefined, 'nats-1:4222'])('at %j is told of every seed it lacks', (servers) => {
+    const { problems } = checkEnv('backend', { ...least.backend, BUS_SERVERS: servers });
+    expect(named(problems)).toEqual(seeds);
+    expect(describeProblems('backend', problems)).toContain('BUS_SERVERS=inproc:');
+  });
+
+  it('may have its seeds in files', () => {
+    const files = Object.fromEntries(seeds.map((name) => [`${name}_FILE`, '/seed']));
+    expect(checkEnv('backend', { ...least.backend, BUS_SERVERS: 'nats-1:4222', ...files }).problems).toEqual([]);
+  });
+});
+
 describe('variables that nothing reads yet', () => {
   it('are told where they are set, each with what it comes with', () => {
-    const { problems, warnings } = checkEnv('runtime', { ...least.runtime, METRICS_PORT: '9100', BUS_CA_PATH: '/ca' });
+    const { problems, warnings } = checkEnv('runtime', {
+      ...least.runtime,
+      METRICS_PORT: '9100',
+      SVC_ALLOWED_PATHS: '/a',
+    });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
-      'BUS_CA_PATH is not used yet: it comes with NATS as the bus.',
+      'SVC_ALLOWED_PATHS is not used yet: it comes with files.',
       'METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
   });
@@ -210,6 +232,9 @@ describe('problems', () => {
       'PROVIDER_A_API_KEY',
       'PROVIDER_A_URL',
       'EMAIL_FROM',
+      'BUS_CALLOUT_SEED',
+      'BUS_SYSTEM_SEED',
+      'BUS_ISSUER_SEED',
     ]);
     const message = describeProblems('backend', problems);
     expect(message).toMatch(/^backend cannot start: 9 variables are wrong\.\n/);

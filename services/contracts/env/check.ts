@@ -116,8 +116,7 @@ const rules: { readonly [Service in ServiceName]: readonly Rule[] } = {
       PUBLIC_MCP_URL: variables.backend.PUBLIC_MCP_URL.default,
     }),
     mailProviderComplete,
-    together('BUS_USER', 'BUS_PASSWORD'),
-    together('BUS_SYSTEM_USER', 'BUS_SYSTEM_PASSWORD'),
+    seedsOnNats,
     together('PRIVATE_GRAPHDB_USER', 'PRIVATE_GRAPHDB_PASSWORD'),
     together('SMTP_USER', 'SMTP_PASSWORD'),
   ],
@@ -191,6 +190,18 @@ function mailProviderComplete(record: EnvRecord): readonly Problem[] {
       variable: name,
       rule: `is required with EMAIL_PROVIDER=${record.EMAIL_PROVIDER}`,
       repair: `Set ${name}, or EMAIL_PROVIDER=log to write mail to the log.`,
+    }));
+}
+
+/** Inside one process nobody asks who the backend is; NATS does. */
+function seedsOnNats(record: EnvRecord): readonly Problem[] {
+  if (record.BUS_SERVERS === 'inproc:') return [];
+  return ['BUS_CALLOUT_SEED', 'BUS_SYSTEM_SEED', 'BUS_ISSUER_SEED']
+    .filter((name) => !isGiven(record, name))
+    .map((name) => ({
+      variable: name,
+      rule: 'is required where BUS_SERVERS names NATS',
+      repair: `Set ${name} to the seed whose public key the configuration of NATS names, or BUS_SERVERS=inproc: in one process.`,
     }));
 }
 

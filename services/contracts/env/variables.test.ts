@@ -92,6 +92,16 @@ const boolean: Row = {
   bad: ['1', '0', 'yes', 'TRUE', 'true '],
 };
 const secret = (good: string, bad: readonly string[]): Row => ({ good: [[good, new Secret(good)]], bad });
+const seed = (prefix: 'SU' | 'SA'): Row => {
+  const good = `${prefix}${'A2'.repeat(28)}`;
+  return secret(good, [
+    good.slice(0, -1),
+    `${good}A`,
+    good.replace(/..$/, 'a2'),
+    good.replace(/^../, 'SN'),
+    `${good}\n`,
+  ]);
+};
 const hexSecret = secret(hex, [hex.slice(1), `${hex}0`, `${hex.slice(1)}g`, ` ${hex.slice(1)}`, `${hex}\n`]);
 const providerKey = secret('key-of-a-provider', ['two words', 'tab\t', 'ü', long(513)]);
 const platformKey = (prefix: string) =>
@@ -189,10 +199,10 @@ const rows: Rows = {
     BUS_SERVERS: busServers,
     PUBLIC_BUS_SERVERS: busServers,
     BUS_CA_PATH: text(1024),
-    BUS_USER: text(255),
-    BUS_PASSWORD: password,
-    BUS_SYSTEM_USER: text(255),
-    BUS_SYSTEM_PASSWORD: password,
+    BUS_CALLOUT_SEED: seed('SU'),
+    BUS_SYSTEM_SEED: seed('SU'),
+    BUS_ISSUER_SEED: seed('SA'),
+    BUS_PERSISTENT_MESSAGING: boolean,
     ENCRYPTION_KEY: hexSecret,
     ENCRYPTION_KEY_PREVIOUS: hexSecret,
     JWT_PRIVATE_KEY_PATH: text(1024),
@@ -269,6 +279,7 @@ const rows: Rows = {
     SYSTEM_KEY: platformKey('SYK_'),
     BUS_SERVERS: busServers,
     BUS_CA_PATH: text(1024),
+    BUS_PERSISTENT_MESSAGING: boolean,
     REMOTE_PORT: portRow,
     PRIVATE_BACKEND_URL: url,
     PUBLIC_MCP_URL: url,
@@ -284,9 +295,16 @@ const rows: Rows = {
   },
 };
 
+/** Without an address, the bus is NATS. */
+const seeds: EnvRecord = {
+  BUS_CALLOUT_SEED: `SU${'A2'.repeat(28)}`,
+  BUS_SYSTEM_SEED: `SU${'A2'.repeat(28)}`,
+  BUS_ISSUER_SEED: `SA${'A2'.repeat(28)}`,
+};
+
 /** The least that each service starts with. */
 const least: { readonly [Service in ServiceName]: EnvRecord } = {
-  backend: { ENCRYPTION_KEY: hex, JWT_PRIVATE_KEY_PATH: '/jwt.pem', JWT_PUBLIC_KEY_PATH: '/jwt.pub' },
+  backend: { ENCRYPTION_KEY: hex, JWT_PRIVATE_KEY_PATH: '/jwt.pem', JWT_PUBLIC_KEY_PATH: '/jwt.pub', ...seeds },
   frontend: {},
   runtime: { RUNTIME_KEY: key('RTK_') },
   'remote-mcp': { SYSTEM_KEY: key('SYK_'), REMOTE_PORT: '3001' },
@@ -304,10 +322,6 @@ const companions: { readonly [Variable in string]?: EnvRecord } = {
     EMAIL_FROM: 'svc@example.com',
     SMTP_HOST: 'mail.example.com',
   },
-  'backend BUS_USER': { BUS_PASSWORD: 'word' },
-  'backend BUS_PASSWORD': { BUS_USER: 'svc' },
-  'backend BUS_SYSTEM_USER': { BUS_SYSTEM_PASSWORD: 'word' },
-  'backend BUS_SYSTEM_PASSWORD': { BUS_SYSTEM_USER: 'system' },
   'backend PRIVATE_GRAPHDB_USER': { PRIVATE_GRAPHDB_PASSWORD: 'word' },
   'backend PRIVATE_GRAPHDB_PASSWORD': { PRIVATE_GRAPHDB_USER: 'groot' },
   'backend SMTP_USER': { SMTP_PASSWORD: 'word' },
@@ -346,7 +360,7 @@ describe.each(every)('$name of $service', ({ service, name, entry, row, others }
 
   it.each([undefined, ''])('does without it as the table says when it is %j', (raw) => {
     const { env, problems } = checkEnv(service, { ...others, [name]: raw });
-    if (entry.required) expect(named(problems)).toEqual([name]);
+    if (entry.required || name in seeds) expect(named(problems)).toEqual([name]);
     const parsed: unknown = Object.entries(env).find(([other]) => other === name)?.[1];
     expect(parsed).toEqual(entry.default === undefined ? undefined : entry.parse(entry.default));
   });

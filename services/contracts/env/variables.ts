@@ -42,8 +42,20 @@ const later = {
 const busCa = text({
   meaning: 'Path to the PEM file that vouches for the bus, where it speaks TLS.',
   source: 'additions',
-  ...later.nats,
 });
+const busPersistent = boolean({
+  meaning: 'Whether NATS keeps what is on the bus on disk; false: in memory.',
+  default: 'true',
+  source: 'additions',
+});
+/** Key pairs of NATS, as `nk -gen` and the stack make them. */
+const busSeed = (meaning: string, prefix: 'SU' | 'SA') =>
+  secret({
+    meaning,
+    pattern: new RegExp(`^${prefix}[A-Z2-7]{56}$`),
+    rule: `a seed of NATS that starts with ${prefix}`,
+    source: 'additions',
+  });
 const password = { pattern: /^[\x20-\x7e]{1,512}$/, rule: 'a text of 1 to 512 visible characters' } as const;
 const systemKey = secret({ meaning: 'System credential.', pattern: /^SYK_[0-9A-Za-z]{49}$/, rule: keyRule('SYK_') });
 const bindHost = text({
@@ -92,25 +104,13 @@ export const variables = {
     BUS_SERVERS: bus,
     PUBLIC_BUS_SERVERS: busServers({ meaning: 'Bus addresses advertised to external runtimes.' }),
     BUS_CA_PATH: busCa,
-    BUS_USER: text({
-      meaning: 'User of the account that says who may connect to the bus (auth callout).',
-      lengthMax: 255,
-      source: 'additions',
-      ...later.nats,
-    }),
-    BUS_PASSWORD: secret({ meaning: 'Password of BUS_USER.', ...password, source: 'additions', ...later.nats }),
-    BUS_SYSTEM_USER: text({
-      meaning: "User of the bus's system account, which ends connections.",
-      lengthMax: 255,
-      source: 'additions',
-      ...later.nats,
-    }),
-    BUS_SYSTEM_PASSWORD: secret({
-      meaning: 'Password of BUS_SYSTEM_USER.',
-      ...password,
-      source: 'additions',
-      ...later.nats,
-    }),
+    BUS_CALLOUT_SEED: busSeed("Seed of the bus's user that says who may connect (auth callout).", 'SU'),
+    BUS_SYSTEM_SEED: busSeed(
+      "Seed of the user of the bus's system account, which sees connections and ends them.",
+      'SU',
+    ),
+    BUS_ISSUER_SEED: busSeed('Seed of the account that signs who may connect to the bus.', 'SA'),
+    BUS_PERSISTENT_MESSAGING: busPersistent,
     ENCRYPTION_KEY: secret({
       meaning: 'Encrypts API keys, OAuth tokens and MCP server configurations.',
       pattern: /^[0-9a-fA-F]{64}$/,
@@ -312,6 +312,7 @@ export const variables = {
     SYSTEM_KEY: { ...systemKey, required: true as const },
     BUS_SERVERS: bus,
     BUS_CA_PATH: busCa,
+    BUS_PERSISTENT_MESSAGING: busPersistent,
     REMOTE_PORT: port({ meaning: 'Port of /mcp, /health, /ready and the OAuth metadata.', required: true }),
     PRIVATE_BACKEND_URL: url({
       meaning: 'Base URL of the backend for catalogue pulls and uploads; without it the one advertised at handshake.',

@@ -131,9 +131,17 @@ export interface Bucket {
   delete(key: string): Promise<void>;
 }
 
+/** Seeds of the key pairs by which NATS knows the backend: as who decides on connections, as who sees and ends them, and as whose word counts. */
+export interface BackendSeeds {
+  readonly callout: Secret;
+  readonly system: Secret;
+  readonly issuer: Secret;
+}
+
 /** What a client shows when it connects. The backend's own credential is static; every other is checked by the backend. */
 export type Credentials =
-  | { readonly kind: 'backend' }
+  /** Without seeds inside one process, where nobody else can say so. */
+  | { readonly kind: 'backend'; readonly seeds?: BackendSeeds | undefined }
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'remote-mcp' }
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'runtime'; readonly runtimeName: string }
   | { readonly kind: 'runtime'; readonly key: Secret };

@@ -43,7 +43,7 @@ export function errorOnBus(thrown: unknown, logger: Logger): BusError {
 export function errorFromBus(error: {
   readonly code: string;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }): SvcError {
   const code = isErrorCode(error.code) ? error.code : 'internal';
   return new SvcError(code, error.message, error.hint === undefined ? {} : { hint: error.hint });

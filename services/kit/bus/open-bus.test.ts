@@ -1,28 +1,40 @@
 import { expect, it } from 'vitest';
 import { newProcessId } from '../../contracts/ids.ts';
+import { Secret } from '../../contracts/secret.ts';
+import { createLog } from '../log.ts';
 import { openBus } from './open-bus.ts';
 import { startHub } from './start.ts';
 
 const process = newProcessId();
 const credentials = { kind: 'backend' } as const;
+const client = { kind: 'runtime', key: new Secret('key') } as const;
+const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 
 it('inproc: is the bus of this process', async () => {
   const hub = await startHub({ file: null });
-  const bus = await openBus({ servers: ['inproc:'], credentials, process, hub });
+  const bus = await openBus({ servers: ['inproc:'], credentials, process, hub, logger });
   expect(bus.identity).toEqual({ kind: 'backend', process });
   await hub.stop();
 });
 
 it('inproc: is refused in a process that has no bus', async () => {
-  const opening = openBus({ servers: ['inproc:'], credentials, process, hub: null });
+  const opening = openBus({ servers: ['inproc:'], credentials, process, hub: null, logger });
   await expect(opening).rejects.toMatchObject({ code: 'invalid_input', hint: expect.stringContaining('svc up') });
 });
 
-it.each([[['localhost:4222']], [['bus-1:4222', 'tls://bus-2:4222']]])('%j is refused by name', async (servers) => {
-  const opening = openBus({ servers, credentials, process, hub: null });
+it('a bus that does not answer is told by its address', async () => {
+  const opening = openBus({ servers: ['127.0.0.1:1'], credentials: client, process, hub: null, logger });
   await expect(opening).rejects.toMatchObject({
-    code: 'unsupported',
-    message: expect.stringContaining(servers.join(',')),
-    hint: expect.stringContaining('inproc:'),
+    code: 'unavailable',
+    message: expect.stringContaining('127.0.0.1:1'),
+    hint: expect.stringContaining('BUS_SERVERS'),
+  });
+});
+
+it('a backend without its seeds is refused by their names', async () => {
+  const opening = openBus({ servers: ['127.0.0.1:1'], credentials, process, hub: null, logger });
+  await expect(opening).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining('BUS_ISSUER_SEED'),
   });
 });

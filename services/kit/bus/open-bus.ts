@@ -1,6 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { ProcessId } from '../../contracts/ids.ts';
+import type { Logger } from '../log.ts';
 import type { Bus, Credentials, Hub } from './bus.ts';
+import { connectNats } from './nats/connect.ts';
 
 export interface OpenBusOptions {
   /** As BUS_SERVERS says it. */
@@ -9,27 +11,23 @@ export interface OpenBusOptions {
   readonly process: ProcessId;
   /** The bus inside this process, or null where there is none. */
   readonly hub: Hub | null;
+  /** As BUS_CA_PATH says it. */
+  readonly caPath?: string | undefined;
+  /** As BUS_PERSISTENT_MESSAGING says it, for those who keep something on the bus. */
+  readonly persistent?: boolean;
+  readonly logger: Logger;
 }
 
 /** Connects to the bus that BUS_SERVERS names: the one place that chooses an engine. */
-export async function openBus({ servers, credentials, process, hub }: OpenBusOptions): Promise<Bus> {
+export async function openBus(options: OpenBusOptions): Promise<Bus> {
+  const { servers, credentials, process, hub, caPath = null, persistent = true, logger } = options;
   if (!servers.includes('inproc:')) {
-    throw new SvcError(
-      'unsupported',
-      `BUS_SERVERS "${servers.join(',')}" names a bus that this version cannot reach.`,
-      {
-        hint: 'Set BUS_SERVERS=inproc: and run the platform in one process: svc up.',
-      },
-    );
+    return await connectNats({ servers, caPath, credentials, process, persistent, logger });
   }
-  if (hub === null) {
-    throw new SvcError(
-      'invalid_input',
-      'BUS_SERVERS "inproc:" names the bus of one process, and this process has none.',
-      {
-        hint: 'Run the platform in one process: svc up.',
-      },
-    );
-  }
-  return await hub.connect(credentials, process);
+  if (hub !== null) return await hub.connect(credentials, process);
+  throw new SvcError(
+    'invalid_input',
+    'BUS_SERVERS "inproc:" names the bus of one process, and this process has none.',
+    { hint: 'Run the platform in one process (svc up), or let BUS_SERVERS name a NATS server.' },
+  );
 }

@@ -1,13 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '../../../contracts/errors.ts';
-import { type Bucket, type Entry, frameMaxBytes } from '../bus.ts';
+import type { Bucket, Entry } from '../bus.ts';
+import { checkedKey, checkedValue } from '../check-entry.ts';
 import type { Writer } from './writer.ts';
 
 /** Expired keys removed at a time: a few milliseconds' work. They are invisible before. */
 const cleanUpMax = 250;
-const keyMaxLength = 255;
-/** What every engine can name. */
-const keyShape = /^[-/_=a-zA-Z0-9]+(\.[-/_=a-zA-Z0-9]+)*$/;
 
 export class BucketStore implements Bucket {
   maxAgeMs: number;
@@ -31,19 +29,19 @@ export class BucketStore implements Bucket {
   }
 
   async get(key: string): Promise<Entry | null> {
-    checkKey(key);
+    checkedKey(key);
     const row = this.#select.get(this.#name, key, this.#oldest());
     if (row === undefined) return null;
     return { key, revision: Number(row.revision), value: bytes(row.value) };
   }
 
   async put(key: string, value: Uint8Array): Promise<number> {
-    const own = checked(key, value);
+    const own = checkedValue(key, value);
     return this.#writer.write('log', () => this.#store(key, own));
   }
 
   async update(key: string, value: Uint8Array, revision: number): Promise<number> {
-    const own = checked(key, value);
+    const own = checkedValue(key, value);
     return this.#writer.write('log', () => {
       const row = this.#select.get(this.#name, key, this.#oldest());
       const present = Number(row?.revision ?? 0);
@@ -55,7 +53,7 @@ export class BucketStore implements Bucket {
   }
 
   async delete(key: string): Promise<void> {
-    checkKey(key);
+    checkedKey(key);
     await this.#writer.write('log', () => this.#remove.run(this.#name, key));
   }
 
@@ -69,23 +67,6 @@ export class BucketStore implements Bucket {
 
   #oldest(): number {
     return Date.now() - this.maxAgeMs;
-  }
-}
-
-function checked(key: string, value: Uint8Array): Uint8Array {
-  checkKey(key);
-  if (value.byteLength > frameMaxBytes) {
-    throw new SvcError('too_large', `A value of ${value.byteLength} bytes is above the limit of ${frameMaxBytes}.`);
-  }
-  return Buffer.from(value);
-}
-
-function checkKey(key: string): void {
-  if (key.length > keyMaxLength || !keyShape.test(key)) {
-    throw new SvcError(
-      'invalid_input',
-      `"${key.slice(0, 60)}" is not a key: it must be letters, digits, - / _ = and single dots between them.`,
-    );
   }
 }
 

@@ -1,17 +1,11 @@
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
-import {
-  AnswererGone,
-  type Responder as Handle,
-  type Headers,
-  type Reply,
-  type Request,
-  type RequestOptions,
-} from '../bus.ts';
+import { AnswererGone, type Responder as Handle, type Headers, type Reply, type RequestOptions } from '../bus.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { errorFromBus, errorOnBus } from '../error-on-bus.ts';
 import type { Deadlined, InFlight } from '../in-flight.ts';
+import { Question } from '../question.ts';
 import type { Turn, Turns } from '../turns.ts';
 
 /** One end of an exchange: a connection. */
@@ -65,7 +59,11 @@ export class Exchange implements Turn, Deadlined {
     const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = asked.options;
     this.#asked = asked;
     this.#wires = wires;
-    this.#question = new Question(this, asked.subject, copyPayload(asked.payload), copyHeaders(headers));
+    this.#question = new Question(this, {
+      subject: asked.subject,
+      payload: copyPayload(asked.payload),
+      headers: copyHeaders(headers),
+    });
     const now = performance.now();
     this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
     this.#deadlineLast = now + timeoutMaxMs;
@@ -187,40 +185,5 @@ export class Exchange implements Turn, Deadlined {
     if (this.#interimsWaiting > 0) return;
     for (const opened of this.#windowOpened.splice(0)) opened();
     if (this.#final !== null && !this.#over) this.#finish(this.#final);
-  }
-}
-
-/** What the responder sees of an exchange. */
-class Question implements Request {
-  readonly #exchange: Exchange;
-  readonly subject: string;
-  readonly payload: Uint8Array;
-  readonly headers: Headers;
-  /** Made when somebody looks: most handlers of short requests never do. */
-  #controller: AbortController | null = null;
-  #aborted: { readonly reason: SvcError | undefined } | null = null;
-
-  constructor(exchange: Exchange, subject: string, payload: Uint8Array, headers: Headers) {
-    this.#exchange = exchange;
-    this.subject = subject;
-    this.payload = payload;
-    this.headers = headers;
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#aborted !== null) this.#controller.abort(this.#aborted.reason);
-    }
-    return this.#controller.signal;
-  }
-
-  interim(payload: Uint8Array, headers?: Headers): Promise<void> {
-    return this.#exchange.interim(payload, headers);
-  }
-
-  abort(reason?: SvcError): void {
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
   }
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
-import { frameMaxBytes, type Stream, type Subscription } from '../bus.ts';
+import type { Stream, Subscription } from '../bus.ts';
+import { checkedRecord } from '../check-entry.ts';
 import { type Batch, Consumer } from './consumer.ts';
 import type { Writer } from './writer.ts';
 
@@ -43,13 +43,7 @@ export class StreamStore implements Stream {
   }
 
   async append(payload: Uint8Array): Promise<void> {
-    if (payload.byteLength > frameMaxBytes) {
-      throw new SvcError(
-        'too_large',
-        `A record of ${payload.byteLength} bytes is above the limit of ${frameMaxBytes}.`,
-      );
-    }
-    const own = Buffer.from(payload);
+    const own = checkedRecord(payload, 'A record');
     await this.#writer.write('disk', () => {
       this.#statements.append.run(this.#name, Date.now(), own);
       this.#statements.grow.run(this.#name, own.byteLength);

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Logger } from '../../log.ts';
+import { AnswererGone, NobodyAnswers, type Reply, type RequestOptions } from '../bus.ts';
+import { copyHeaders, copyPayload } from '../copies.ts';
+import { errorFromBus } from '../error-on-bus.ts';
+import type { Deadlined } from '../in-flight.ts';
+import { Incoming, Outgoing } from './flow.ts';
+import { type Frame, framesOf, signalFrame } from './frame.ts';
+import { controlSubject, replySubject } from './subjects.ts';
+
+/** What an exchange needs of its connection. */
+export interface Wire {
+  /** The end of the bus that this connection is. */
+  readonly own: string;
+  readonly send: (subject: string, frame: Frame, reply?: string) => void;
+  readonly logger: Logger;
+}
+
+export interface Asked {
+  readonly id: string;
+  readonly subject: string;
+  /** The end that answers, as far as the subject says. */
+  readonly answerer: string;
+  readonly payload: Uint8Array;
+  readonly options: RequestOptions;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: SvcError) => void;
+}
+
+const errorShape = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
+
+/** One request of this connection: from the question to the final reply, the error, the deadline or the cancel, whichever is first. */
+export class Asking implements Deadlined {
+  readonly #asked: Asked;
+  readonly #wire: Wire;
+  readonly #control: string;
+  readonly #question: Outgoing;
+  readonly #replies: Incoming;
+  readonly #deadlineLast: number;
+  readonly #onEnd: (asking: Asking) => void;
+  deadline: number;
+
+  constructor(asked: Asked, wire: Wire, onEnd: (asking: Asking) => void) {
+    const { id, subject, answerer, options } = asked;
+    const { timeoutMs, timeoutMaxMs = timeoutMs, signal, headers } = options;
+    const question = framesOf('question', copyPayload(asked.payload), copyHeaders(headers));
+    const now = performance.now();
+    this.#asked = asked;
+    this.#wire = wire;
+    this.#onEnd = onEnd;
+    this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
+    this.#deadlineLast = now + timeoutMaxMs;
+    this.#control = controlSubject({ answerer, asker: wire.own, id });
+    this.#replies = new Incoming((count) => wire.send(this.#control, signalFrame('received', String(count))));
+    const reply = replySubject({ answerer, asker: wire.own, id });
+    let first = true;
+    // The first frame finds whoever answers; the others follow it to where it went.
+    this.#question = new Outgoing((frame) => {
+      wire.send(first ? subject : this.#control, frame, first ? reply : undefined);
+      first = false;
+    });
+    signal?.addEventListener('abort', this);
+    void this.#question.giveLast(question);
+  }
+
+  get id(): string {
+    return this.#asked.id;
+  }
+
+  isAnsweredBy(end: string): boolean {
+    return this.#asked.answerer === end;
+  }
+
+  hear(frame: Frame): void {
+    try {
+      this.#hear(frame);
+    } catch (thrown) {
+      this.#fail(thrown instanceof SvcError ? thrown : malformed(this.#asked.subject, thrown));
+      this.#cancel('it is malformed');
+    }
+  }
+
+  hearNobody(): void {
+    this.#fail(new NobodyAnswers(this.#asked.subject));
+  }
+
+  /** The asker's signal has aborted. */
+  handleEvent(): void {
+    this.#fail(new SvcError('cancelled', 'The request was cancelled.'));
+    this.#cancel('');
+  }
+
+  timeOut(): void {
+    const message = `"${this.#asked.subject}" gave no final reply within its deadline.`;
+    this.#fail(new SvcError('timeout', message));
+    this.#cancel(message);
+  }
+
+  /** The connection of whoever answers is no more. */
+  answererGone(): void {
+    this.#fail(new AnswererGone(this.#asked.subject));
+  }
+
+  /** The connection of whoever asked is no more. */
+  abandon(): void {
+    this.#fail(new SvcError('unavailable', `The connection that asked "${this.#asked.subject}" has ended.`));
+  }
+
+  #hear(frame: Frame): void {
+    switch (frame.kind) {
+      case 'received':
+        this.#question.received(Number(text(frame.payload)));
+        return;
+      case 'error':
+        this.#fail(errorFromBus(errorShape.parse(JSON.parse(text(frame.payload)))));
+        return;
+      case 'interim':
+      case 'final': {
+        this.deadline = Math.min(performance.now() + this.#asked.options.timeoutMs, this.#deadlineLast);
+        const payload = this.#replies.take(frame);
+        if (payload === null) return;
+        if (frame.kind === 'interim') this.#deliver({ payload, headers: frame.headers });
+        else this.#succeed({ payload, headers: frame.headers });
+        return;
+      }
+      case 'message':
+      case 'question':
+      case 'cancel':
+        throw malformed(this.#asked.subject, frame.kind);
+    }
+  }
+
+  #deliver(reply: Reply): void {
+    try {
+      this.#asked.options.onInterim?.(reply);
+    } catch (thrown) {
+      this.#wire.logger.error({ err: thrown }, 'failed to take an interim reply');
+    }
+  }
+
+  #succeed(reply: Reply): void {
+    this.#end();
+    this.#asked.resolve(reply);
+  }
+
+  #fail(error: SvcError): void {
+    this.#end();
+    this.#asked.reject(error);
+  }
+
+  /** The reason goes with it: empty where the asker wants no more. */
+  #cancel(reason: string): void {
+    this.#wire.send(this.#control, signalFrame('cancel', reason));
+  }
+
+  #end(): void {
+    this.#asked.options.signal?.removeEventListener('abort', this);
+    this.#question.end();
+    this.#onEnd(this);
+  }
+}
+
+function malformed(subject: string, cause: unknown): SvcError {
+  return new SvcError('internal', `The reply to "${subject}" is malformed.`, { cause });
+}
+
+function text(payload: Uint8Array): string {
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString();
+}

@@ -1,0 +1,105 @@
+import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { type KV, Kvm } from '@nats-io/kv';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Bucket, Entry } from '../bus.ts';
+import { checkedKey, checkedValue } from '../check-entry.ts';
+import { ensureStream, isConflict, isGone, storageError } from './kept.ts';
+
+/** Sessions are a few hundred bytes each. */
+const bucketMaxBytes = 256 * 1024 * 1024;
+
+export interface BucketPlace {
+  readonly connection: NatsConnection;
+  readonly persistent: boolean;
+  /** Throws where the connection can't be used now. */
+  readonly checkUsable: () => void;
+}
+
+/** A bucket of NATS: the last message of each subject of a stream whose messages expire. */
+export class NatsBucket implements Bucket {
+  readonly #name: string;
+  readonly #maxAgeMs: number;
+  readonly #place: BucketPlace;
+  #opened: Promise<KV> | null = null;
+
+  constructor(name: string, maxAgeMs: number, place: BucketPlace) {
+    this.#name = name;
+    this.#maxAgeMs = maxAgeMs;
+    this.#place = place;
+  }
+
+  async get(key: string): Promise<Entry | null> {
+    checkedKey(key);
+    const entry = await this.#use((kv) => kv.get(key));
+    if (entry === null || entry.operation !== 'PUT') return null;
+    return { key, value: entry.value, revision: entry.revision };
+  }
+
+  async put(key: string, value: Uint8Array): Promise<number> {
+    const own = checkedValue(key, value);
+    return this.#use((kv) => kv.put(key, own));
+  }
+
+  async update(key: string, value: Uint8Array, revision: number): Promise<number> {
+    const own = checkedValue(key, value);
+    return this.#use(async (kv) => {
+      try {
+        return revision === 0 ? await kv.create(key, own) : await kv.update(key, own, revision);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        throw new SvcError('conflict', `The key "${key}" is not at revision ${revision} any more.`);
+      }
+    });
+  }
+
+  async delete(key: string): Promise<void> {
+    checkedKey(key);
+    await this.#use((kv) => kv.delete(key));
+  }
+
+  async #use<Result>(work: (kv: KV) => Promise<Result>): Promise<Result> {
+    this.#place.checkUsable();
+    try {
+      const opened = await this.#kv();
+      return await work(opened).catch(async (error: unknown) => {
+        if (!isGone(error)) throw error;
+        // A bus that was started anew has lost what it kept in memory.
+        this.#opened = null;
+        return await work(await this.#kv());
+      });
+    } catch (error) {
+      throw storageError(error);
+    }
+  }
+
+  #kv(): Promise<KV> {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  async #open(): Promise<KV> {
+    const { connection, persistent } = this.#place;
+    try {
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      await ensureStream(manager, {
+        name: `KV_${this.#name}`,
+        subjects: [`$KV.${this.#name}.>`],
+        max_msgs_per_subject: 1,
+        max_age: nanos(this.#maxAgeMs),
+        duplicate_window: nanos(Math.min(this.#maxAgeMs, 120_000)),
+        max_bytes: bucketMaxBytes,
+        discard: 'new',
+        storage: persistent ? StorageType.File : StorageType.Memory,
+        allow_rollup_hdrs: true,
+        deny_delete: true,
+        // Read where it is written, so that nobody reads what was there before.
+        allow_direct: false,
+      });
+      return await new Kvm(jetstream(connection)).open(this.#name, { allow_direct: false });
+    } catch (error) {
+      this.#opened = null;
+      throw storageError(error);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { type Msg, type MsgHdrs, headers as newHeaders } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { SvcError } from '../../../contracts/errors.ts';
+import { frameMaxBytes, type Headers, payloadMaxBytes } from '../bus.ts';
+
+/** What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. */
+export const frameKinds = ['message', 'question', 'interim', 'final', 'error', 'received', 'cancel'] as const;
+export type FrameKind = (typeof frameKinds)[number];
+
+export interface Frame {
+  readonly kind: FrameKind;
+  /** More frames of the same payload follow. */
+  readonly more: boolean;
+  /** Of the message; they come with its last frame. */
+  readonly headers: Headers;
+  readonly payload: Uint8Array;
+  /** Tells several messages of one sender apart that come in frames. */
+  readonly id?: string;
+}
+
+const noHeaders: Headers = Object.freeze({});
+const empty = new Uint8Array(0);
+
+/** Cuts a payload, which must be the bus's own already, into frames. */
+export function framesOf(kind: FrameKind, payload: Uint8Array, headers: Headers, id?: string): readonly Frame[] {
+  if (payload.byteLength <= frameMaxBytes) return [{ kind, more: false, headers, payload }];
+  const frames: Frame[] = [];
+  for (let at = 0; at < payload.byteLength; at += frameMaxBytes) {
+    const part = payload.subarray(at, at + frameMaxBytes);
+    const more = at + frameMaxBytes < payload.byteLength;
+    frames.push({
+      kind,
+      more,
+      headers: more ? noHeaders : headers,
+      payload: part,
+      ...(id === undefined ? {} : { id }),
+    });
+  }
+  return frames;
+}
+
+export function signalFrame(kind: 'received' | 'cancel', text: string): Frame {
+  return { kind, more: false, headers: noHeaders, payload: Buffer.from(text) };
+}
+
+const kindHeader = 'Svc-Frame';
+const idHeader = 'Svc-Message';
+const ownHeaders = 'Svc-Headers';
+
+/** Headers of NATS for a frame; a message in one frame without headers of its own needs none. */
+export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | undefined {
+  const own = hasAny(headers);
+  if (kind === 'message' && !more && !own && id === undefined) return undefined;
+  const result = newHeaders();
+  result.set(kindHeader, more ? `${kind}+` : kind);
+  if (id !== undefined) result.set(idHeader, id);
+  if (own) result.set(ownHeaders, JSON.stringify(headers));
+  return result;
+}
+
+const headersShape = z.record(z.string(), z.string());
+
+/** Null where it is no frame of ours. */
+export function readFrame(message: Msg): Frame | null {
+  const { headers, data } = message;
+  if (headers === undefined) return { kind: 'message', more: false, headers: {}, payload: data };
+  const text = headers.get(kindHeader);
+  const more = text.endsWith('+');
+  const kind = frameKinds.find((known) => known === (more ? text.slice(0, -1) : text));
+  if (kind === undefined) return null;
+  const own = readHeaders(headers.get(ownHeaders));
+  if (own === null) return null;
+  const id = headers.get(idHeader);
+  return { kind, more, headers: own, payload: data, ...(id === '' ? {} : { id }) };
+}
+
+/** NATS answers by itself where nobody listens. */
+export function saysNobodyListens({ headers, data }: Msg): boolean {
+  return data.byteLength === 0 && headers?.code === 503;
+}
+
+function readHeaders(text: string): Headers | null {
+  if (text === '') return {};
+  try {
+    return headersShape.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function hasAny(headers: Headers): boolean {
+  for (const _ in headers) return true;
+  return false;
+}
+
+/** A payload whose frames are coming in. */
+export class Assembly {
+  #parts: Uint8Array[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The whole payload with its last frame, null before. Throws `too_large`. */
+  take({ payload, more }: Frame): Uint8Array | null {
+    if (!more && this.#parts.length === 0) return payload;
+    this.#size += payload.byteLength;
+    if (this.#size > payloadMaxBytes) {
+      this.#parts = [];
+      throw new SvcError('too_large', `A message is above the limit of ${payloadMaxBytes} bytes.`);
+    }
+    this.#parts.push(payload);
+    if (more) return null;
+    const whole = this.#parts.length === 1 ? (this.#parts[0] ?? empty) : Buffer.concat(this.#parts, this.#size);
+    this.#parts = [];
+    this.#size = 0;
+    return whole;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Responder, RespondOptions, Subscription } from '../bus.ts';
+import type { Answerer } from './answering.ts';
+
+const concurrencyMaxDefault = 1024;
+
+/** One who answers requests, several at a time. */
+export class Listener implements Answerer, Subscription {
+  readonly handle: Responder;
+  readonly #concurrencyMax: number;
+  readonly #leave: () => Promise<void>;
+  /** Questions whose handlers have not returned, whether or not their asker still waits. */
+  #running = 0;
+
+  constructor(handle: Responder, options: RespondOptions, leave: () => Promise<void>) {
+    this.handle = handle;
+    this.#concurrencyMax = options.concurrencyMax ?? concurrencyMaxDefault;
+    this.#leave = leave;
+  }
+
+  /** False where it has as many as it accepts. */
+  begin(): boolean {
+    if (this.#running >= this.#concurrencyMax) return false;
+    this.#running++;
+    return true;
+  }
+
+  settled(): void {
+    this.#running--;
+  }
+
+  stop(): Promise<void> {
+    return this.#leave();
+  }
+}

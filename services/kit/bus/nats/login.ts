@@ -1,0 +1,95 @@
+import type { KeyPair } from '@nats-io/nkeys';
+import { findProcessId, type ProcessId, randomText } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import type { Credentials } from '../bus.ts';
+import type { Applicant } from './user-token.ts';
+
+/** How a client shows itself to NATS: user and password of its CONNECT, with its process and its inbox as the connection's name. */
+export interface Login {
+  readonly user: string;
+  readonly pass: string;
+}
+
+/** Where answers of NATS itself come in, chosen by the client before it knows who it will be: nobody else can guess it. */
+export function newInbox(): string {
+  return `${inboxRoot}${randomText(22)}`;
+}
+
+export function connectionName(process: ProcessId, inbox: string): string {
+  return `${process} ${inbox}`;
+}
+
+const inboxRoot = '_I.';
+const inboxShape = /^_I\.[0-9A-Za-z]{22}$/;
+
+/** Put before the user by a client that was refused and asks why. */
+const why = 'why ';
+/** A backend vouches for itself; its word is fresh each time it connects. */
+const ownWordMaxAgeMs = 60_000;
+
+export type ClientCredentials = Exclude<Credentials, { kind: 'backend' }>;
+
+export function loginOf(credentials: ClientCredentials): Login {
+  return { user: userOf(credentials), pass: credentials.key.reveal() };
+}
+
+export function askingWhy(login: Login): Login {
+  return { ...login, user: `${why}${login.user}` };
+}
+
+/** Backends hold the key that signs admissions, and prove it. */
+export function backendLogin(issuer: KeyPair, process: ProcessId): Login {
+  const at = Date.now().toString();
+  const proof = Buffer.from(issuer.sign(ownWord(process, at))).toString('base64url');
+  return { user: 'backend', pass: `${at}.${proof}` };
+}
+
+export function provesBackend(issuer: KeyPair, { process, password }: ReadLogin): boolean {
+  const [at = '', proof = ''] = password.split('.');
+  if (!(Math.abs(Date.now() - Number(at)) <= ownWordMaxAgeMs)) return false;
+  return issuer.verify(ownWord(process, at), Buffer.from(proof, 'base64url'));
+}
+
+/** What a client showed, as far as it is well formed. */
+export interface ReadLogin {
+  readonly asksWhy: boolean;
+  readonly process: ProcessId;
+  readonly inbox: string;
+  readonly password: string;
+  /** Null: it says that it is a backend. */
+  readonly credentials: ClientCredentials | null;
+}
+
+export function readLogin({ user, password, name }: Applicant): ReadLogin | null {
+  const asksWhy = user.startsWith(why);
+  const [kind = '', ...rest] = (asksWhy ? user.slice(why.length) : user).split(' ');
+  const runtimeName = rest.join(' ');
+  const [first = '', inbox = ''] = name.split(' ', 2);
+  const process = findProcessId(first);
+  if (process === null || !inboxShape.test(inbox) || password === '') return null;
+  const shown = { asksWhy, process, inbox, password };
+  const key = new Secret(password);
+  switch (kind) {
+    case 'backend':
+      return { ...shown, credentials: null };
+    case 'remote-mcp':
+      return { ...shown, credentials: { kind: 'system', component: 'remote-mcp', key } };
+    case 'runtime':
+      return {
+        ...shown,
+        credentials:
+          runtimeName === '' ? { kind: 'runtime', key } : { kind: 'system', component: 'runtime', runtimeName, key },
+      };
+    default:
+      return null;
+  }
+}
+
+function userOf(credentials: ClientCredentials): string {
+  if (credentials.kind === 'runtime') return 'runtime';
+  return credentials.component === 'remote-mcp' ? 'remote-mcp' : `runtime ${credentials.runtimeName}`;
+}
+
+function ownWord(process: ProcessId, at: string): Uint8Array {
+  return Buffer.from(`backend ${process} ${at}`);
+}

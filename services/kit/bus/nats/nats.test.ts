@@ -1,0 +1,77 @@
+import { describe } from 'vitest';
+import { newProcessId } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import { createLog } from '../../log.ts';
+import { busContract } from '../bus.contract.ts';
+import type { Bus, Hub } from '../bus.ts';
+import type { Acknowledged } from '../contract/test-platform.ts';
+import { connectNats } from './connect.ts';
+import { NatsBus } from './nats-bus.ts';
+import { findNatsServer, TestServer } from './test/server.ts';
+
+/** Enough of both that many writes lie before the kill. */
+const recordsBeforeKill = 500;
+const putsBeforeKill = 500;
+
+const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
+
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
+  busContract({ name: 'NATS', start: startHub, reached, crash: writeUntilKilled });
+});
+
+async function startHub(folder: string): Promise<Hub> {
+  return hubOn(await TestServer.start(folder));
+}
+
+/** Connections to a server, and the server, as one bus. */
+function hubOn(server: TestServer): Hub {
+  const buses: Bus[] = [];
+  return {
+    async connect(credentials, process) {
+      const bus = await connectNats({
+        ...{ servers: [server.url], caPath: null, persistent: true, process, logger },
+        credentials: credentials.kind === 'backend' ? { kind: 'backend', seeds: server.seeds } : credentials,
+      });
+      buses.push(bus);
+      return bus;
+    },
+    async stop() {
+      await server.stop();
+      await Promise.all(buses.map((bus) => bus.close()));
+    },
+  };
+}
+
+async function reached(bus: Bus): Promise<void> {
+  if (bus instanceof NatsBus) await bus.flush();
+}
+
+/** Kills the server amid writes. */
+async function writeUntilKilled(folder: string): Promise<Acknowledged> {
+  const server = await TestServer.start(folder);
+  const hub = hubOn(server);
+  const backend = await hub.connect({ kind: 'backend' }, newProcessId());
+  backend.authorize(async (_, process) => ({ kind: 'remote-mcp', process }));
+  const bus = await hub.connect({ kind: 'system', key: new Secret('x'), component: 'remote-mcp' }, newProcessId());
+  const [stream, bucket] = [bus.stream('usage'), bus.bucket('sessions', { maxAgeMs: 3_600_000 })];
+  const records: string[] = [];
+  const keys = new Map<string, string>();
+  const killed = Promise.withResolvers<void>();
+  let puts = 0;
+  const noted = () => {
+    if (records.length >= recordsBeforeKill && puts >= putsBeforeKill) killed.resolve(server.stop('SIGKILL'));
+  };
+  const writers = Array.from({ length: 20 }, async (_, writer) => {
+    for (let i = 0; ; i++) {
+      await stream.append(Buffer.from(`${writer}-${i}`));
+      records.push(`${writer}-${i}`);
+      await bucket.put(`key-${writer}`, Buffer.from(String(i)));
+      keys.set(`key-${writer}`, String(i));
+      puts++;
+      noted();
+    }
+  });
+  await Promise.all([killed.promise, Promise.allSettled(writers)]);
+  await hub.stop();
+  return { records, keys };
+}

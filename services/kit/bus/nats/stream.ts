@@ -1,0 +1,209 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  AckPolicy,
+  type ConsumerMessages,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  StorageType,
+} from '@nats-io/jetstream';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Logger } from '../../log.ts';
+import type { Stream, Subscription } from '../bus.ts';
+import { checkedRecord } from '../check-entry.ts';
+import { withinDeadline } from '../deadline.ts';
+import { ensureStream, storageError } from './kept.ts';
+import { streamSubject } from './subjects.ts';
+
+/** What a stream keeps for a consumer that is away; the oldest goes first: as the stream inside the process has it. */
+const streamMaxBytes = 256 * 1024 * 1024;
+const streamMaxAgeMs = 7 * 24 * 60 * 60 * 1000;
+/** What a consumer is handed at once. */
+const batchMaxRecords = 256;
+const batchMaxBytes = 1024 * 1024;
+/** A handler that takes longer has failed. */
+const handleDeadlineMs = 60_000;
+/** Records that nobody says he has are handed to another: soon, because those on their way to a consumer that stops are lost to it. */
+const ackWaitMs = 5000;
+const keepEveryMs = 1500;
+/** A batch that failed, or a consumer that broke off, is tried again after this long, then after twice as long, up to the maximum. */
+const retryFirstMs = 100;
+const retryMaxMs = 10_000;
+
+export interface StreamPlace {
+  readonly connection: NatsConnection;
+  readonly persistent: boolean;
+  readonly logger: Logger;
+  readonly checkUsable: () => void;
+}
+
+export class NatsStream implements Stream {
+  readonly #name: string;
+  readonly #place: StreamPlace;
+
+  constructor(name: string, place: StreamPlace) {
+    this.#name = name;
+    this.#place = place;
+  }
+
+  /** Backends do it as they connect, so that others find the stream. */
+  async ensure(): Promise<void> {
+    await ensureStream(await this.#manager(), {
+      name: this.#name,
+      subjects: [streamSubject(this.#name)],
+      max_bytes: streamMaxBytes,
+      max_age: nanos(streamMaxAgeMs),
+      discard: 'old',
+      storage: this.#place.persistent ? StorageType.File : StorageType.Memory,
+    });
+  }
+
+  async append(payload: Uint8Array): Promise<void> {
+    this.#place.checkUsable();
+    const own = checkedRecord(payload, 'A record');
+    try {
+      await jetstream(this.#place.connection).publish(streamSubject(this.#name), own);
+    } catch (error) {
+      throw storageError(error);
+    }
+  }
+
+  consume(consumer: string, handle: (batch: readonly Uint8Array[]) => Promise<void>): Subscription {
+    this.#place.checkUsable();
+    const consuming = new Consuming(`${this.#name}/${consumer}`, handle, this.#place.logger);
+    void consuming.run((take) => this.#open(consumer, take));
+    return consuming;
+  }
+
+  async #open(consumer: string, take: (message: JsMsg) => void): Promise<ConsumerMessages> {
+    await this.ensure();
+    const manager = await this.#manager();
+    await manager.consumers.add(this.#name, {
+      durable_name: consumer,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: nanos(ackWaitMs),
+      max_ack_pending: 4 * batchMaxRecords,
+    });
+    const found = await manager.jetstream().consumers.get(this.#name, consumer);
+    return await found.consume({ max_messages: batchMaxRecords, abort_on_missing_resource: true, callback: take });
+  }
+
+  #manager(): Promise<JetStreamManager> {
+    return jetstreamManager(this.#place.connection, { checkAPI: false });
+  }
+}
+
+/** One consumer at work: takes what has come as a batch, has it handled, and only then lets NATS forget it. */
+class Consuming implements Subscription {
+  readonly #name: string;
+  readonly #handle: (batch: readonly Uint8Array[]) => Promise<void>;
+  readonly #logger: Logger;
+  readonly #stopping = new AbortController();
+  #waiting: JsMsg[] = [];
+  #batch: readonly JsMsg[] = [];
+  #keeping: NodeJS.Timeout | null = null;
+  #working: Promise<void> | null = null;
+  #messages: ConsumerMessages | null = null;
+
+  constructor(name: string, handle: (batch: readonly Uint8Array[]) => Promise<void>, logger: Logger) {
+    this.#name = name;
+    this.#handle = handle;
+    this.#logger = logger;
+  }
+
+  /** Opens the consumer, and again whenever it breaks off, until it is stopped. */
+  async run(open: (take: (message: JsMsg) => void) => Promise<ConsumerMessages>): Promise<void> {
+    const { signal } = this.#stopping;
+    let retryMs = retryFirstMs;
+    while (!signal.aborted) {
+      try {
+        const messages = await open((message) => this.#take(message));
+        this.#messages = messages;
+        retryMs = retryFirstMs;
+        if (signal.aborted) messages.stop();
+        const broken = await messages.closed();
+        if (broken instanceof Error) throw broken;
+      } catch (thrown) {
+        if (signal.aborted) break;
+        this.#logger.warn({ consumer: this.#name, err: thrown }, 'lost a stream, which will be tried again');
+      }
+      await pause(retryMs, signal);
+      retryMs = Math.min(retryMs * 2, retryMaxMs);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#messages?.stop();
+    await this.#working;
+    for (const message of this.#waiting.splice(0)) message.nak();
+    if (this.#keeping !== null) clearInterval(this.#keeping);
+  }
+
+  #take(message: JsMsg): void {
+    if (this.#stopping.signal.aborted) {
+      message.nak();
+      return;
+    }
+    this.#waiting.push(message);
+    this.#keeping ??= setInterval(() => this.#keep(), keepEveryMs).unref();
+    this.#working ??= this.#work().finally(() => {
+      this.#working = null;
+    });
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stopping;
+    // What comes with the first in one go is handled with it.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0 && !signal.aborted) {
+      const batch = this.#nextBatch();
+      this.#batch = batch;
+      for (let retryMs = retryFirstMs; !(await this.#handled(batch)); retryMs = Math.min(retryMs * 2, retryMaxMs)) {
+        await pause(retryMs, signal);
+        if (!signal.aborted) continue;
+        for (const message of batch) message.nak();
+        break;
+      }
+      this.#batch = [];
+    }
+  }
+
+  /** What is here is not lost, however long it takes. */
+  #keep(): void {
+    for (const message of this.#batch) message.working();
+    for (const message of this.#waiting) message.working();
+  }
+
+  #nextBatch(): readonly JsMsg[] {
+    let count = 0;
+    let size = 0;
+    for (const { data } of this.#waiting) {
+      size += data.byteLength;
+      if (count > 0 && (size > batchMaxBytes || count >= batchMaxRecords)) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #handled(batch: readonly JsMsg[]): Promise<boolean> {
+    try {
+      await withinDeadline(
+        this.#handle(batch.map(({ data }) => data)),
+        handleDeadlineMs,
+        () => new SvcError('timeout', `A batch of "${this.#name}" was not handled in ${handleDeadlineMs} ms.`),
+      );
+      await Promise.all(batch.map((message) => message.ackAck()));
+      return true;
+    } catch (thrown) {
+      this.#logger.warn({ consumer: this.#name, err: thrown }, 'failed to handle a batch, which will come again');
+      return false;
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => {});
+}

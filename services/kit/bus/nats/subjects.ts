@@ -1,0 +1,43 @@
+/** Subjects of the engine's own, beside those of contracts/bus: each names its two ends, and permissions name one of them. */
+export interface ExchangeEnds {
+  /** A runtime's process, or `backend` for any of them. */
+  readonly answerer: string;
+  readonly asker: string;
+  readonly id: string;
+}
+
+/** From whoever answers to whoever asked. */
+export function replySubject({ answerer, asker, id }: ExchangeEnds): string {
+  return `_R.${asker}.${answerer}.${id}`;
+}
+
+/** From whoever asked to whoever answers: further frames, how far the asker is, cancel. */
+export function controlSubject({ answerer, asker, id }: ExchangeEnds): string {
+  return `_C.${answerer}.${asker}.${id}`;
+}
+
+export function readReplySubject(subject: string): ExchangeEnds | null {
+  const [root, asker, answerer, id, ...more] = subject.split('.');
+  if (root !== '_R' || asker === undefined || answerer === undefined || id === undefined || more.length > 0)
+    return null;
+  return { asker, answerer, id };
+}
+
+export function readControlSubject(subject: string): ExchangeEnds | null {
+  const [root, answerer, asker, id, ...more] = subject.split('.');
+  if (root !== '_C' || asker === undefined || answerer === undefined || id === undefined || more.length > 0)
+    return null;
+  return { asker, answerer, id };
+}
+
+/** What a backend tells of a connection that ended, by what it was: runtimes need not know of each other. */
+export function goneSubject(kind: string, end: string): string {
+  return `_G.${kind}.${end}`;
+}
+
+export const gonePattern = '_G.>';
+
+/** Where records of a stream are sent. */
+export function streamSubject(name: string): string {
+  return `svc.stream.${name}`;
+}

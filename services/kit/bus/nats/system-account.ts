@@ -1,0 +1,109 @@
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
+import type { Logger } from '../../log.ts';
+import { busAccount } from './callout.ts';
+import { findIdentity } from './known-as.ts';
+
+const connections = z.object({
+  data: z.object({
+    server_id: z.string(),
+    now: z.string(),
+    total: z.number(),
+    offset: z.number(),
+    connections: z
+      .array(z.object({ cid: z.number(), start: z.string(), authorized_user: z.string().optional() }))
+      .nullish(),
+  }),
+});
+const disconnected = z.object({ client: z.object({ user: z.string().default('') }) });
+
+/** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
+const pageSize = 1024;
+const pagesMax = 1000;
+const askDeadlineMs = 2000;
+/** After the first answer, others are waited for this long: one comes from each server of a cluster. */
+const othersMs = 200;
+/** Whoever was being let in while its key was revoked is found by a later look. */
+const secondLookMs = 700;
+
+/** The system account of NATS: who has gone, and who must go. The backend's alone. */
+export class SystemAccount {
+  readonly #connection: NatsConnection;
+  readonly #logger: Logger;
+  readonly #looks = new Set<NodeJS.Timeout>();
+
+  constructor(connection: NatsConnection, logger: Logger) {
+    this.#connection = connection;
+    this.#logger = logger;
+  }
+
+  /** Each end of a connection is told to one of the backends. */
+  onGone(listener: (identity: Identity) => void): void {
+    this.#connection.subscribe(`$SYS.ACCOUNT.${busAccount}.DISCONNECT`, {
+      queue: 'backend',
+      callback: (error, message) => {
+        const identity = error === null ? identityOf(message) : null;
+        if (identity !== null) listener(identity);
+      },
+    });
+  }
+
+  /** Ends every connection there is of those that are meant. */
+  async end(isMeant: (identity: Identity) => boolean): Promise<void> {
+    const at = await this.#endBefore(null, isMeant);
+    const look = setTimeout(() => {
+      this.#looks.delete(look);
+      this.#endBefore(at, isMeant).catch((error: unknown) =>
+        this.#logger.warn({ err: error }, 'could not look a second time for connections to end'),
+      );
+    }, secondLookMs);
+    this.#looks.add(look);
+    look.unref();
+  }
+
+  async close(): Promise<void> {
+    for (const look of this.#looks) clearTimeout(look);
+    await this.#connection.close();
+  }
+
+  /** Those that began before the time given, by the clock of NATS. Returns its present time. */
+  async #endBefore(before: number | null, isMeant: (identity: Identity) => boolean): Promise<number> {
+    const ended: Promise<unknown>[] = [];
+    let now = 0;
+    for (let offset = 0, more = true; more && offset < pageSize * pagesMax; offset += pageSize) {
+      more = false;
+      const options = { auth: true, acc: busAccount, limit: pageSize, offset };
+      for await (const answer of await this.#ask('PING.CONNZ', options)) {
+        const { data } = connections.parse(answer.json());
+        now = Math.max(now, Date.parse(data.now));
+        more ||= data.total > offset + pageSize;
+        for (const { cid, start, authorized_user: name = '' } of data.connections ?? []) {
+          const identity = findIdentity(name);
+          if (identity === null || !isMeant(identity)) continue;
+          if (before !== null && Date.parse(start) > before) continue;
+          ended.push(this.#kick(data.server_id, cid));
+        }
+      }
+    }
+    await Promise.all(ended);
+    return now;
+  }
+
+  /** NATS does nothing for who wants no answer. */
+  async #kick(serverId: string, cid: number): Promise<void> {
+    const subject = `$SYS.REQ.SERVER.${serverId}.KICK`;
+    await this.#connection.request(subject, JSON.stringify({ cid }), { timeout: askDeadlineMs });
+  }
+
+  #ask(what: string, options: object) {
+    return this.#connection.requestMany(`$SYS.REQ.SERVER.${what}`, JSON.stringify(options), {
+      ...{ strategy: 'stall', stall: othersMs, maxWait: askDeadlineMs },
+    });
+  }
+}
+
+function identityOf(message: Msg): Identity | null {
+  const advisory = disconnected.safeParse(message.json());
+  return advisory.success ? findIdentity(advisory.data.client.user) : null;
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createAccount, createUser, type KeyPair } from '@nats-io/nkeys';
+import { Secret } from '../../../../contracts/secret.ts';
+import type { BackendSeeds } from '../../bus.ts';
+
+/** Where `nats-server` lies on the path of programs; null where it is not installed. */
+export function findNatsServer(): string | null {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const file = join(folder, 'nats-server');
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {}
+  }
+  return null;
+}
+
+/** A NATS server of a test's own, as an installation would have it, on a free port of this machine. */
+export class TestServer {
+  readonly seeds: BackendSeeds;
+  readonly #folder: string;
+  readonly #tls: boolean;
+  readonly #keys: Readonly<Record<'CALLOUT' | 'SYSTEM' | 'ISSUER', KeyPair>>;
+  #child: ChildProcess | null = null;
+  #port = 0;
+
+  private constructor(folder: string, tls: boolean) {
+    this.#folder = folder;
+    this.#tls = tls;
+    this.#keys = { CALLOUT: createUser(), SYSTEM: createUser(), ISSUER: createAccount() };
+    const seed = (key: KeyPair) => new Secret(Buffer.from(key.getSeed()).toString());
+    const { CALLOUT, SYSTEM, ISSUER } = this.#keys;
+    this.seeds = { callout: seed(CALLOUT), system: seed(SYSTEM), issuer: seed(ISSUER) };
+  }
+
+  /** Keeps its streams in the folder, and finds there what was kept before. `tls`: certificate and key in the folder. */
+  static async start(folder: string, options: { readonly tls?: boolean } = {}): Promise<TestServer> {
+    const server = new TestServer(folder, options.tls ?? false);
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `${this.#tls ? 'tls' : 'nats'}://127.0.0.1:${this.#port}`;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** On the port it had, where it had one. */
+  async start(): Promise<void> {
+    const program = findNatsServer();
+    if (program === null) throw new Error('nats-server is not on the path of programs');
+    if (this.#port === 0) this.#port = await freePort();
+    const file = join(this.#folder, 'nats.conf');
+    writeFileSync(file, this.#configuration());
+    const child = spawn(program, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#child = child;
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stderr })) {
+      lines.push(line);
+      if (line.includes('Server is ready')) {
+        child.stderr.resume();
+        return;
+      }
+    }
+    throw new Error(`nats-server ended before it was ready:\n${lines.join('\n')}`);
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  #configuration(): string {
+    const values: Readonly<Record<string, string>> = {
+      ...{
+        NAME: 'test',
+        LISTEN: `127.0.0.1:${this.#port}`,
+        HTTP_LISTEN: '127.0.0.1:-1',
+        TLS: this.#tls
+          ? `tls { cert_file: "${join(this.#folder, 'bus.pem')}", key_file: "${join(this.#folder, 'bus.key')}" }`
+          : '',
+      },
+      STORE_DIR: join(this.#folder, 'jetstream'),
+      ...Object.fromEntries(
+        Object.entries(this.#keys).map(([name, key]) => [`${name}_PUBLIC_KEY`, key.getPublicKey()]),
+      ),
+    };
+    const template = readFileSync(new URL('../../../../../templates/nats.conf', import.meta.url), 'utf8');
+    return template.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}

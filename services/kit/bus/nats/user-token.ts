@@ -1,0 +1,92 @@
+import type { KeyPair } from '@nats-io/nkeys';
+import { z } from 'zod';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { Grants } from './grants.ts';
+
+/** What NATS tells of a client that wants in. The message reaches only who may answer it, so that its signature says nothing more. */
+export interface Applicant {
+  readonly serverId: string;
+  /** The key that NATS made for this connection. */
+  readonly userKey: string;
+  readonly user: string;
+  readonly password: string;
+  readonly name: string;
+}
+
+const request = z.object({
+  nats: z.object({
+    server_id: z.object({ id: z.string() }),
+    user_nkey: z.string(),
+    connect_opts: z.object({
+      user: z.string().default(''),
+      pass: z.string().default(''),
+      name: z.string().default(''),
+    }),
+  }),
+});
+
+/** Reads the token of a request for authorization. */
+export function readApplicant(token: string): Applicant {
+  const [, body = ''] = token.split('.');
+  const { nats } = request.parse(JSON.parse(Buffer.from(body, 'base64url').toString()));
+  const { user, pass, name } = nats.connect_opts;
+  return { serverId: nats.server_id.id, userKey: nats.user_nkey, user, password: pass, name };
+}
+
+export interface Admission {
+  readonly applicant: Applicant;
+  /** Account of the bus it comes into. */
+  readonly account: string;
+  /** What NATS calls it from now on, wherever it speaks of it. */
+  readonly name: string;
+  readonly grants: Grants;
+  readonly lifetimeSeconds?: number;
+}
+
+/** The answer that lets a client in, as the one account NATS trusts to give it. */
+export function admit(issuer: KeyPair, { applicant, account, name, grants, lifetimeSeconds }: Admission): string {
+  const user = sign(issuer, {
+    sub: applicant.userKey,
+    aud: account,
+    name,
+    ...(lifetimeSeconds === undefined ? {} : { exp: nowSeconds() + lifetimeSeconds }),
+    nats: {
+      type: 'user',
+      version: 2,
+      pub: allowing(grants.publish),
+      sub: allowing(grants.subscribe),
+      ...{ subs: -1, data: -1, payload: -1 },
+    },
+  });
+  return answer(issuer, applicant, { jwt: user });
+}
+
+export function refuse(issuer: KeyPair, applicant: Applicant, reason: string): string {
+  return answer(issuer, applicant, { error: reason });
+}
+
+function answer(issuer: KeyPair, { userKey, serverId }: Applicant, content: object): string {
+  const nats = { type: 'authorization_response', version: 2, ...content };
+  return sign(issuer, { sub: userKey, aud: serverId, nats });
+}
+
+/** An empty list would allow everything. */
+function allowing(subjects: readonly string[]): object {
+  if (subjects.length === 0) throw new SvcError('internal', 'A connection must be allowed something by name.');
+  return { allow: subjects };
+}
+
+/** A JWT as NATS has them: EdDSA under a name of its own. */
+function sign(issuer: KeyPair, claims: object): string {
+  const body = { iss: issuer.getPublicKey(), iat: nowSeconds(), jti: crypto.randomUUID(), ...claims };
+  const text = [{ typ: 'JWT', alg: 'ed25519-nkey' }, body].map(base64).join('.');
+  return `${text}.${Buffer.from(issuer.sign(Buffer.from(text))).toString('base64url')}`;
+}
+
+function base64(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
