@@ -1,3 +1,4 @@
+import { drainMs as drainMsOfServices } from '../contracts/drain.ts';
 import { newProcessId } from '../contracts/ids.ts';
 import type { OpenBusOptions } from '../kit/bus/open-bus.ts';
 import { createLog, type Log } from '../kit/log.ts';
@@ -21,6 +22,8 @@ export interface Runtime {
   readonly key: OwnKey;
   readonly supervisor: Supervisor;
   readonly homes: Homes;
+  /** Calls under way when the runtime is told to stop have this long to end. */
+  readonly drainMs: number;
 }
 
 /** The first start of an `npx` downloads. */
@@ -28,7 +31,7 @@ const startMaxMs = 60_000;
 
 export async function createRuntime(
   config: Config,
-  { hub, log: destination, version }: Surroundings,
+  { hub, log: destination, version, drainMs = drainMsOfServices }: Surroundings,
 ): Promise<Runtime> {
   const { busServers: servers, credentials, forwardStderr, inherited, logLevel: level, logLevels: levels } = config;
   const log = createLog({ service: 'runtime', level, levels, destination });
@@ -49,5 +52,6 @@ export async function createRuntime(
     key: await createOwnKey(),
     supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
     homes: new Homes(workingDir),
+    drainMs,
   };
 }
