@@ -1,6 +1,8 @@
 import type { EnvRecord } from '../contracts/env/check.ts';
 import type { LogLevel, LogRule } from '../contracts/env/variable.ts';
 import { SvcError } from '../contracts/errors.ts';
+import { parseKey } from '../contracts/keys.ts';
+import type { Secret } from '../contracts/secret.ts';
 import type { Credentials } from '../kit/bus/bus.ts';
 import { readEnv } from '../kit/env.ts';
 import { inheritedFrom } from './launchers/child-environment.ts';
@@ -41,9 +43,17 @@ export function readConfig(record: EnvRecord): Config {
 /** RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME (specification part 5): that exactly one form is there was checked before. */
 function credentialsFrom(env: ReturnType<typeof readEnv<'runtime'>>['env']): Credentials {
   const { RUNTIME_KEY, SYSTEM_KEY, RUNTIME_NAME } = env;
-  if (RUNTIME_KEY !== undefined) return { kind: 'runtime', key: RUNTIME_KEY };
+  if (RUNTIME_KEY !== undefined) return { kind: 'runtime', key: whole('RUNTIME_KEY', RUNTIME_KEY) };
   if (SYSTEM_KEY !== undefined && RUNTIME_NAME !== undefined) {
-    return { kind: 'system', key: SYSTEM_KEY, component: 'runtime', runtimeName: RUNTIME_NAME };
+    return { kind: 'system', key: whole('SYSTEM_KEY', SYSTEM_KEY), component: 'runtime', runtimeName: RUNTIME_NAME };
   }
   throw new SvcError('invalid_input', 'Set RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME.');
+}
+
+/** Its shape was checked before; a letter that was mistyped or left out shows in its checksum, without anybody being asked. */
+function whole(variable: string, key: Secret): Secret {
+  if (parseKey(key.reveal()).ok) return key;
+  throw new SvcError('invalid_input', `${variable} has a typo: it is no key that was ever issued.`, {
+    hint: 'Copy it again, all of it, from where it was printed. A key that is lost is replaced with svc runtime register.',
+  });
 }
