@@ -5,7 +5,7 @@ import { reason } from '../stack/reason.ts';
 import { notFound } from './platform.ts';
 
 const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr
-  runtimes { id name } launch { command args cwd url envNames headerNames }`;
+  runtimes { id name available } launch { command args cwd url envNames headerNames }`;
 
 const mcpServer = z.object({
   id: z.string(),
@@ -19,7 +19,7 @@ const mcpServer = z.object({
   lastStartedAt: z.number().nullable(),
   nextRetryAt: z.number().nullable(),
   stderr: z.array(z.string()),
-  runtimes: z.array(z.object({ id: z.string(), name: z.string() })),
+  runtimes: z.array(z.object({ id: z.string(), name: z.string(), available: z.boolean() })),
   launch: z
     .object({
       command: z.string().nullable(),

@@ -28,14 +28,16 @@ export async function readKey({ keyFile, env, terminal }: KeySource): Promise<Se
   });
 }
 
+const keyToTest = 'Set SVC_API_KEY, name a file with --key-file, or pipe the key to stdin.';
+
 /** A key on the command line stays in the shell's history and in the list of processes. */
-export function refuseKeyAsArgument(words: readonly string[]): void {
+export function refuseKeyAsArgument(words: readonly string[], way = keyToTest): void {
   if (!words.some((word) => /^(SVA_|USK|WSK_|RTK_|SYK_)/.test(word))) return;
   throw new SvcError(
     'invalid_input',
     'A key must not be an argument: it would stay in the history and be seen in the list of processes.',
     {
-      hint: 'Set SVC_API_KEY, name a file with --key-file, or pipe the key to stdin. Revoke a key that was typed on a shared machine.',
+      hint: `${way} Revoke a key that was typed on a shared machine.`,
     },
   );
 }

@@ -16,6 +16,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
     ['status', terminal.paint(statusColours[server.status], server.status)],
     ['health', terminal.paint(server.health, healthWords[server.health])],
   ];
+  if (server.runtimes.length > 0) rows.push(['runtime', server.runtimes.map(({ name }) => name).join(', ')]);
   if (server.launch !== null) rows.push(['started as', launchLine(server.launch)]);
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
@@ -67,7 +68,7 @@ export function describeServers(listed: readonly ListedServer[], terminal: Termi
     terminal.paint(statusColours[server.status], server.status),
     terminal.paint(server.health, healthWords[server.health]),
     String(tools),
-    server.runtimes[0]?.name ?? '',
+    server.runtimes.map(({ name }) => name).join(', '),
   ]);
   const reasons = reasonsOf(listed.map(({ server }) => server));
   return [

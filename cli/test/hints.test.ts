@@ -69,7 +69,7 @@ test('every command that a message, an example or a template names is there, wit
 
 describe('a hint is noticed that names', () => {
   test.each([
-    ['no command', 'Set the key that `svc runtime register NAME` printed.', ['svc runtime register NAME']],
+    ['no command', 'Set the key that `svc token issue NAME` printed.', ['svc token issue NAME']],
     ['no command of a topic', 'List them: svc keys rotate', ['svc keys rotate']],
     ['a topic alone', 'See: svc keys.', ['svc keys.']],
     ['a flag that is not there', 'Try: svc keys create --nmae x', ['svc keys create: --nmae']],

@@ -18,12 +18,17 @@ export interface Lock {
  */
 export type LockName = 'command' | 'platform';
 
-/**
- * Throws `conflict`, naming the holder, where another process has it. The lock is SQLite's exclusive one, because Node offers no
- * lock of files and that one is the kernel's: it ends with its process however that ends, so no lock is ever stale.
- */
+/** Throws `conflict`, naming the holder, where another process has it. */
 export function acquireLock(installation: Installation, name: LockName): Lock {
-  const path = join(folderOf(installation, name), `${name}.lock`);
+  return holdFolder(folderOf(installation, name), name, (who) => held(name, who));
+}
+
+/**
+ * Holds a folder for this process alone, as what the name says, or throws what `refusal` makes of its holder. The lock is SQLite's exclusive
+ * one, because Node offers no lock of files and that one is the kernel's: it ends with its process however that ends, so no lock is ever stale.
+ */
+export function holdFolder(folder: string, name: string, refusal: (holder: string) => SvcError): Lock {
+  const path = join(folder, `${name}.lock`);
   const database = openDatabase(path);
   try {
     // SQLite wants to write to an empty file before it locks it, and on a full disk a platform must still be stopped.
@@ -32,15 +37,15 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
     database.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (isResult(error, sqlite.busy)) throw held(installation, name);
+    if (isResult(error, sqlite.busy)) throw refusal(described(holderOf(folder, name)));
     throw isResult(error, sqlite.full) ? diskFull(path, error) : error;
   }
-  noteHolder(installation, name);
+  noteHolder(folder, name);
   return {
     release() {
       if (!database.isOpen) return;
       // While nobody else can be the holder: this process may live on.
-      rmSync(holderFile(installation, name), { force: true });
+      rmSync(holderFile(folder, name), { force: true });
       database.close();
     },
   };
@@ -63,9 +68,9 @@ function isResult(error: unknown, code: number): boolean {
 }
 
 /** For others to be told who has the lock: the lock itself does not need it. */
-function noteHolder(installation: Installation, name: LockName): void {
+function noteHolder(folder: string, name: string): void {
   try {
-    writeWhole(holderFile(installation, name), JSON.stringify(ownIdentity()));
+    writeWhole(holderFile(folder, name), JSON.stringify(ownIdentity()));
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
   }
@@ -73,13 +78,19 @@ function noteHolder(installation: Installation, name: LockName): void {
 
 /** Who has the lock. */
 export function lockHolder(installation: Installation, name: LockName): ProcessIdentity | null {
-  const holder = processIdentity.safeParse(readJson(holderFile(installation, name))).data;
+  return holderOf(folderOf(installation, name), name);
+}
+
+function holderOf(folder: string, name: string): ProcessIdentity | null {
+  const holder = processIdentity.safeParse(readJson(holderFile(folder, name))).data;
   return holder !== undefined && isAlive(holder) ? holder : null;
 }
 
-function held(installation: Installation, name: LockName): SvcError {
-  const holder = lockHolder(installation, name);
-  const who = holder === null ? 'another process' : `process ${holder.pid}`;
+function described(holder: ProcessIdentity | null): string {
+  return holder === null ? 'another process' : `process ${holder.pid}`;
+}
+
+function held(name: LockName, who: string): SvcError {
   return name === 'command'
     ? new SvcError('conflict', `Another svc (${who}) is at work on this installation.`, {
         hint: 'Wait until it has finished, then try again.',
@@ -89,8 +100,8 @@ function held(installation: Installation, name: LockName): SvcError {
       });
 }
 
-function holderFile(installation: Installation, name: LockName): string {
-  return join(folderOf(installation, name), `${name}.holder.json`);
+function holderFile(folder: string, name: string): string {
+  return join(folder, `${name}.holder.json`);
 }
 
 function folderOf({ stateDir, dataDir }: Installation, name: LockName): string {

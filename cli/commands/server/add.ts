@@ -62,8 +62,10 @@ export default class ServerAdd extends SvcCommand {
       created.parse,
     );
     const { id, name } = answer.createMcpServer;
-    terminal.talk(`Added ${name}; waiting until it is Connected.`);
-    const server = await settled(tenancy, { id, name }, { signal, terminal });
+    const added = await getAdded(tenancy, id);
+    const isAwaited = flags.runtime === undefined || added.runtimes.some(({ available }) => available);
+    if (isAwaited) terminal.talk(`Added ${name}; waiting until it is Connected.`);
+    const server = isAwaited ? await settled(tenancy, { id, name }, { signal, terminal }) : added;
     const tools = server.status === 'Connected' ? await fetchTools(tenancy.backend, tenancy.workspace.id, id) : [];
     terminal.json({
       id,
@@ -77,6 +79,13 @@ export default class ServerAdd extends SvcCommand {
     if (server.status === 'Connected') {
       terminal.result(`${terminal.paint('green', 'Connected')}\n\n${describeTools(tools, terminal)}`);
       terminal.talk(`\nNext, put tools into a skill: svc skill create NAME --tool ${name}/TOOL`);
+      return;
+    }
+    if (!isAwaited) {
+      terminal.result(
+        `Added ${name}. It is started as soon as its runtime ${flags.runtime} is there, which it is not now.`,
+      );
+      terminal.talk('Start the runtime where it runs: svc runtime start. See whether it is there: svc runtime list');
       return;
     }
     terminal.complain(describeFailure(server, terminal));
@@ -120,8 +129,7 @@ async function settled(
   const start = Date.now();
   let toldMs = 0;
   for (;;) {
-    const server = await fetchServer(backend, workspace.id, id);
-    if (server === null) throw new SvcError('not_found', 'The MCP server was removed meanwhile.');
+    const server = await getAdded({ backend, workspace }, id);
     const done = server.status === 'Connected' || server.status === 'Error';
     const passedMs = Date.now() - start;
     if (done || !server.enabled || passedMs > waitMs) return server;
@@ -137,4 +145,10 @@ async function settled(
       });
     });
   }
+}
+
+async function getAdded({ backend, workspace }: Tenancy, id: string): Promise<McpServer> {
+  const server = await fetchServer(backend, workspace.id, id);
+  if (server !== null) return server;
+  throw new SvcError('not_found', 'The MCP server was removed meanwhile.');
 }

@@ -1,0 +1,123 @@
+import { fstatSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { toSvcError } from '../../../services/contracts/errors.ts';
+import { readDefinition } from '../../../stack/definition/check.ts';
+import { writeDurably } from '../../../stack/state/durable-file.ts';
+import { fileFailure } from '../../../stack/state/file-failure.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { isoOrNull } from '../../output/words.ts';
+import { installationOf, tenancyOf } from '../../platform.ts';
+import { authorityOf, noBusYet, requireBusForOthers, warningAbout } from '../../runtime-elsewhere/bus-for-others.ts';
+import { envText, type HandOver, handOver, systemdUnit, wordOf } from '../../runtime-elsewhere/hand-over.ts';
+import { checkPrivateFile, exposure } from '../../runtime-elsewhere/private-file.ts';
+
+const registered = z.object({
+  registerRuntime: z.object({
+    secret: z.string(),
+    busServers: z.array(z.string()),
+    overlapEndsAt: z.number().nullable(),
+    runtime: z.object({ id: z.string(), name: z.string() }),
+  }),
+});
+
+export default class RuntimeRegister extends SvcCommand {
+  static override summary = 'Register a runtime that runs on another machine; its key is shown once.';
+  static override description =
+    'Prints the variables that svc runtime start needs there. Registering a name again gives it a new key; the one before stays good for a day.';
+  static override aliases = ['runtimes:register'];
+  static override examples = [
+    { description: 'Register one and show what it needs', command: '<%= config.bin %> runtime register edge' },
+    {
+      description: 'Write what it needs to a file that nobody else can read',
+      command: '<%= config.bin %> runtime register edge --out edge.env',
+    },
+  ];
+  static override args = { name: Args.string({ description: 'Name of the runtime', required: true, name: 'NAME' }) };
+  static override flags = {
+    out: Flags.string({ summary: 'File for the variables, made with mode 0600.', helpValue: 'FILE' }),
+    overwrite: Flags.boolean({ summary: 'Let --out take the place of a file that exists.' }),
+    workspace: workspaceFlag('Workspace it belongs to.'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(RuntimeRegister);
+    const terminal = this.terminal(flags);
+    const out = flags.out === undefined ? null : resolve(flags.out);
+    const installation = installationOf(flags);
+    const definition = readDefinition(installation.definitionFile);
+    requireBusForOthers(definition);
+    if (out !== null) checkPrivateFile('--out', out, flags.overwrite);
+    const authority = authorityOf(installation, definition);
+    const { backend, workspace } = await tenancyOf(flags);
+    const answer = await backend.query(
+      `mutation ($workspace: ID!, $name: String!) {
+        registerRuntime(workspace: $workspace, name: $name) { secret busServers overlapEndsAt runtime { id name } }
+      }`,
+      { workspace: workspace.id, name: args.name },
+      registered.parse,
+    );
+    const { runtime, secret: key, busServers, overlapEndsAt } = answer.registerRuntime;
+    if (busServers.length === 0) throw noBusYet();
+    const { name } = runtime;
+    const given = handOver({ name, key, busServers, authority }, out === null ? null : basename(out));
+    const unit = systemdUnit(name, given);
+    const written = out === null ? false : write(out, envText(name, given), given, terminal);
+    terminal.json({
+      ...{ id: runtime.id, name, key, prefix: 'RTK_', env: given.env, command: given.command },
+      ...{ workspace, file: written ? out : null, authority: given.authority, systemd: unit },
+      overlapEndsAt: isoOrNull(overlapEndsAt),
+    });
+    if (!written) terminal.result(envText(name, given).trimEnd());
+    tellTheRest({ name, given, unit, overlapEndsAt, isShown: !written }, terminal);
+    const warning = warningAbout(busServers);
+    if (warning !== null) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
+  }
+}
+
+/** False where it could not be written: the key is shown then, because it is told only once. */
+function write(out: string, text: string, { authority }: HandOver, terminal: Terminal): boolean {
+  try {
+    writeDurably(out, text);
+    if (authority !== null) writeDurably(join(dirname(out), authority.file), authority.pem);
+  } catch (error) {
+    const { message } = fileFailure(error) ?? toSvcError(error);
+    terminal.complain(`${terminal.paint('red', 'Error:')} ${message} The key is shown here instead.`);
+    process.exitCode = 1;
+    return false;
+  }
+  terminal.result(`Wrote ${out}${authority === null ? '' : `, and ${authority.file} beside it`}.`);
+  const seen = exposure(out, statSync(out));
+  if (seen !== null) terminal.complain(`${terminal.paint('yellow', '!')} ${seen}`);
+  return true;
+}
+
+interface Told {
+  readonly name: string;
+  readonly given: HandOver;
+  readonly unit: string;
+  readonly overlapEndsAt: number | null;
+  readonly isShown: boolean;
+}
+
+function tellTheRest({ name, given, unit, overlapEndsAt, isShown }: Told, terminal: Terminal): void {
+  const { authority, command, envFile } = given;
+  if (isShown) {
+    terminal.talk('\nThis key is shown only now: keep it in a safe place.');
+    const seen = exposure(process.stdout.fd, fstatSync(process.stdout.fd));
+    if (seen !== null) terminal.complain(`${terminal.paint('yellow', '!')} ${seen}`);
+  }
+  if (overlapEndsAt !== null) {
+    terminal.talk(`Its key before stays good until ${isoOrNull(overlapEndsAt)}; then whoever uses it is disconnected.`);
+  }
+  const files = authority === null ? envFile : `${envFile} and ${authority.file}`;
+  terminal.talk(`\nOn the other machine, with Node 24 and svc-platform: put ${files} into a folder, and there`);
+  terminal.talk(`  ${command}`);
+  if (authority !== null && isShown) terminal.talk(`\n${authority.file}:\n${authority.pem.trimEnd()}`);
+  const service = `svc-runtime-${wordOf(name)}.service`;
+  terminal.talk(`\nOr with systemd: put ${files} into /etc/svc, this into /etc/systemd/system/${service}, and there`);
+  terminal.talk(`  systemctl enable --now ${service}\n\n${unit}`);
+}

@@ -1,0 +1,70 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
+import { fetchRuntimes, type Runtime, runtimeNamed } from '../../runtimes.ts';
+import { fetchServers } from '../../servers.ts';
+
+const revoked = z.object({ revokeRuntime: z.boolean() });
+
+export default class RuntimeRevoke extends SvcCommand {
+  static override summary = 'Revoke a runtime: its keys are refused and its connections end at once.';
+  static override description =
+    'MCP servers stay bound to it. Registering the name again brings it back, with a new key.';
+  static override aliases = ['runtimes:revoke'];
+  static override examples = [
+    { description: 'Revoke one, after being asked', command: '<%= config.bin %> runtime revoke edge' },
+    {
+      description: 'In another workspace, from a script',
+      command: '<%= config.bin %> runtime revoke edge --workspace Acme --yes',
+    },
+  ];
+  static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
+  static override flags = {
+    yes: Flags.boolean({ char: 'y', summary: 'Do it without asking.' }),
+    workspace: workspaceFlag('Workspace of the runtime.'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(RuntimeRevoke);
+    const terminal = this.terminal(flags);
+    const { backend, workspace } = await tenancyOf(flags);
+    const runtime = runtimeNamed(await fetchRuntimes(backend, workspace.id), args.name);
+    if (runtime.platform) throw ofThePlatform(runtime);
+    const bound = (await fetchServers(backend, workspace.id))
+      .filter((server) => server.runtimes.some(({ id }) => id === runtime.id))
+      .map(({ name }) => name);
+    const loss =
+      bound.length === 0 ? 'No MCP server is bound to it.' : `Agents lose what it runs: ${bound.join(', ')}.`;
+    if (!flags.yes) {
+      if (!terminal.interactive) {
+        throw new SvcError('invalid_input', `Revoking "${runtime.name}" must be confirmed. ${loss}`, {
+          hint: 'Without a terminal, say so with --yes.',
+        });
+      }
+      terminal.talk(loss);
+      const { confirm } = await import('@inquirer/prompts');
+      const isSure = await confirm(
+        { message: `Revoke the runtime ${runtime.name}?`, default: false },
+        { output: process.stderr },
+      );
+      if (!isSure) throw new SvcError('cancelled', 'Nothing was revoked.');
+    }
+    await backend.query(
+      'mutation ($workspace: ID!, $id: ID!) { revokeRuntime(workspace: $workspace, id: $id) }',
+      { workspace: workspace.id, id: runtime.id },
+      revoked.parse,
+    );
+    terminal.json({ id: runtime.id, name: runtime.name, state: 'revoked', mcpServers: bound });
+    terminal.result(`Revoked ${runtime.name}. ${loss}`);
+    terminal.talk(`To let it in again, with a new key: svc runtime register ${runtime.name}`);
+  }
+}
+
+function ofThePlatform({ name }: Runtime): SvcError {
+  return new SvcError('forbidden', `The runtime "${name}" is the platform's own: it stops with the platform.`, {
+    hint: 'Runtimes that were registered can be revoked: svc runtime list shows which those are.',
+  });
+}

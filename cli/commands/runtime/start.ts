@@ -1,0 +1,66 @@
+import { statSync } from 'node:fs';
+import * as Flags from '@oclif/core/flags';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { parseLine } from '../../../stack/logs/read-logs.ts';
+import { runRuntime, workingDirOf } from '../../../stack/runtime-elsewhere/run-runtime.ts';
+import { environment, interruption, SvcCommand } from '../../command.ts';
+import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
+import { describeLogLine } from '../../output/log-line.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { exposure } from '../../runtime-elsewhere/private-file.ts';
+import { readVariables } from '../../runtime-elsewhere/read-variables.ts';
+
+export default class RuntimeStart extends SvcCommand {
+  static override summary = 'Run a runtime of a platform elsewhere, here and in the foreground.';
+  static override description =
+    'Needs what svc runtime register printed, as variables of the environment or in a file, and no installation. A variable of the environment wins over the file. Ctrl-C lets calls finish and ends it; a second one ends it at once.';
+  static override aliases = ['runtimes:start'];
+  static override examples = [
+    {
+      description: 'With the file that svc runtime register wrote',
+      command: '<%= config.bin %> runtime start --variable-file edge.env',
+    },
+    {
+      description: 'With variables of the environment, the key in a file',
+      command: 'RUNTIME_KEY_FILE=edge.key BUS_SERVERS=tls://bus.example.com:4222 <%= config.bin %> runtime start',
+    },
+  ];
+  static override flags = {
+    'variable-file': Flags.string({ summary: 'File with NAME=value lines.', helpValue: 'FILE' }),
+  };
+
+  async run(): Promise<void> {
+    refuseKeyAsArgument(this.argv, 'Set RUNTIME_KEY, or RUNTIME_KEY_FILE to a file with the key.');
+    const { flags } = await this.parse(RuntimeStart);
+    const terminal = this.terminal(flags);
+    const file = flags['variable-file'];
+    const given = file === undefined ? {} : await readVariables('--variable-file', file);
+    const env = { ...given, ...withoutEmpty(environment) };
+    for (const warning of warningsAbout(file, env)) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
+    terminal.talk(`The runtime works in ${workingDirOf(env)}. Ctrl-C ends it.`);
+    await runRuntime({ env, log: { write: (line) => show(line, terminal) }, signal: interruption() });
+    terminal.talk('Stopped; its MCP servers have ended.');
+  }
+}
+
+function warningsAbout(file: string | undefined, env: EnvRecord): readonly string[] {
+  const warnings: string[] = [];
+  const seen = file === undefined ? null : exposure(file, statSync(file));
+  if (seen !== null) warnings.push(seen);
+  if (!env.SVC_WORKING_DIR) {
+    warnings.push('SVC_WORKING_DIR is not set: what MCP servers keep may be gone when this machine is started again.');
+  }
+  return warnings;
+}
+
+/** People read lines, programs read JSON. */
+function show(line: string, terminal: Terminal): void {
+  const text = line.trimEnd();
+  if (terminal.asJson) terminal.json(JSON.parse(text));
+  else terminal.result(terminal.columns === null ? text : describeLogLine(parseLine('runtime', text), terminal));
+}
+
+/** An empty variable is an unset one. */
+function withoutEmpty(env: EnvRecord): EnvRecord {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { warningAbout } from './bus-for-others.ts';
+import { envText, handOver, systemdUnit } from './hand-over.ts';
+import { checkPrivateFile, exposure } from './private-file.ts';
+
+const edge = { name: 'edge', key: 'RTK_x', busServers: ['tls://a.example.com:4222', 'tls://b.example.com:4222'] };
+
+describe('what another machine is given', () => {
+  test('names the file it stands in, and keeps what is kept beside it', () => {
+    expect(handOver({ ...edge, authority: null }, null)).toEqual({
+      env: {
+        RUNTIME_KEY: 'RTK_x',
+        BUS_SERVERS: 'tls://a.example.com:4222,tls://b.example.com:4222',
+        SVC_WORKING_DIR: 'edge-work',
+      },
+      envFile: 'edge.env',
+      authority: null,
+      command: 'svc runtime start --variable-file edge.env',
+    });
+  });
+
+  test('has who vouches for the bus in a file of its own', () => {
+    const { authority, env } = handOver({ ...edge, authority: 'PEM' }, 'lab.env');
+    expect(authority).toEqual({ file: 'lab-ca.pem', pem: 'PEM' });
+    expect(env).toMatchObject({ BUS_CA_PATH: 'lab-ca.pem', SVC_WORKING_DIR: 'lab-work' });
+  });
+
+  test('has file names that a shell takes, whatever the runtime is called', () => {
+    const { command, envFile } = handOver({ ...edge, name: 'my edge', authority: null }, null);
+    expect([envFile, command]).toEqual(['my-edge.env', 'svc runtime start --variable-file my-edge.env']);
+    expect(handOver({ ...edge, authority: null }, 'my edge.env').command).toBe(
+      "svc runtime start --variable-file 'my edge.env'",
+    );
+  });
+
+  test('is a line a variable', () => {
+    expect(envText('edge', handOver({ ...edge, authority: null }, null))).toBe(
+      [
+        '# The runtime "edge". Whoever has this key is the runtime: keep it to yourself.',
+        'RUNTIME_KEY=RTK_x',
+        'BUS_SERVERS=tls://a.example.com:4222,tls://b.example.com:4222',
+        'SVC_WORKING_DIR=edge-work',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('as a unit of systemd reads that file and keeps its homes', () => {
+    const unit = systemdUnit('my edge', handOver({ ...edge, authority: null }, 'my edge.env')).split('\n');
+    expect(unit).toContain('EnvironmentFile=/etc/svc/my edge.env');
+    expect(unit).toContain('StateDirectory=svc-runtime-my-edge');
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: systemd fills it in.
+    expect(unit).toContain('ExecStart=/usr/bin/env SVC_WORKING_DIR=${STATE_DIRECTORY} svc runtime start');
+  });
+});
+
+test.each([
+  [['tls://bus.example.com:4222'], null],
+  [['nats://127.0.0.1:4222'], /only this machine reaches the platform there.*bus\.public/],
+  [['nats://10.0.0.7:4222'], /nats:\/\/10\.0\.0\.7:4222 is reached without TLS/],
+])('of the bus at %j whoever registers is told %s', (servers, told) => {
+  if (told === null) expect(warningAbout(servers)).toBeNull();
+  else expect(warningAbout(servers)).toMatch(told);
+});
+
+describe('a file for a key', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-private-'));
+  const file = join(dir, 'edge.env');
+  writeFileSync(file, 'old');
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  test('takes the place of another only where that was said', () => {
+    expect(() => checkPrivateFile('--out', file, false)).toThrow(
+      expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('--overwrite') }),
+    );
+    expect(() => checkPrivateFile('--out', file, true)).not.toThrow();
+  });
+
+  test('must be one that can be written', () => {
+    expect(() => checkPrivateFile('--out', dir, true)).toThrow(/is a folder/);
+    expect(() => checkPrivateFile('--out', join(dir, 'none', 'edge.env'), true)).toThrow(/its folder is not there/);
+  });
+
+  test('that others may read is told of', () => {
+    const stat = (mode: number, isFile = true) => ({ isFile: () => isFile, mode });
+    expect(exposure(file, stat(0o100600))).toBeNull();
+    expect(exposure(file, stat(0o100644))).toBe(`"${file}" may be read by others (mode 0644): chmod 600 ${file}`);
+    expect(exposure(1, stat(0o20620, false))).toBeNull();
+    expect(exposure(1, stat(0o100640))).toMatch(/^The file that this was written to may be read by others/);
+  });
+});

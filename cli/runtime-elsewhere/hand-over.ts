@@ -1,0 +1,74 @@
+import { drainMs } from '../../services/contracts/drain.ts';
+import { shellWord } from '../shell-word.ts';
+
+/** What another machine needs to run a runtime, in the forms in which it can be taken there. */
+export interface HandOver {
+  /** Variables of `svc runtime start`; relative paths are meant from the folder of the file they stand in. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Name of the file with these variables. */
+  readonly envFile: string;
+  /** The file that vouches for the bus, to be put beside it; null where none is needed. */
+  readonly authority: { readonly file: string; readonly pem: string } | null;
+  readonly command: string;
+}
+
+export interface Registered {
+  readonly name: string;
+  readonly key: string;
+  readonly busServers: readonly string[];
+  readonly authority: string | null;
+}
+
+/** `envFile`: what the file is called, where somebody has named it. */
+export function handOver({ name, key, busServers, authority }: Registered, envFile: string | null): HandOver {
+  const file = envFile ?? `${wordOf(name)}.env`;
+  const stem = file.replace(/\.env$/, '');
+  const ca = authority === null ? null : { file: `${stem}-ca.pem`, pem: authority };
+  return {
+    env: {
+      RUNTIME_KEY: key,
+      BUS_SERVERS: busServers.join(','),
+      ...(ca === null ? {} : { BUS_CA_PATH: ca.file }),
+      // Homes of MCP servers are kept there, which /tmp would lose.
+      SVC_WORKING_DIR: `${stem}-work`,
+    },
+    envFile: file,
+    authority: ca,
+    command: `svc runtime start --variable-file ${shellWord(file)}`,
+  };
+}
+
+export function envText(name: string, { env }: HandOver): string {
+  const lines = Object.entries(env).map(([variable, value]) => `${variable}=${value}`);
+  return [`# The runtime "${name}". Whoever has this key is the runtime: keep it to yourself.`, ...lines, ''].join(
+    '\n',
+  );
+}
+
+/** A unit of systemd: its files lie in /etc/svc, closed to all but root, and it runs as a user of its own. */
+export function systemdUnit(name: string, { envFile }: HandOver): string {
+  return `[Unit]
+Description=Runtime ${name} of svc-platform
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+EnvironmentFile=/etc/svc/${envFile}
+WorkingDirectory=/etc/svc
+DynamicUser=yes
+StateDirectory=svc-runtime-${wordOf(name)}
+ExecStart=/usr/bin/env SVC_WORKING_DIR=\${STATE_DIRECTORY} svc runtime start
+Restart=always
+RestartSec=5
+KillMode=mixed
+TimeoutStopSec=${drainMs / 1000 + 10}
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** A name may hold spaces; names of files and units had better not. */
+export function wordOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9._-]+/g, '-');
+}

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { connectToBackend } from '../../stack/backend-client.ts';
+import { installationIn } from '../../stack/installation.ts';
+import type { Run } from './run-svc.ts';
+import { withRunningPlatform } from './running-platform.ts';
+
+const { dir, svc } = withRunningPlatform();
+
+const answer = z.object({ registerRuntime: z.object({ runtime: z.object({ id: z.string() }) }) });
+const found = z.object({ workspace: z.object({ id: z.string() }) });
+let edge = '';
+let added: Run;
+
+beforeAll(async () => {
+  const backend = await connectToBackend(installationIn(dir()));
+  const { workspace } = await backend.query('{ workspace(name: "Default") { id } }', {}, found.parse);
+  const { registerRuntime } = await backend.query(
+    'mutation ($w: ID!) { registerRuntime(workspace: $w, name: "edge") { runtime { id } } }',
+    { w: workspace.id },
+    answer.parse,
+  );
+  edge = registerRuntime.runtime.id;
+  added = await svc('server', 'add', 'files', '--runtime', 'edge', '--', 'true');
+});
+
+describe('svc runtime register', () => {
+  test('registers nothing where nobody could reach the bus, and says what to do', async () => {
+    const run = await svc('runtime', 'register', 'lab', '--out', 'lab.env');
+    expect(run.stderr).toBe(
+      'Error: No other process can reach the bus of this installation: with topology: embedded it lies inside the one process. Nothing was registered.\n' +
+        'Runtimes elsewhere need an installation with a bus of its own: svc init DIR --topology distributed\n',
+    );
+    expect([run.stdout, run.code]).toEqual(['', 2]);
+    expect(existsSync(join(dir(), 'lab.env'))).toBe(false);
+    expect((await svc('runtime', 'list')).stdout).not.toMatch(/^lab/m);
+  });
+});
+
+describe('svc runtime list', () => {
+  test("has the workspace's own and the platform's, with what each runs", async () => {
+    const { stdout } = await svc('runtime', 'list');
+    expect(stdout).toMatch(/^NAME +OF +STATE +LAST HEARTBEAT +VERSION +MCP SERVERS +ID$/m);
+    expect(stdout).toMatch(/^edge +Default +unavailable +never +– +files +run_/m);
+    expect(stdout).toMatch(/^cloud +the platform's +available +\d+ s ago +\d+\.\d+\.\d+ +– +run_/m);
+  });
+
+  test('is told to scripts', async () => {
+    const { runtimes } = JSON.parse((await svc('runtime', 'list', '--json')).stdout);
+    expect(runtimes).toContainEqual({
+      ...{ id: edge, name: 'edge', platform: false, available: false, lastHeartbeatAt: null },
+      ...{ versions: [], mcpServers: ['files'] },
+    });
+    expect(runtimes).toContainEqual(
+      expect.objectContaining({ name: 'cloud', available: true, lastHeartbeatAt: expect.stringMatching(/^20.*Z$/) }),
+    );
+  });
+});
+
+describe('an MCP server of a runtime that is not there', () => {
+  test('says which one it waits for', async () => {
+    const { stdout } = await svc('server', 'show', 'files');
+    expect(stdout).toMatch(/^runtime +edge$/m);
+    expect(stdout).toContain('The runtime "edge", on which the MCP server "files" runs, is not connected.');
+    expect((await svc('server', 'list')).stdout).toMatch(/^files +Disconnected +down +0 +edge$/m);
+  });
+
+  test('is added nevertheless, and whoever added it is told what it waits for', () => {
+    expect(added.stdout).toBe(
+      'Added files. It is started as soon as its runtime edge is there, which it is not now.\n',
+    );
+    expect(added.code).toBe(0);
+  });
+
+  test('is not bound to one that was mistyped', async () => {
+    const run = await svc('server', 'add', 'more', '--runtime', 'egde', '--', 'true');
+    expect(run.stderr).toBe('Error: There is no runtime "egde" for this workspace.\nDid you mean "edge"?\n');
+    expect(run.code).toBe(1);
+  });
+});
+
+describe('svc runtime revoke', () => {
+  test.each([
+    ['that is not there', ['revoke', 'egde', '--yes'], 1, 'There is no runtime "egde".\nDid you mean "edge"?\n'],
+    ["that is the platform's own", ['revoke', 'cloud', '--yes'], 3, `The runtime "cloud" is the platform's own`],
+    [
+      'without a word of consent',
+      ['revoke', 'edge'],
+      2,
+      'Revoking "edge" must be confirmed. Agents lose what it runs: files.\n',
+    ],
+  ])('refuses one %s', async (_what, typed, code, told) => {
+    const run = await svc('runtime', ...typed);
+    expect(run.stderr).toContain(told);
+    expect([run.stdout, run.code]).toEqual(['', code]);
+  });
+
+  test('takes it away, and says of its MCP servers what is gone', async () => {
+    const run = await svc('runtime', 'revoke', 'edge', '--yes');
+    expect([run.stdout, run.code]).toEqual(['Revoked edge. Agents lose what it runs: files.\n', 0]);
+    expect((await svc('runtime', 'list')).stdout).not.toMatch(/^edge/m);
+    expect((await svc('server', 'show', 'files')).stdout).toContain(
+      'The runtime "edge", on which the MCP server "files" runs, was revoked.',
+    );
+  });
+});

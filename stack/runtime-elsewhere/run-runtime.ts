@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { checkEnv, describeProblems, type EnvRecord } from '../../services/contracts/env/check.ts';
+import { variables } from '../../services/contracts/env/variables.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { startRuntime } from '../../services/runtime/start.ts';
+import { makeFolder } from '../state/folder.ts';
+import { holdFolder } from '../state/lock.ts';
+import { ownVersion } from '../version.ts';
+
+export interface RuntimeRun {
+  /** Its variables and what MCP servers inherit; all else in it means nothing. */
+  readonly env: EnvRecord;
+  /** One JSON object a line. */
+  readonly log: { write(line: string): void };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs one runtime of a platform elsewhere, in this process, until the signal aborts; then it finishes what is under way. Throws where it is
+ * refused, or can't be started as it is. A bus that is away is waited for.
+ */
+export async function runRuntime({ env, log, signal }: RuntimeRun): Promise<void> {
+  checkBefore(env);
+  const lock = holdWorkingDir(workingDirOf(env));
+  try {
+    const refused = Promise.withResolvers<never>();
+    const running = await startRuntime(
+      env,
+      { hub: null, version: ownVersion(), log },
+      { onRefused: (refusal) => refused.reject(refusal) },
+    );
+    try {
+      await Promise.race([aborted(signal), refused.promise]);
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Where homes of MCP servers are kept. */
+export function workingDirOf({ SVC_WORKING_DIR }: EnvRecord): string {
+  return resolve(SVC_WORKING_DIR || variables.runtime.SVC_WORKING_DIR.default);
+}
+
+/** What is wrong already, before a folder is made. */
+function checkBefore(env: EnvRecord): void {
+  const { problems } = checkEnv('runtime', env);
+  if (problems.length > 0) throw new SvcError('invalid_input', describeProblems('runtime', problems));
+  if (env.BUS_CA_PATH) checkReadable('BUS_CA_PATH', env.BUS_CA_PATH);
+}
+
+function checkReadable(variable: string, file: string): void {
+  try {
+    readFileSync(file);
+  } catch (cause) {
+    const why =
+      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    throw new SvcError('invalid_input', `${variable} "${file}" ${why}.`, {
+      hint: 'svc runtime register --out writes that file beside the variables: take both along.',
+      cause,
+    });
+  }
+}
+
+/** Two would take each other's MCP servers for left behind, and share their homes. */
+function holdWorkingDir(folder: string) {
+  makeFolder(folder, 0o700);
+  return holdFolder(
+    folder,
+    'runtime',
+    (holder) =>
+      new SvcError('conflict', `Another runtime (${holder}) works in "${folder}" already.`, {
+        hint: 'Let SVC_WORKING_DIR name a folder of its own for each runtime.',
+      }),
+  );
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
