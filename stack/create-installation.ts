@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { SvcError } from '../services/contracts/errors.ts';
 import { randomText } from '../services/contracts/ids.ts';
 import { checkDefinition, readDefinition } from './definition/check.ts';
-import { type ListenerName, shape, type Topology } from './definition/definition.ts';
+import { type Engine, type Graph, type ListenerName, shape, type Topology } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
 import { type CreationStep, type Installation, installationIn } from './installation.ts';
 import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
@@ -17,6 +17,10 @@ export interface NewInstallation {
   /** Default: the name of the folder or, where that is `svc`, of the one around it. */
   readonly name?: string;
   readonly ownerEmail?: string;
+  /** How it runs; default as in the template. */
+  readonly topology?: Topology;
+  readonly graph?: Graph;
+  readonly engine?: Engine;
   readonly ports?: Readonly<Partial<Record<ListenerName, number>>>;
 }
 
@@ -32,6 +36,9 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
     id: randomText(16).toLowerCase(),
     name: wanted.name ?? nameFor(installation.dir),
     ownerEmail: wanted.ownerEmail,
+    topology: wanted.topology,
+    graph: wanted.graph,
+    engine: wanted.engine,
     ports: wanted.ports,
   });
   // A wrong choice is refused before anything is written.

@@ -5,6 +5,7 @@ import type { Variable } from '../services/contracts/env/variable.ts';
 import { type ServiceName, variables } from '../services/contracts/env/variables.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type Addresses, reachable } from './addresses.ts';
+import { busTlsFiles } from './definition/bus-certificate.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
@@ -85,14 +86,14 @@ export function environmentOf(of: EnvironmentOf): Environment {
 function busVariables({ installation, definition, ports }: EnvironmentOf): Record<string, string> {
   const { topology, bus } = definition;
   if (topology === 'embedded') return { BUS_SERVERS: 'inproc:' };
-  const inFolder = (path: string | null | undefined) => (path == null ? '' : resolve(installation.dir, path));
   if (bus.servers !== 'auto') {
-    return { BUS_SERVERS: bus.servers.join(','), ...given('BUS_CA_PATH', inFolder(bus.ca)) };
+    const ca = bus.ca === undefined ? '' : resolve(installation.dir, bus.ca);
+    return { BUS_SERVERS: bus.servers.join(','), ...given('BUS_CA_PATH', ca) };
   }
   const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
   if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats}` };
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
-  return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', inFolder(tls.ca)) };
+  return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', busTlsFiles(installation.dir, tls).ca ?? '') };
 }
 
 /** Only the backend decides who is let in, and holds what that takes. */

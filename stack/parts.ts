@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { ServiceName } from '../services/contracts/env/variables.ts';
 import { httpAddress, reachable } from './addresses.ts';
+import { busTlsFiles } from './definition/bus-certificate.ts';
 import type { BusTls } from './definition/public-bus.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
 import { loopback, replicaNames } from './ports/port-wishes.ts';
@@ -71,7 +72,7 @@ function busParts({ installation, definition, ports, secrets }: EnvironmentOf): 
         LISTEN: hostAndPort(bind, ports.nats),
         HTTP_LISTEN: hostAndPort(loopback, ports['nats-http']),
         STORE_DIR: join(installation.dataDir, 'nats'),
-        TLS: bus.public?.tls == null ? '' : tlsOf(installation.dir, bus.public.tls),
+        TLS: bus.public?.tls == null ? '' : tlsOf(busTlsFiles(installation.dir, bus.public.tls)),
       },
       secrets: [secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
     },
@@ -83,8 +84,8 @@ function hostAndPort(host: string, port = 0): string {
 }
 
 /** As nats-server reads it: its strings are those of JSON. */
-function tlsOf(dir: string, { cert, key }: BusTls): string {
-  return `tls { cert_file: ${JSON.stringify(resolve(dir, cert))}, key_file: ${JSON.stringify(resolve(dir, key))} }`;
+function tlsOf({ cert, key }: BusTls): string {
+  return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
 }
 
 /** Those after the first are reached on this machine only, on ports of their own. */

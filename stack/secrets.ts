@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { newKey, parseKey } from '../services/contracts/keys.ts';
-import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus-seeds.ts';
+import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus/seeds.ts';
 import type { Topology } from './definition/definition.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';

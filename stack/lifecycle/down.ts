@@ -4,6 +4,7 @@ import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
 import { clearStaleRecord, stopRunning } from './running-platform.ts';
+import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
 import type { Progress } from './up.ts';
 
 export interface DownOptions {
@@ -30,13 +31,20 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
       await endLeftMcpServers(installation, onNotice);
       return { outcome: 'unchanged' };
     }
+    if (running.isAbandoned) await tellEnd(installation, onNotice);
     await stopRunning(installation, running, { signal, onNotice });
     await endLeftMcpServers(installation, onNotice);
-    for (const name of listeners) onProgress?.({ kind: 'service', name, state: 'stopped' });
+    const names = running.record?.services.map(({ name }) => name) ?? listeners;
+    for (const name of names) onProgress?.({ kind: 'service', name, state: 'stopped' });
     return { outcome: 'stopped' };
   } finally {
     lock.release();
   }
+}
+
+async function tellEnd(installation: Installation, onNotice: (message: string) => void): Promise<void> {
+  const end = await findUnwantedEnd(installation);
+  if (end !== null) onNotice(describeEnd(end));
 }
 
 /** A platform that was killed, or that cut its own stop short, left its children behind; the next one would end them, but none is to be started here. */

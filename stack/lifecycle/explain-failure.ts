@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
-import { type LogLine, readLogs } from '../logs/read-logs.ts';
+import { type LogLine, readLogs, reasonIn } from '../logs/read-logs.ts';
 import { findFullDisk } from '../state/free-space.ts';
 import { lockHolder } from '../state/lock.ts';
 import { type Failure, readFailure } from '../state/platform-record.ts';
@@ -80,10 +80,8 @@ async function lastLines(installation: Installation, service: string, since: num
 }
 
 /** A line of a log, as it is told in a sentence. */
-export function describe({ level, logger, message, fields }: LogLine): string {
-  const { err, reason } = fields;
-  const why = typeof err === 'object' && err !== null && 'message' in err ? err.message : reason;
-  return [level, logger, message, typeof why === 'string' ? `(${why})` : null]
-    .filter((part) => part !== null)
-    .join(' ');
+export function describe(line: LogLine): string {
+  const { level, logger, message } = line;
+  const why = reasonIn(line);
+  return [level, logger, message, why === null ? null : `(${why})`].filter((part) => part !== null).join(' ');
 }

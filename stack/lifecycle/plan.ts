@@ -55,7 +55,7 @@ export function settingsOf({ definition, parts, version }: Plan): Settings {
   };
 }
 
-function settingsOfPart({ name, variables, secrets }: Part): Settings {
+export function settingsOfPart({ name, variables, secrets }: Part): Settings {
   const prints = secrets.map((file) => [`${name} secrets/${basename(file)}`, fingerprintOf(file)]);
   const values = Object.entries(variables).map(([variable, value]) => [`${name} ${variable}`, value]);
   return Object.fromEntries([...values, ...prints]);
@@ -84,7 +84,8 @@ function differences(before: Settings, after: Settings): readonly string[] {
   return names.filter((name) => before[name] !== after[name]);
 }
 
-function partOf(setting: string): string | null {
+/** The part that a setting belongs to, or null where it concerns all of them. */
+export function partOf(setting: string): string | null {
   const end = setting.indexOf(' ');
   return end === -1 ? null : setting.slice(0, end);
 }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
-import { SvcError } from '../../services/contracts/errors.ts';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { addressesOf } from '../addresses.ts';
+import { checkBus } from '../bus/check-bus.ts';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
@@ -18,6 +19,8 @@ import { clearStaleRecord } from './running-platform.ts';
 
 export interface Preparation {
   readonly installation: Installation;
+  /** Of the shell that typed it: programs are found through it. */
+  readonly env: EnvRecord;
   readonly running: RunningPlatform | null;
   /** Ports that `auto` shall not become. */
   readonly avoid: ReadonlySet<number>;
@@ -31,13 +34,8 @@ const skipMax = 100;
 const lettingGoMs = 1000;
 
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
-export async function preparePlan({ installation, running, avoid, onNotice }: Preparation): Promise<Plan> {
+export async function preparePlan({ installation, env, running, avoid, onNotice }: Preparation): Promise<Plan> {
   const definition = readDefinition(installation.definitionFile);
-  if (definition.topology === 'distributed') {
-    throw new SvcError('unsupported', '"topology: distributed" is not part of this version.', {
-      hint: 'Set topology: embedded in svc.yaml.',
-    });
-  }
   await checkMachine(installation, definition);
   for (const { path, outcome, detail } of ensureFolders(installation, definition.topology)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
@@ -58,6 +56,7 @@ export async function preparePlan({ installation, running, avoid, onNotice }: Pr
   });
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
+  await checkBus(plan, env.PATH);
   for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;

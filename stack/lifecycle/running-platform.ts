@@ -1,5 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Installation } from '../installation.ts';
+import { hasEnded, sendSignal } from '../state/end-process.ts';
+import { endLeftProcesses, leftProcesses } from '../state/left-processes.ts';
 import { readRecord, removeRecord } from '../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
 import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
@@ -19,48 +20,27 @@ export interface StopOptions {
 }
 
 /** Longer than the platform's own deadline, after which it ends by itself. */
-const stopTimeoutMs = 15_000;
+const stopTimeoutMs = { embedded: 15_000, distributed: 60_000 } as const;
 const killTimeoutMs = 5_000;
 
-/** Asks the platform to stop and waits until it has ended; one that doesn't answer is killed. */
+/** Asks the platform to stop and waits until it has ended; one that doesn't answer is killed. Nothing of it is left then. */
 export async function stopRunning(
   installation: Installation,
   platform: ProcessIdentity,
   { signal, onNotice }: StopOptions,
 ): Promise<void> {
+  const timeoutMs = stopTimeoutMs[readRecord(installation)?.topology ?? 'distributed'];
   sendSignal(platform, 'SIGTERM');
-  if (!(await hasEnded(platform, stopTimeoutMs, signal))) {
+  if (!(await hasEnded(platform, timeoutMs, signal))) {
     onNotice(
-      `The platform (pid ${platform.pid}) did not stop within ${stopTimeoutMs / 1000} s and was killed; its state is safe.`,
+      `The platform (pid ${platform.pid}) did not stop within ${timeoutMs / 1000} s and was killed; its state is safe.`,
     );
     sendSignal(platform, 'SIGKILL');
     await hasEnded(platform, killTimeoutMs, signal);
   }
   const left = readRecord(installation);
-  if (left !== null && left.pid === platform.pid && !isAlive(left)) removeRecord(installation);
-}
-
-/** The number may belong to another process by now, which must never be hit. */
-function sendSignal(platform: ProcessIdentity, signal: NodeJS.Signals): void {
-  if (!isAlive(platform)) return;
-  try {
-    process.kill(platform.pid, signal);
-  } catch (error) {
-    if (isAlive(platform)) throw error;
-  }
-}
-
-const lookIntervalMs = 10;
-
-async function hasEnded(
-  platform: ProcessIdentity,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  while (isAlive(platform)) {
-    if (performance.now() >= deadline) return false;
-    await pause(lookIntervalMs, undefined, signal === undefined ? {} : { signal });
-  }
-  return true;
+  if (left === null || left.pid !== platform.pid || isAlive(left)) return;
+  const ended = await endLeftProcesses(leftProcesses(left));
+  if (ended.length > 0) onNotice(`What the platform had left running was ended: ${ended.join(', ')}.`);
+  removeRecord(installation);
 }

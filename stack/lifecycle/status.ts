@@ -1,7 +1,13 @@
 import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { findRunning } from '../state/find-running.ts';
-import { type PlatformRecord, readFailure, readRecord, type ServiceRecord } from '../state/platform-record.ts';
+import {
+  type PartEnd,
+  type PlatformRecord,
+  readFailure,
+  readRecord,
+  type ServiceRecord,
+} from '../state/platform-record.ts';
 import { memoryOf } from '../state/process-identity.ts';
 import { readPlan } from './plan.ts';
 import { type Content, noContent, readContent } from './read-content.ts';
@@ -19,7 +25,7 @@ export interface Status extends Content {
   readonly version: string | null;
   readonly urls: Urls;
   readonly services: readonly ServiceStatus[];
-  /** Where it is stopped and nobody stopped it: how it ended. */
+  /** Where nobody stopped it: how it ended. Its services may go on without it, and then nothing starts them again. */
   readonly ended: UnwantedEnd | null;
 }
 
@@ -35,6 +41,9 @@ export interface ServiceStatus {
   readonly memoryBytes: number | null;
   /** Why it is not healthy. */
   readonly reason: string | null;
+  /** How often it ended without being asked since the platform was started; and the last of these ends, the youngest last. */
+  readonly restarts: number;
+  readonly ends: readonly PartEnd[];
 }
 
 export interface StatusOptions {
@@ -47,7 +56,8 @@ export async function status({ installation, signal }: StatusOptions): Promise<S
   const running = findRunning(installation);
   if (running === null) return stoppedStatus(installation);
   if (running.record === null) return unrecordedStatus(installation, running.pid);
-  return runningStatus(installation, running.record, signal);
+  const seen = await runningStatus(installation, running.record, signal);
+  return running.isAbandoned ? { ...seen, state: 'degraded', ended: await findUnwantedEnd(installation) } : seen;
 }
 
 async function stoppedStatus(installation: Installation): Promise<Status> {
@@ -72,6 +82,7 @@ async function stoppedStatus(installation: Installation): Promise<Status> {
       since: ended?.at ?? null,
       memoryBytes: null,
       reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
+      ...noEnds,
     })),
     ended,
     ...noContent,
@@ -98,6 +109,7 @@ function unrecordedStatus(installation: Installation, pid: number): Status {
       memoryBytes,
       reason:
         'Its process runs, but state/ does not say how: it has only begun, or the file was lost, which svc up repairs.',
+      ...noEnds,
     })),
     ended: null,
     ...noContent,
@@ -109,23 +121,23 @@ async function runningStatus(
   running: PlatformRecord,
   signal: AbortSignal | undefined,
 ): Promise<Status> {
-  const memoryBytes = memoryOf(running.pid);
   const [services, content] = await Promise.all([
-    Promise.all(running.services.map((service) => probe(service, signal))),
+    Promise.all(running.services.map((service) => probe(running, service, signal))),
     readContent(installation, running, signal),
   ]);
   return {
     state: services.every(({ state }) => state === 'healthy') ? 'running' : 'degraded',
-    // The record is that of one process which holds everything.
-    topology: 'embedded',
+    topology: running.topology,
     engine: 'process',
     version: running.version,
     urls: running.urls,
-    services: services.map((service) => ({ ...service, pid: running.pid, memoryBytes })),
+    services,
     ended: null,
     ...content,
   };
 }
+
+const noEnds = { restarts: 0, ends: [] } as const;
 
 const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> = {
   planned: 'yellow',
@@ -138,18 +150,33 @@ const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> = {
 };
 
 /** What the record says of a service, and what the service itself says now. */
-async function probe({ name, state: recorded, since, url, readyUrl }: ServiceRecord, signal: AbortSignal | undefined) {
-  if (recorded === 'planned' || recorded === 'stopped') {
-    return { name, state: recorded, health: healthOf[recorded], url, since, reason: null };
+async function probe(
+  { pid: platform, topology }: PlatformRecord,
+  { name, state: recorded, since, url, readyUrl, process, endCount: restarts, lastEnds: ends }: ServiceRecord,
+  signal: AbortSignal | undefined,
+): Promise<ServiceStatus> {
+  const pid = topology === 'embedded' ? platform : (process?.pid ?? null);
+  const memoryBytes = pid === null ? null : memoryOf(pid);
+  const known = { name, url, pid, memoryBytes, restarts, ends };
+  if (!mayBeReady.has(recorded)) {
+    const reason = recorded === 'restarting' || recorded === 'failed' ? describeEnds(recorded, ends) : null;
+    return { ...known, state: recorded, health: healthOf[recorded], since, reason };
   }
   const readiness = await readReadiness(readyUrl, signal);
   const state = transition(recorded, readiness.ready ? 'ready' : 'not_ready');
   return {
-    name,
+    ...known,
     state,
     health: healthOf[state],
-    url,
     since: state === recorded ? since : new Date().toISOString(),
     reason: readiness.ready ? null : readiness.missing,
   };
+}
+
+const mayBeReady: ReadonlySet<ServiceState> = new Set(['starting', 'healthy', 'unhealthy']);
+
+function describeEnds(state: 'restarting' | 'failed', ends: readonly PartEnd[]): string {
+  const last = ends.at(-1);
+  const why = last === undefined ? '' : `: it ${last.reason}`;
+  return state === 'failed' ? `Given up until the next svc up${why}.` : `Being started again${why}.`;
 }

@@ -18,9 +18,10 @@ export interface UnwantedEnd {
   readonly lastLogLine: string | null;
 }
 
-/** Null where a platform runs, where the last one was stopped, and where none ever ran. Changes nothing. */
+/** Null where a platform runs as it should, where the last one was stopped, and where none ever ran. Changes nothing. */
 export async function findUnwantedEnd(installation: Installation): Promise<UnwantedEnd | null> {
-  if (findRunning(installation) !== null) return null;
+  const running = findRunning(installation);
+  if (running !== null && !running.isAbandoned) return null;
   const record = readRecord(installation);
   const failure = readFailure(installation);
   if (failure !== null && (record === null || record.pid === failure.pid)) return failed(installation, failure);

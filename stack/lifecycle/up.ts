@@ -6,6 +6,7 @@ import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
+import { applyToRunning } from './apply-to-running.ts';
 import { LostPort } from './explain-failure.ts';
 import { changesBetween, settingsOf } from './plan.ts';
 import { preparePlan } from './prepare-plan.ts';
@@ -13,6 +14,7 @@ import { waitUntilReady } from './readiness.ts';
 import { stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
 import { type ServiceStatus, type Status, status } from './status.ts';
+import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
 
 export interface UpOptions {
@@ -90,19 +92,24 @@ async function bringUp(options: BringUp): Promise<UpResult> {
     return reached;
   };
   const running = findRunning(installation);
-  if (running !== null && foreground) throw runsAlready(running);
-  const plan = await preparePlan({ installation, running, avoid, onNotice });
+  if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
+  const plan = await preparePlan({ installation, env, running, avoid, onNotice });
   const record = running?.record ?? null;
   const changes = record === null ? [] : changesBetween(record.settings, settingsOf(plan));
   if (record !== null) {
     onProgress({ kind: 'plan', changes });
-    if (changes.length === 0 && (await becomesHealthy(installation, record, signal))) {
+    const isWhole = running?.isAbandoned === false && changes.length === 0;
+    if (isWhole && (await becomesHealthy(installation, record, signal))) {
       return { outcome: 'unchanged', changes, status: await ready() };
     }
   }
   // Before what runs is stopped: it goes on reading and calling on a full disk, on which it could not be started.
   refuseFullDisk(installation);
-  if (running !== null) {
+  if (running?.isAbandoned) await tellTakeover(installation, onNotice);
+  if (running !== null && !running.isAbandoned) {
+    if (await applyToRunning({ installation, running, plan, signal, onNotice, onState })) {
+      return { outcome: 'restarted', changes, status: await ready() };
+    }
     if (changes.length === 0) onNotice(`${whyNotKept(running)}: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
   }
@@ -119,6 +126,11 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   return { outcome: running === null ? 'started' : 'restarted', changes, status: await ready() };
 }
 
+async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {
+  const end = await findUnwantedEnd(installation);
+  if (end !== null) onNotice(`${describeEnd(end)} What it had started is taken over.`);
+}
+
 /** A platform that another command is starting, or one that stumbled, gets this long before it is started anew. */
 const patienceMs = 10_000;
 
@@ -127,6 +139,8 @@ async function becomesHealthy(
   running: PlatformRecord,
   signal: AbortSignal,
 ): Promise<boolean> {
+  // Given up, nothing becomes of it by itself.
+  if (running.services.some(({ state }) => state === 'failed')) return false;
   try {
     await waitUntilHealthy({ installation, platform: running, timeoutMs: patienceMs, signal });
     const timeoutMs = patienceMs;

@@ -79,13 +79,20 @@ export class LogFile {
 
 /** `x.log` becomes `x.log.1`, which becomes `x.log.2`, …; the last is overwritten. */
 export function rotate(path: string, filesKept: number): void {
-  for (let age = filesKept; age >= 1; age--) {
-    const younger = age === 1 ? path : `${path}.${age - 1}`;
-    try {
-      renameSync(younger, `${path}.${age}`);
-    } catch {
-      // There are not that many yet.
-    }
+  makeRoom(path, filesKept);
+  renameIfThere(path, `${path}.1`);
+}
+
+/** The older files move on, so that `x.log.1` is free. */
+export function makeRoom(path: string, filesKept: number): void {
+  for (let age = filesKept; age > 1; age--) renameIfThere(`${path}.${age - 1}`, `${path}.${age}`);
+}
+
+function renameIfThere(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch {
+    // There are not that many yet.
   }
 }
 

@@ -6,6 +6,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { isCode } from '../state/durable-file.ts';
 import { LogTail } from './log-tail.ts';
+import { parseNatsLine } from './nats-line.ts';
 
 /** One line of a service's log, as far as it could be understood. */
 export interface LogLine {
@@ -98,11 +99,13 @@ const levelNumbers: Readonly<Record<number, LogLevel>> = {
   60: 'error',
 };
 
-/** A line that is no JSON (a crash of node itself) is shown as it is. */
+/** A line that is neither ours nor nats-server's (a crash of node itself) is shown as it is. */
 export function parseLine(service: string, text: string): LogLine {
   const parsed = parseJson(text);
-  if (parsed === null)
-    return { service, time: 0, level: 'error', logger: null, message: text, request: null, text, fields: {} };
+  if (parsed === null) {
+    const { time, level, message } = parseNatsLine(text) ?? { time: 0, level: 'error', message: text };
+    return { service, time, level, logger: null, message, request: null, text, fields: {} };
+  }
   const { time, level, name, msg, request, ...fields } = parsed;
   const atTime = typeof time === 'number' ? time : Date.parse(String(time));
   return {
@@ -118,6 +121,12 @@ export function parseLine(service: string, text: string): LogLine {
     text,
     fields,
   };
+}
+
+/** What a line says of why, beside its message. */
+export function reasonIn({ fields: { err, reason } }: LogLine): string | null {
+  const why = typeof err === 'object' && err !== null && 'message' in err ? err.message : reason;
+  return typeof why === 'string' ? why : null;
 }
 
 function parseJson(text: string): Record<string, unknown> | null {

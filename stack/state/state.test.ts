@@ -64,7 +64,7 @@ describe('the lock', () => {
     const lock = acquireLock(installation, 'platform');
     rmSync(installation.stateDir, { recursive: true });
     mkdirSync(installation.stateDir);
-    expect(findRunning(installation)).toEqual({ ...ownIdentity(), record: null });
+    expect(findRunning(installation)).toEqual({ ...ownIdentity(), record: null, isAbandoned: false });
     expect(() => acquireLock(installation, 'platform')).toThrow(`A platform (process ${process.pid}) runs`);
     lock.release();
     expect(findRunning(installation)).toBeNull();

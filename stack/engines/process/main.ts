@@ -5,13 +5,14 @@ import { readDefinition } from '../../definition/check.ts';
 import { installationIn } from '../../installation.ts';
 import { planFor } from '../../lifecycle/plan.ts';
 import { parsePorts } from '../../ports/port-lease.ts';
-import { leaveFailure, runPlatform } from './run-platform.ts';
+import { leaveFailure } from './failure.ts';
+import { runPlatform } from './run-platform.ts';
 import { StartFailure } from './start-failure.ts';
 
 /** The process that holds a platform: `svc up` starts it, SIGTERM ends it. */
 
-/** After this long a stop is cut short: state is safe at any moment, so waiting longer saves nothing. */
-const stopDeadlineMs = 10_000;
+/** After this long a stop is cut short: state is safe at any moment, so waiting longer saves nothing. Processes have deadlines of their own. */
+const stopDeadlineMs = { embedded: 10_000, distributed: 50_000 } as const;
 
 const { values } = parseArgs({
   options: { dir: { type: 'string' }, ports: { type: 'string' }, 'started-by': { type: 'string' } },
@@ -21,13 +22,14 @@ if (dir === undefined || ports === undefined || starter === undefined) {
   throw new SvcError('invalid_input', 'The platform needs --dir, --ports and --started-by: svc up gives them.');
 }
 const installation = installationIn(dir);
+const definition = readDefinition(installation.definitionFile);
 const stopping = new AbortController();
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    setTimeout(() => process.exit(1), stopDeadlineMs).unref();
+    setTimeout(() => process.exit(1), stopDeadlineMs[definition.topology]).unref();
   });
 }
 
@@ -43,7 +45,7 @@ process.on('uncaughtException', (error) => {
 
 try {
   await runPlatform({
-    plan: planFor(installation, readDefinition(installation.definitionFile), parsePorts(ports)),
+    plan: planFor(installation, definition, parsePorts(ports)),
     env: process.env,
     foreground: false,
     // Whoever is killed before others could see its platform must not leave one that comes up after svc down.

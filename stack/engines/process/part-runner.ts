@@ -17,8 +17,19 @@ export interface Told {
 export interface RunningPart {
   /** Where it can be asked whether it is ready. */
   readonly readyUrl: string;
-  /** Why it ended, in words that follow its name. Never resolves for a part that cannot end without this process. */
-  readonly ended: Promise<string>;
+  /** Never resolves for a part that cannot end without this process. */
+  readonly ended: Promise<Ending>;
   /** Lets it finish what is under way, within a deadline, and leaves nothing of it. */
-  stop(): Promise<void>;
+  stop(how: StopHow): Promise<void>;
+}
+
+/** `drain`: the rest runs on, so that it may take its time. `hurry`: all of it ends. */
+export type StopHow = 'drain' | 'hurry';
+
+/** How a part came to an end. */
+export interface Ending {
+  /** In words that follow its name. */
+  readonly reason: string;
+  /** Another program has its port. */
+  readonly portTaken: boolean;
 }

@@ -2,29 +2,36 @@ import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { inStartOrder, type Part } from '../../parts.ts';
-import type { PartRunner } from './part-runner.ts';
+import type { PartRunner, StopHow } from './part-runner.ts';
+import type { Patience } from './patience.ts';
 import { registerIdentities } from './register-identities.ts';
-import { step } from './start-failure.ts';
-import { type PartWatcher, SupervisedPart } from './supervised-part.ts';
+import { StartFailure, step } from './start-failure.ts';
+import { type PartWatcher, SupervisedPart, type Surroundings } from './supervised-part.ts';
+
+/** Who is also told which parts there are. */
+export interface PlanWatcher extends PartWatcher {
+  replan(plan: Plan): void;
+}
 
 export interface PlatformOptions {
   readonly plan: Plan;
   readonly runner: PartRunner;
   readonly logs: PlatformLogs;
-  readonly watcher: PartWatcher;
+  readonly watcher: PlanWatcher;
+  readonly patience: Patience;
 }
 
 /** All parts of a platform, however they are run. */
 export class Platform {
-  readonly #runner: PartRunner;
+  readonly #surroundings: Surroundings;
   readonly #logs: PlatformLogs;
-  readonly #watcher: PartWatcher;
+  readonly #watcher: PlanWatcher;
   readonly #parts = new Map<string, SupervisedPart>();
   #plan: Plan;
 
-  constructor({ plan, runner, logs, watcher }: PlatformOptions) {
+  constructor({ plan, runner, logs, watcher, patience }: PlatformOptions) {
     this.#plan = plan;
-    this.#runner = runner;
+    this.#surroundings = { runner, watcher, patience };
     this.#logs = logs;
     this.#watcher = watcher;
   }
@@ -44,6 +51,29 @@ export class Platform {
     throw failed.reason;
   }
 
+  /** Makes it run as that plan says: parts that differ or are not well are started anew, one after the other. Throws a `StartFailure`. */
+  async apply(plan: Plan, differ: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const wanted = new Set(plan.parts.map(({ name }) => name));
+    for (const name of this.#parts.keys()) if (!wanted.has(name)) await this.#stopOne(name, 'drain');
+    this.#plan = plan;
+    this.#watcher.replan(plan);
+    for (const part of inStartOrder(plan.parts)) {
+      const present = this.#parts.get(part.name);
+      if (present !== undefined && !differ.has(part.name) && (await present.isWell(signal))) {
+        present.part = part;
+        // What svc.yaml says of identities is none of its variables.
+        if (part.service === 'backend') await this.#register(signal);
+      } else {
+        await present?.stop('drain');
+        await this.#startOne(part, signal).catch((thrown: unknown) => {
+          const isOwn = thrown instanceof StartFailure && thrown.part === part.name;
+          if (isOwn) this.#parts.get(part.name)?.keepTrying(thrown);
+          throw thrown;
+        });
+      }
+    }
+  }
+
   /** First what needs others, then those others; what shares nothing ends at the same time. */
   async stop(): Promise<void> {
     const stopped = new Map<string, Promise<void>>();
@@ -51,15 +81,15 @@ export class Platform {
     for (const { name } of parts) {
       const users = parts.filter(({ after }) => after.includes(name));
       const free = Promise.all(users.map((user) => stopped.get(user.name)));
-      const ended = free.then(() => this.#stopOne(name));
+      const ended = free.then(() => this.#stopOne(name, 'hurry'));
       stopped.set(name, ended);
     }
     await Promise.all(stopped.values());
-    await this.#runner.close();
+    await this.#surroundings.runner.close();
   }
 
   async #startOne(part: Part, signal: AbortSignal): Promise<void> {
-    const supervised = new SupervisedPart(part, this.#runner, this.#watcher);
+    const supervised = new SupervisedPart(part, this.#surroundings);
     this.#parts.set(part.name, supervised);
     await supervised.start(signal);
     if (part.service === 'backend') await this.#register(signal);
@@ -75,10 +105,10 @@ export class Platform {
   }
 
   /** One part that cannot stop must not keep the others running. */
-  async #stopOne(name: string): Promise<void> {
+  async #stopOne(name: string, how: StopHow): Promise<void> {
     await this.#parts
       .get(name)
-      ?.stop()
+      ?.stop(how)
       .catch((error: unknown) => {
         this.#logs.note('error', 'a part did not stop', { part: name, reason: String(error) });
       });

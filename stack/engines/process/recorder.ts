@@ -1,4 +1,4 @@
-import { type Plan, settingsOf } from '../../lifecycle/plan.ts';
+import { type Plan, partOf, settingsOf, settingsOfPart } from '../../lifecycle/plan.ts';
 import { type ServiceEvent, transition } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -7,37 +7,41 @@ import { writeLease } from '../../ports/port-lease.ts';
 import { portWishesOf } from '../../ports/port-wishes.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
-import type { PartWatcher } from './supervised-part.ts';
+import type { PlanWatcher } from './platform.ts';
 
 export interface Recording {
   readonly plan: Plan;
+  /** What is known of parts from a platform before, by name. */
+  readonly before: ReadonlyMap<string, Partial<ServiceRecord>>;
   readonly foreground: boolean;
   readonly logs: PlatformLogs;
-  readonly onChange: (record: PlatformRecord) => void;
+  readonly onChange: Listener;
 }
+
+export type Listener = (record: PlatformRecord) => void;
 
 /** Ends that are kept with their reasons; all of them are counted. */
 const endsKept = 5;
 
 /** Keeps state/process.json as it is: whoever starts a platform follows it, and whoever finds one learns from it what runs. */
-export class Recorder implements PartWatcher {
+export class Recorder implements PlanWatcher {
   readonly #logs: PlatformLogs;
-  readonly #onChange: (record: PlatformRecord) => void;
+  readonly #listeners = new Set<Listener>();
   #plan: Plan;
   #record: PlatformRecord;
 
-  constructor({ plan, foreground, logs, onChange }: Recording) {
+  constructor({ plan, before, foreground, logs, onChange }: Recording) {
     this.#plan = plan;
     this.#logs = logs;
-    this.#onChange = onChange;
+    this.#listeners.add(onChange);
     this.#record = {
       ...ownIdentity(),
       version: plan.version,
       topology: plan.definition.topology,
       foreground,
-      settings: { ...settingsOf(plan) },
+      settings: settingsOf(plan),
       urls: urlsOf(plan.addresses),
-      services: plan.parts.map(plannedPart),
+      services: plan.parts.map((part) => ({ ...plannedPart(part), ...before.get(part.name) })),
     };
     this.#write();
   }
@@ -46,25 +50,44 @@ export class Recorder implements PartWatcher {
     return this.#record;
   }
 
-  moved(part: string, event: ServiceEvent): void {
-    this.#change(part, (service) => {
-      const state = transition(service.state, event);
-      const process = state === 'stopped' ? null : service.process;
-      return state === service.state ? service : { ...service, state, process, since: new Date().toISOString() };
-    });
+  /** Called with each change, until what comes back is called. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** From here on these parts are told of; what each of them was started with is told by its next start. */
+  replan(plan: Plan): void {
+    const { services, settings } = this.#record;
+    const names = new Set(plan.parts.map(({ name }) => name));
+    const kept = Object.entries(settings).filter(([name]) => names.has(partOf(name) ?? '') || partOf(name) === null);
+    this.#plan = plan;
+    this.#record = {
+      ...this.#record,
+      urls: urlsOf(plan.addresses),
+      settings: Object.fromEntries(kept),
+      services: plan.parts.map((part) => services.find(({ name }) => name === part.name) ?? plannedPart(part)),
+    };
+    this.#write();
+  }
+
+  moved(part: Part, event: ServiceEvent): void {
+    this.#change(part, (service) => moveService(service, event));
+    if (event === 'start')
+      this.#record = { ...this.#record, settings: { ...this.#record.settings, ...settingsOfPart(part) } };
     // Before anybody can see that it is up: from then on its ports stay.
-    if (isHealthy(this.#record))
-      writeLease(this.#plan.installation, this.#plan.ports, portWishesOf(this.#plan.definition));
+    if (isHealthy(this.#record)) this.#keepPorts();
     if (event === 'start' || event === 'ready') this.#write();
     else this.#writeIfPossible();
   }
 
-  born(part: string, process: ProcessIdentity): void {
-    this.#change(part, (service) => ({ ...service, process }));
+  born(part: Part, process: ProcessIdentity): void {
+    const { url, readyUrl } = part;
+    this.#change(part, (service) => ({ ...service, url, readyUrl, process }));
     this.#write();
   }
 
-  broke(part: string, reason: string): void {
+  broke(part: Part, reason: string): void {
     const end = { at: new Date().toISOString(), reason };
     this.#change(part, (service) => ({
       ...service,
@@ -72,17 +95,22 @@ export class Recorder implements PartWatcher {
       endCount: service.endCount + 1,
       lastEnds: [...service.lastEnds, end].slice(-endsKept),
     }));
-    this.#logs.note('error', 'a part ended that nobody had stopped', { part, reason });
+    this.#logs.note('error', 'a part ended that nobody had stopped', { part: part.name, reason });
   }
 
-  #change(part: string, change: (service: ServiceRecord) => ServiceRecord): void {
-    const services = this.#record.services.map((service) => (service.name === part ? change(service) : service));
+  #change({ name }: Part, change: (service: ServiceRecord) => ServiceRecord): void {
+    const services = this.#record.services.map((service) => (service.name === name ? change(service) : service));
     this.#record = { ...this.#record, services };
+  }
+
+  #keepPorts(): void {
+    const { definition, installation, ports } = this.#plan;
+    writeLease(installation, ports, portWishesOf(definition));
   }
 
   #write(): void {
     writeRecord(this.#plan.installation, this.#record);
-    this.#onChange(this.#record);
+    this.#tell();
   }
 
   /** Nobody starts anything for it, and a full disk must not take down what runs. */
@@ -91,14 +119,24 @@ export class Recorder implements PartWatcher {
       this.#write();
     } catch (error) {
       this.#logs.note('error', 'the record of a stop could not be written', { reason: String(error) });
-      this.#onChange(this.#record);
+      this.#tell();
     }
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener(this.#record);
   }
 }
 
 function plannedPart({ name, url, readyUrl }: Part): ServiceRecord {
   const since = new Date().toISOString();
   return { name, state: 'planned', since, url, readyUrl, process: null, endCount: 0, lastEnds: [] };
+}
+
+function moveService(service: ServiceRecord, event: ServiceEvent): ServiceRecord {
+  const state = transition(service.state, event);
+  if (state === service.state) return service;
+  return { ...service, state, process: state === 'stopped' ? null : service.process, since: new Date().toISOString() };
 }
 
 function isHealthy({ services }: PlatformRecord): boolean {

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { nextStep, runsSeen, stableMs } from './restart-policy.ts';
+import { usualPatience } from './patience.ts';
+import { nextStep, runsSeen } from './restart-policy.ts';
 
+const policy = usualPatience.restarts;
 const runs = (count: number, livedMs = 100) => Array.from({ length: count }, () => livedMs);
 
 test('the first time it is started again at once, then after ever longer times, then given up', () => {
-  const steps = Array.from({ length: runsSeen }, (_, failed) => nextStep(runs(failed + 1)));
+  const steps = Array.from({ length: runsSeen(policy) }, (_, failed) => nextStep(runs(failed + 1), policy));
   expect(steps).toEqual([
     ...[0, 250, 500, 1000, 2000, 4000, 8000, 10_000].map((delayMs) => ({ kind: 'start', delayMs })),
     { kind: 'give_up' },
@@ -12,10 +14,11 @@ test('the first time it is started again at once, then after ever longer times, 
 });
 
 test('who lived long is started at once, however often that was', () => {
-  expect(nextStep(runs(runsSeen, stableMs))).toEqual({ kind: 'start', delayMs: 0 });
-  expect(nextStep([...runs(runsSeen - 1), stableMs])).toEqual({ kind: 'start', delayMs: 0 });
+  const long = policy.stableMs;
+  expect(nextStep(runs(runsSeen(policy), long), policy)).toEqual({ kind: 'start', delayMs: 0 });
+  expect(nextStep([...runs(policy.triesMax), long], policy)).toEqual({ kind: 'start', delayMs: 0 });
 });
 
 test('what was before a long life does not count', () => {
-  expect(nextStep([...runs(7), stableMs, 100, 100])).toEqual({ kind: 'start', delayMs: 250 });
+  expect(nextStep([...runs(7), policy.stableMs, 100, 100], policy)).toEqual({ kind: 'start', delayMs: 250 });
 });

@@ -1,22 +1,20 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import type { SvcError } from '../../../services/contracts/errors.ts';
-import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { recordFingerprint } from '../../secrets.ts';
-import { isCode } from '../../state/durable-file.ts';
 import { acquireLock } from '../../state/lock.ts';
-import {
-  type Failure,
-  type PlatformRecord,
-  removeFailure,
-  removeRecord,
-  writeFailure,
-} from '../../state/platform-record.ts';
+import { type PlatformRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
+import { bugText, leaveFailure } from './failure.ts';
+import type { PartRunner } from './part-runner.ts';
+import { runAsProcesses } from './parts-as-processes.ts';
 import { runInside } from './parts-inside.ts';
+import { type Patience, usualPatience } from './patience.ts';
 import { Platform } from './platform.ts';
+import { openControlOf } from './platform-control.ts';
+import { ownPrograms, type Programs } from './process-plan.ts';
 import { Recorder } from './recorder.ts';
 import { StartFailure, step } from './start-failure.ts';
+import { type TakenOver, takeOver } from './take-over.ts';
 
 export interface RunOptions {
   readonly plan: Plan;
@@ -30,13 +28,17 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Called with each change of what the record says. */
   readonly onChange?: (record: PlatformRecord) => void;
+  /** Where parts are processes: what is run as them. Default: what this package has. */
+  readonly programs?: Programs;
+  readonly patience?: Patience;
 }
 
 /**
  * Runs the platform until the signal, its parts inside this process or each in its own. Its record lives from the first moment to the last,
  * so that whoever comes meanwhile finds it, and its lock lets no second one in.
  */
-export async function runPlatform({ plan, env, foreground, isWanted, signal, onChange }: RunOptions): Promise<void> {
+export async function runPlatform(options: RunOptions): Promise<void> {
+  const { plan, isWanted, signal } = options;
   const { installation } = plan;
   const lock = acquireLock(installation, 'platform');
   try {
@@ -44,20 +46,12 @@ export async function runPlatform({ plan, env, foreground, isWanted, signal, onC
     removeFailure(installation);
     const logs = openPlatformLogs(installation, plan.definition);
     try {
-      const watcher = new Recorder({ plan, foreground, logs, onChange: (record) => onChange?.(record) });
-      const runner = await step('platform', 'start the bus', () => runInside(plan, env, logs));
-      const platform = new Platform({ plan, runner, logs, watcher });
-      await platform.start(signal);
-      recordFingerprint(installation);
-      logs.note('info', 'started', { version: plan.version });
-      await aborted(signal);
-      logs.note('info', 'stopping');
-      await platform.stop();
-      logs.note('info', 'stopped');
+      await runParts(options, logs);
     } catch (thrown) {
       if (signal.aborted) return;
       const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'start', thrown);
-      noteFailure(logs, failure);
+      const { part, check, error } = failure;
+      logs.note('error', 'could not start', { part, check, reason: error.message, bug: bugText(error) });
       leaveFailure(installation, failure);
       throw failure;
     } finally {
@@ -69,34 +63,31 @@ export async function runPlatform({ plan, env, foreground, isWanted, signal, onC
   }
 }
 
-function noteFailure(logs: PlatformLogs, { part, check, error }: StartFailure): void {
-  logs.note('error', 'could not start', { part, check, reason: error.message, bug: bugText(error) });
-}
-
-/** Leaves word of an end that nobody asked for, for the next command that comes. */
-export function leaveFailure(installation: Installation, failure: StartFailure): void {
+async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> {
+  const { plan, foreground, signal, onChange = () => undefined, patience = usualPatience } = options;
+  const { installation } = plan;
+  const taken = await takeOver(plan);
+  const recorder = new Recorder({ plan, before: taken, foreground, logs, onChange });
+  const runner = await openRunner(options, logs, taken);
+  const platform = new Platform({ plan, runner, logs, watcher: recorder, patience });
+  const control = await openControlOf({ plan, platform, recorder, signal });
   try {
-    writeFailure(installation, failureOf(failure));
-  } catch {
-    // A full disk, most likely. The log has it too, or will say that lines were lost.
+    await control.started(platform.start(signal));
+    recordFingerprint(installation);
+    logs.note('info', 'started', { version: plan.version });
+    await aborted(signal);
+    logs.note('info', 'stopping');
+  } finally {
+    await control.close();
   }
+  await platform.stop();
+  logs.note('info', 'stopped');
 }
 
-export function failureOf({ part, check, error }: StartFailure): Failure {
-  return {
-    pid: process.pid,
-    at: new Date().toISOString(),
-    service: part,
-    check,
-    code: error.code,
-    portTaken: isCode(error.cause, 'EADDRINUSE'),
-    message: bugText(error) ?? error.message,
-    hint: error.hint ?? null,
-  };
-}
-
-function bugText(error: SvcError): string | undefined {
-  return error.code === 'internal' && error.cause instanceof Error ? error.cause.message : undefined;
+async function openRunner(options: RunOptions, logs: PlatformLogs, taken: TakenOver): Promise<PartRunner> {
+  const { plan, env, programs = ownPrograms(env), patience = usualPatience } = options;
+  if (plan.definition.topology === 'distributed') return runAsProcesses({ plan, env, taken, programs, patience });
+  return step('platform', 'start the bus', () => runInside(plan, env, logs));
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -4,37 +4,45 @@ import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceEvent } from '../../lifecycle/transition.ts';
 import type { Part } from '../../parts.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
-import type { PartRunner, RunningPart } from './part-runner.ts';
+import type { Ending, PartRunner, RunningPart, StopHow } from './part-runner.ts';
+import type { Patience } from './patience.ts';
 import { nextStep, runsSeen } from './restart-policy.ts';
 import { StartFailure, step } from './start-failure.ts';
 
 /** Who is told what becomes of a part. */
 export interface PartWatcher {
   /** Throws where a start could not be told, which then fails; never for a stop. */
-  moved(part: string, event: ServiceEvent): void;
-  born(part: string, process: ProcessIdentity): void;
+  moved(part: Part, event: ServiceEvent): void;
+  born(part: Part, process: ProcessIdentity): void;
   /** It ended without being asked, or did not get ready; `reason` follows its name. */
-  broke(part: string, reason: string): void;
+  broke(part: Part, reason: string): void;
 }
 
-/** Longest time that a healthy part takes until it is ready, many times over. */
-const readyTimeoutMs = 30_000;
+/** What all parts of a platform have in common. */
+export interface Surroundings {
+  readonly runner: PartRunner;
+  readonly watcher: PartWatcher;
+  readonly patience: Patience;
+}
 
 /** One part: started, started again when it ends without being asked, and stopped. */
 export class SupervisedPart {
-  readonly part: Part;
+  /** As it is started next. */
+  part: Part;
   readonly #runner: PartRunner;
   readonly #watcher: PartWatcher;
+  readonly #patience: Patience;
   /** How long each of the last runs lasted, the youngest last. */
   #livedMs: number[] = [];
   #startedAt = 0;
   #running: RunningPart | null = null;
   #supervision: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
 
-  constructor(part: Part, runner: PartRunner, watcher: PartWatcher) {
+  constructor(part: Part, { runner, watcher, patience }: Surroundings) {
     this.part = part;
     this.#runner = runner;
     this.#watcher = watcher;
+    this.#patience = patience;
   }
 
   /** Resolves when it is ready, and watches over it from then on. Throws a `StartFailure`; then nothing of it runs. */
@@ -48,38 +56,38 @@ export class SupervisedPart {
     this.#supervise(`failed to ${check}: ${error.message}`);
   }
 
-  /** Whether it is ready now, or within that time. */
-  async isWell(timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  /** Whether it is ready, or will be in a moment. */
+  async isWell(signal: AbortSignal): Promise<boolean> {
     const running = this.#running;
     if (running === null) return false;
     const ended = running.ended.then(() => false);
-    const ready = waitUntilReady(running.readyUrl, { timeoutMs, signal }).then(
+    const ready = waitUntilReady(running.readyUrl, { timeoutMs: this.#patience.stumbleMs, signal }).then(
       () => true,
       () => false,
     );
     return Promise.race([ready, ended]);
   }
 
-  async stop(): Promise<void> {
+  async stop(how: StopHow): Promise<void> {
     this.#supervision?.ending.abort();
     await this.#supervision?.done;
     this.#supervision = null;
-    await this.#end();
-    this.#watcher.moved(this.part.name, 'stop');
+    await this.#end(how);
+    this.#watcher.moved(this.part, 'stop');
   }
 
   async #launch(signal: AbortSignal): Promise<void> {
-    const { name } = this.part;
-    const born = (process: ProcessIdentity) => this.#watcher.born(name, process);
-    this.#watcher.moved(name, 'start');
+    const { part } = this;
+    const born = (process: ProcessIdentity) => this.#watcher.born(part, process);
+    this.#watcher.moved(part, 'start');
     this.#startedAt = performance.now();
-    const running = await step(name, 'start', () => this.#runner.start(this.part, { born }));
+    const running = await step(part.name, 'start', () => this.#runner.start(part, { born }));
     this.#running = running;
     try {
-      await step(name, 'get ready', () => becomesReady(running, signal));
-      this.#watcher.moved(name, 'ready');
+      await step(part.name, 'get ready', () => becomesReady(running, this.#patience.readyMs, signal));
+      this.#watcher.moved(part, 'ready');
     } catch (error) {
-      await this.#end();
+      await this.#end('hurry');
       throw error;
     }
   }
@@ -90,15 +98,15 @@ export class SupervisedPart {
   }
 
   async #keepUp(begin: string | null, signal: AbortSignal): Promise<void> {
+    const { restarts } = this.#patience;
     for (let reason = begin; ; ) {
       reason ??= await this.#endingOf(signal);
       if (signal.aborted || reason === null) return;
-      const { name } = this.part;
       this.#running = null;
-      this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen);
-      const next = nextStep(this.#livedMs);
-      this.#watcher.broke(name, reason);
-      this.#watcher.moved(name, next.kind === 'give_up' ? 'given_up' : 'broke');
+      this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen(restarts));
+      const next = nextStep(this.#livedMs, restarts);
+      this.#watcher.broke(this.part, reason);
+      this.#watcher.moved(this.part, next.kind === 'give_up' ? 'given_up' : 'broke');
       if (next.kind === 'give_up') return;
       await pause(next.delayMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
@@ -115,28 +123,36 @@ export class SupervisedPart {
     const stop = () => stopped.resolve(null);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
-    const ended: Promise<string | null> = this.#running?.ended ?? stopped.promise;
-    return Promise.race([ended, stopped.promise]).finally(() => signal.removeEventListener('abort', stop));
+    const ended = this.#running?.ended.then(({ reason }) => reason) ?? stopped.promise;
+    return Promise.race<string | null>([ended, stopped.promise]).finally(() =>
+      signal.removeEventListener('abort', stop),
+    );
   }
 
-  async #end(): Promise<void> {
+  async #end(how: StopHow): Promise<void> {
     const running = this.#running;
     this.#running = null;
-    await running?.stop();
+    await running?.stop(how);
   }
 }
 
-async function becomesReady(running: RunningPart, signal: AbortSignal): Promise<void> {
+async function becomesReady(running: RunningPart, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const looking = new AbortController();
-  const ended = running.ended.then((reason) => {
-    throw new SvcError('unavailable', `it ${reason}`);
+  const ended = running.ended.then((ending) => {
+    throw endedTooSoon(ending);
   });
   try {
     const either = AbortSignal.any([signal, looking.signal]);
-    await Promise.race([waitUntilReady(running.readyUrl, { timeoutMs: readyTimeoutMs, signal: either }), ended]);
+    await Promise.race([waitUntilReady(running.readyUrl, { timeoutMs, signal: either }), ended]);
   } finally {
     looking.abort();
   }
+}
+
+function endedTooSoon({ reason, portTaken }: Ending): SvcError {
+  if (!portTaken) return new SvcError('unavailable', `it ${reason}`);
+  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
+  return new SvcError('conflict', `it ${reason}`, { cause });
 }
 
 function whyNot(thrown: unknown): string {

@@ -98,6 +98,8 @@ describe('up and down', () => {
         since: expect.stringMatching(/^\d{4}-/),
         memoryBytes: expect.any(Number),
         reason: null,
+        restarts: 0,
+        ends: [],
       })),
     );
     expect(first.states().filter((line) => line.startsWith('backend'))).toEqual(
@@ -615,11 +617,11 @@ describe('a start that fails', () => {
 
   test('what is not built yet is refused', async () => {
     await using trial = await openTrial();
-    edit(trial.installation, 'topology: embedded', 'topology: distributed');
+    edit(trial.installation, 'graph: sqlite', 'graph: dgraph');
     await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
       code: 'unsupported',
     });
-    edit(trial.installation, 'topology: distributed', 'topology: embedded');
+    edit(trial.installation, 'graph: dgraph', 'graph: sqlite');
   });
 });
 

@@ -12,7 +12,7 @@ test('where /mcp moves, whoever starts it is told what agents must be told; at t
   const prepare = async () => {
     const notices: string[] = [];
     const onNotice = (message: string) => void notices.push(message);
-    const plan = await preparePlan({ installation, running: null, avoid: new Set(), onNotice });
+    const plan = await preparePlan({ installation, env: {}, running: null, avoid: new Set(), onNotice });
     return { plan, notices: notices.filter((notice) => notice.startsWith('Agents')) };
   };
   const first = await prepare();

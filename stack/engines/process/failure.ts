@@ -1,0 +1,31 @@
+import type { SvcError } from '../../../services/contracts/errors.ts';
+import type { Installation } from '../../installation.ts';
+import { isCode } from '../../state/durable-file.ts';
+import { type Failure, writeFailure } from '../../state/platform-record.ts';
+import type { StartFailure } from './start-failure.ts';
+
+/** Leaves word of an end that nobody asked for, for the next command that comes. */
+export function leaveFailure(installation: Installation, failure: StartFailure): void {
+  try {
+    writeFailure(installation, failureOf(failure));
+  } catch {
+    // A full disk, most likely. The log has it too, or will say that lines were lost.
+  }
+}
+
+export function failureOf({ part, check, error }: StartFailure): Failure {
+  return {
+    pid: process.pid,
+    at: new Date().toISOString(),
+    service: part,
+    check,
+    code: error.code,
+    portTaken: isCode(error.cause, 'EADDRINUSE'),
+    message: bugText(error) ?? error.message,
+    hint: error.hint ?? null,
+  };
+}
+
+export function bugText(error: SvcError): string | undefined {
+  return error.code === 'internal' && error.cause instanceof Error ? error.cause.message : undefined;
+}

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { describeExit, type Exit } from './describe-exit.ts';
+import { lastWords } from './last-words.ts';
+import type { ProcessPlan } from './process-plan.ts';
+
+/** A process of its own that does nothing yet. */
+export interface HeldProcess {
+  readonly identity: ProcessIdentity;
+  readonly ended: Promise<ProcessEnd>;
+  /** Lets it begin. */
+  begin(): void;
+}
+
+/**
+ * A shell waits for a word and then becomes the program, with the same process id: until that id is written down nothing runs, and where
+ * whoever shall write it down is killed before, the shell ends by itself.
+ */
+const waitThenBecome = 'read -r _ && exec "$0" "$@" </dev/null';
+
+/** Heads a process group of its own, so that all of it can be ended, and writes to its log by itself, so that it needs nobody for that. */
+export function holdProcess({ program, args, env, cwd, log }: ProcessPlan): HeldProcess {
+  const output = openSync(log, 'a', 0o600);
+  try {
+    const from = fstatSync(output).size;
+    const child = spawn('/bin/sh', ['-c', waitThenBecome, program, ...args], {
+      cwd,
+      env,
+      detached: true,
+      stdio: ['pipe', output, output],
+    });
+    const ended = endOf(child).then((exit) => ({ ...exit, reason: describeExit(exit, lastWords(log, from)) }));
+    const { pid, stdin } = child;
+    if (pid === undefined) throw new SvcError('internal', `No process could be started for "${program}".`);
+    stdin?.on('error', () => undefined);
+    return {
+      identity: { pid, startTime: startTimeOf(pid) ?? '' },
+      ended,
+      begin: () => stdin?.end('\n'),
+    };
+  } finally {
+    closeSync(output);
+  }
+}
+
+export interface ProcessEnd extends Exit {
+  /** In words that follow its name. */
+  readonly reason: string;
+}
+
+function endOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+    child.once('error', () => resolve({ code: null, signal: null }));
+  });
+}
+
+/** A process that an earlier platform left: nobody here is told when it ends, so it is looked at. */
+export function watchProcess(identity: ProcessIdentity, log: string): Promise<ProcessEnd> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (isAlive(identity)) return;
+      clearInterval(timer);
+      const exit = { code: null, signal: null };
+      resolve({ ...exit, reason: describeExit(exit, lastWords(log, null)) });
+    }, watchIntervalMs);
+  });
+}
+
+/** So that it is back within a second too. */
+const watchIntervalMs = 100;

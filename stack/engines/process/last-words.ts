@@ -1,0 +1,50 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { type LogLine, parseLine, reasonIn } from '../../logs/read-logs.ts';
+
+/** Enough for a message with its hint; the log has the rest. */
+const readMaxBytes = 16 * 1024;
+const linesMax = 3;
+const lengthMax = 600;
+
+/**
+ * What a process complained about last, in its log after the first `from` bytes; null where it did not. With `from` null nobody knows where
+ * its own words begin, and the last lines count.
+ */
+export function lastWords(log: string, from: number | null): string | null {
+  const complaints = endOf(log, from)
+    .split('\n')
+    .filter((text) => text.trim() !== '' && !isTrace(text))
+    .map((text) => parseLine('', text))
+    .filter(({ level }) => level === 'error')
+    .slice(-linesMax)
+    .map(told);
+  return complaints.length === 0 ? null : complaints.join(' · ').slice(0, lengthMax);
+}
+
+/** Where a crash of Node happened says nothing to whoever is told of it. */
+function isTrace(text: string): boolean {
+  return /^(\s|file:\/\/|node:|\^|Node\.js v)/.test(text);
+}
+
+function told(line: LogLine): string {
+  const reason = reasonIn(line);
+  return reason === null ? line.message : `${line.message} (${reason})`;
+}
+
+function endOf(log: string, from: number | null): string {
+  try {
+    const file = openSync(log, 'r');
+    try {
+      const { size } = fstatSync(file);
+      // Its log may have been cut short meanwhile.
+      const begin = Math.max(from === null || from > size ? 0 : from, size - readMaxBytes);
+      const bytes = Buffer.alloc(size - begin);
+      const length = readSync(file, bytes, 0, bytes.length, begin);
+      return bytes.toString('utf8', 0, length);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import { boundLog, type LogBound } from '../../logs/bound-log.ts';
+import type { Part } from '../../parts.ts';
+import { isFree } from '../../ports/is-free.ts';
+import { writeWhole } from '../../state/durable-file.ts';
+import { endGroup, killGroup } from '../../state/end-process.ts';
+import { endLeftProcesses } from '../../state/left-processes.ts';
+import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
+import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
+import type { Patience } from './patience.ts';
+import { natsConfigurationFile, type Programs, processPlanOf } from './process-plan.ts';
+import type { TakenOver } from './take-over.ts';
+
+export interface ProcessesOptions {
+  readonly plan: Plan;
+  /** Of the process that starts them. */
+  readonly env: EnvRecord;
+  /** Left by a platform before, and parts of this one as they are. */
+  readonly taken: TakenOver;
+  readonly programs: Programs;
+  readonly patience: Patience;
+}
+
+/** A flood of lines overshoots a log by what is written in this time. */
+const boundIntervalMs = 200;
+
+/** Runs every part in a process of its own. */
+export function runAsProcesses({ plan, env, taken, programs, patience }: ProcessesOptions): PartRunner {
+  const { installation, definition, secrets } = plan;
+  const left = new Map(taken);
+  const logs = new Set<string>();
+  const bound = { sizeMaxBytes: definition.logs.fileSizeMaxMb * 1024 * 1024, filesKept: definition.logs.filesKept };
+  const timer = setInterval(() => {
+    for (const log of logs) boundIfPossible(log, bound);
+  }, boundIntervalMs);
+
+  async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
+    if (part.service === 'nats') {
+      writeWhole(natsConfigurationFile(installation), natsConfiguration({ ...part.variables, ...busKeysOf(secrets) }));
+    }
+    const plan = processPlanOf(part, { installation, env, programs });
+    logs.add(plan.log);
+    const held = holdProcess(plan);
+    try {
+      born(held.identity);
+    } catch (error) {
+      killGroup(held.identity);
+      throw error;
+    }
+    held.begin();
+    return running(part, held.identity, held.ended, patience);
+  }
+
+  return {
+    async start(part, told) {
+      const found = left.get(part.name)?.process ?? null;
+      // Once only: started again, it is one of ours.
+      left.delete(part.name);
+      if (found === null || !isAlive(found)) return spawnPart(part, told);
+      const log = join(installation.logsDir, `${part.name}.log`);
+      logs.add(log);
+      told.born(found);
+      return running(part, found, watchProcess(found, log), patience);
+    },
+    async close() {
+      clearInterval(timer);
+      // A start that failed before it came to them.
+      await endLeftProcesses(
+        [...left.values()].flatMap(({ name, process }) => (process === null ? [] : [{ name, process }])),
+      );
+    },
+  };
+}
+
+function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>, patience: Patience): RunningPart {
+  const ended = end.then((how) => {
+    // What it had started ends with it.
+    killGroup(identity);
+    return endingOf(part, how);
+  });
+  return {
+    readyUrl: part.readyUrl,
+    ended,
+    async stop(how) {
+      await endGroup(identity, how === 'drain' ? patience.drainMs : patience.hurryMs);
+      killGroup(identity);
+    },
+  };
+}
+
+async function endingOf({ url, readyUrl }: Part, { reason, code }: ProcessEnd): Promise<Ending> {
+  // Only what ended by itself may have done so because of its port.
+  if (code === null) return { reason, portTaken: false };
+  const addresses = new Map([url, readyUrl].map((one) => [new URL(one).host, new URL(one)]));
+  const free = await Promise.all([...addresses.values()].map(({ hostname, port }) => isFree(hostname, Number(port))));
+  return { reason, portTaken: free.includes(false) };
+}
+
+/** A full disk must not stop what runs. */
+function boundIfPossible(log: string, bound: LogBound): void {
+  try {
+    boundLog(log, bound);
+  } catch {
+    // It is tried again in a moment.
+  }
+}

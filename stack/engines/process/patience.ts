@@ -1,0 +1,26 @@
+import { drainMs } from '../../../services/contracts/drain.ts';
+import type { RestartPolicy } from './restart-policy.ts';
+
+/** How long a platform bears with its parts. */
+export interface Patience {
+  /** From the start of a part until it is ready. */
+  readonly readyMs: number;
+  /** From the word to end until it is told to hurry, which ends what is under way: where the rest runs on, and where all of it ends. */
+  readonly drainMs: number;
+  readonly hurryMs: number;
+  /** For a part that shall run on as it is and stumbles. */
+  readonly stumbleMs: number;
+  readonly restarts: RestartPolicy;
+}
+
+export const usualPatience: Patience = {
+  // What a healthy part takes, many times over.
+  readyMs: 30_000,
+  // A service keeps to its own time; only one that does not is hurried.
+  drainMs: drainMs + 2000,
+  // Nobody goes on with what is under way, so only what is nearly done is worth waiting for.
+  hurryMs: 3000,
+  stumbleMs: 5_000,
+  // The last try is half a minute after the first: nobody mends anything meanwhile, and a machine short of memory may have recovered.
+  restarts: { stableMs: 10_000, triesMax: 8, delayFirstMs: 250, delayMaxMs: 10_000 },
+};

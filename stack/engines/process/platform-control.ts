@@ -1,0 +1,100 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { type Answer, openControl } from '../../control/control-server.ts';
+import type { Reply } from '../../control/messages.ts';
+import { readDefinition } from '../../definition/check.ts';
+import { type Plan, partsThatDiffer, planFor, settingsOf } from '../../lifecycle/plan.ts';
+import { parsePorts } from '../../ports/port-lease.ts';
+import { failureOf } from './failure.ts';
+import type { Platform } from './platform.ts';
+import type { Recorder } from './recorder.ts';
+import { StartFailure, step } from './start-failure.ts';
+
+export interface Controlled {
+  readonly plan: Plan;
+  readonly platform: Platform;
+  readonly recorder: Recorder;
+  /** Stops the platform. */
+  readonly signal: AbortSignal;
+}
+
+/** How a platform is changed while it runs. */
+export interface PlatformControl {
+  /** Passes its start on; what is asked meanwhile waits for it. */
+  started(start: Promise<void>): Promise<void>;
+  /** Resolves when nobody can ask any more, and what was asked has come to an end. */
+  close(): Promise<void>;
+}
+
+/** In one process nothing can be changed but all of it; processes of their own are changed over a socket, one after the other. */
+export async function openControlOf(controlled: Controlled): Promise<PlatformControl> {
+  const { definition, installation } = controlled.plan;
+  if (definition.topology === 'embedded') return { started: (start) => start, close: async () => undefined };
+  const control = new ProcessControl(controlled);
+  const server = await openControl(installation, control.answer);
+  return {
+    started: (start) => control.after(start),
+    close: async () => {
+      await server.close();
+      await control.idle();
+    },
+  };
+}
+
+class ProcessControl {
+  readonly #controlled: Controlled;
+  /** What is under way. One thing at a time: each finds the platform as the one before has left it. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(controlled: Controlled) {
+    this.#controlled = controlled;
+  }
+
+  after(start: Promise<void>): Promise<void> {
+    this.#last = start.catch(() => undefined);
+    return start;
+  }
+
+  async idle(): Promise<void> {
+    await this.#last;
+  }
+
+  readonly answer: Answer = async (asked, reply) => {
+    const { recorder } = this.#controlled;
+    if (asked.kind === 'status') return reply({ kind: 'record', record: recorder.record });
+    const own = this.#last.then(() => this.#apply(asked.ports, reply));
+    this.#last = own;
+    reply(await own);
+  };
+
+  async #apply(ports: string, reply: (line: Reply) => void): Promise<Reply> {
+    const { recorder } = this.#controlled;
+    const told = new Map<string, string>(recorder.record.services.map(({ name, state }) => [name, state]));
+    const stopTelling = recorder.listen(({ services }) => {
+      for (const { name, state } of services) {
+        if (told.get(name) !== state) reply({ kind: 'service', name, state });
+        told.set(name, state);
+      }
+    });
+    try {
+      await step('platform', 'take up svc.yaml', () => this.#takeUp(ports));
+      return { kind: 'applied' };
+    } catch (thrown) {
+      const failure =
+        thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'take up svc.yaml', thrown);
+      return { kind: 'failed', failure: failureOf(failure) };
+    } finally {
+      stopTelling();
+    }
+  }
+
+  async #takeUp(ports: string): Promise<void> {
+    const { plan, platform, recorder, signal } = this.#controlled;
+    const { installation } = plan;
+    const next = planFor(installation, readDefinition(installation.definitionFile), parsePorts(ports));
+    const differ = partsThatDiffer(recorder.record.settings, settingsOf(next));
+    // Whoever asks has looked: it was changed in between.
+    if (differ === null)
+      throw new SvcError('conflict', 'svc.yaml was changed while it was taken up.', { hint: 'svc up' });
+    await platform.apply(next, differ, signal);
+  }
+}

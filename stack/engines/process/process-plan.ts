@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import type { ServiceName } from '../../../services/contracts/env/variables.ts';
+import { findProgram } from '../../bus/find-program.ts';
+import type { Installation } from '../../installation.ts';
+import type { Part } from '../../parts.ts';
+import { partEnvironment } from './inherited-environment.ts';
+
+/** Everything that a process is started with. */
+export interface ProcessPlan {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** What it writes to stdout and stderr is appended to this file. */
+  readonly log: string;
+}
+
+export interface Programs {
+  readonly node: string;
+  /** Null where it is not on the path: then it is not needed. */
+  readonly natsServer: string | null;
+  /** What Node runs as each service. */
+  readonly services: Readonly<Record<ServiceName, string>>;
+}
+
+/** Those of this package, and what is on the path. */
+export function ownPrograms(env: EnvRecord): Programs {
+  return { node: process.execPath, natsServer: findProgram('nats-server', env.PATH), services: entries };
+}
+
+export interface ProcessPlanOf {
+  readonly installation: Installation;
+  /** Of the process that starts it. */
+  readonly env: EnvRecord;
+  readonly programs: Programs;
+}
+
+/** Young objects get 4 MB instead of 16: measured, that is 5 MB less in a process at rest, and calls allocate little. */
+export const nodeFlags = ['--max-semi-space-size=4'];
+
+export function processPlanOf(part: Part, { installation, env, programs }: ProcessPlanOf): ProcessPlan {
+  const { dir, stateDir, logsDir } = installation;
+  const where = { cwd: dir, log: join(logsDir, `${part.name}.log`) };
+  if (part.service === 'nats') {
+    if (programs.natsServer === null) throw new Error('whoever plans to run nats-server has looked for it');
+    const args = ['-c', natsConfigurationFile(installation)];
+    // Its lines say the time without the zone.
+    return { ...where, program: programs.natsServer, args, env: { TZ: 'UTC' } };
+  }
+  return {
+    ...where,
+    program: programs.node,
+    args: [...nodeFlags, programs.services[part.service]],
+    env: { NODE_COMPILE_CACHE: join(stateDir, 'compile-cache'), ...partEnvironment(env), ...part.variables },
+  };
+}
+
+export function natsConfigurationFile({ stateDir }: Installation): string {
+  return join(stateDir, 'nats.conf');
+}
+
+const entries = {
+  backend: fileURLToPath(new URL('../../../services/backend/main.ts', import.meta.url)),
+  'remote-mcp': fileURLToPath(new URL('../../../services/remote-mcp/main.ts', import.meta.url)),
+  runtime: fileURLToPath(new URL('../../../services/runtime/main.ts', import.meta.url)),
+  frontend: fileURLToPath(new URL('../../../services/frontend/main.ts', import.meta.url)),
+};

@@ -1,0 +1,7 @@
+import { holdProcess } from '../held-process.ts';
+
+/** Holds a process that would make a file, tells its number, and waits to be killed. */
+const [log = '', file = ''] = process.argv.slice(2);
+const { identity } = holdProcess({ program: '/bin/sh', args: ['-c', `echo ran > "${file}"`], env: {}, cwd: '/', log });
+process.stdout.write(`${identity.pid}\n`);
+setInterval(() => undefined, 1000);

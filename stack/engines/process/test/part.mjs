@@ -1,0 +1,51 @@
+// A part for tests of whoever runs it: it listens where a service or nats-server would, and does what the file behaviour.json beside it says.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { basename, dirname, join } from 'node:path';
+
+const folder = dirname(process.argv[1]);
+const name = basename(process.argv[1], '.mjs');
+const behaviourFile = join(folder, 'behaviour.json');
+const behaviour = () =>
+  existsSync(behaviourFile) ? (JSON.parse(readFileSync(behaviourFile, 'utf8'))[name] ?? {}) : {};
+const { crash, deaf, child } = behaviour();
+
+if (crash !== undefined) {
+  console.error(crash);
+  process.exit(3);
+}
+if (deaf) process.on('SIGTERM', () => undefined);
+if (child) {
+  // Of the same process group, and without an ear for anything.
+  const program = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`;
+  const grandchild = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+  writeFileSync(join(folder, `${name}.child`), String(grandchild.pid));
+}
+
+const server = createServer((request, response) => {
+  if (request.url === '/ready' || request.url === '/healthz') {
+    response.statusCode = behaviour().notReady ? 503 : 200;
+    return response.end('{"missing":["patience"]}');
+  }
+  if (request.url === '/flood') {
+    const line = `${'x'.repeat(1023)}\n`.repeat(1024);
+    for (let megabytes = 0; megabytes < 60; megabytes++) process.stdout.write(line);
+    return response.end('done');
+  }
+  if (request.url === '/environment') return response.end(JSON.stringify(process.env));
+  // What a backend says to whoever registers identities.
+  response.end(JSON.stringify({ data: { remoteMcp: true, runtime: true, workspaces: { nodes: [{ id: 'w' }] } } }));
+});
+const listen = (port, host) => server.listen(Number(port), host);
+
+const at = process.argv.indexOf('-c');
+if (at === -1) listen(process.env.PORT ?? process.env.REMOTE_PORT, process.env.BIND_HOST);
+else {
+  const [, host, port] = /^http: "(.+):(\d+)"$/m.exec(readFileSync(process.argv[at + 1], 'utf8')) ?? [];
+  listen(port, host);
+}
+server.on('error', (error) => {
+  console.error(`Cannot listen: ${error.code}`);
+  process.exit(1);
+});

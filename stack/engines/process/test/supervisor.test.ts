@@ -1,0 +1,225 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { request } from '../../../http.ts';
+import { status } from '../../../lifecycle/status.ts';
+import { until } from '../../../lifecycle/test/trial.ts';
+import { isFree } from '../../../ports/is-free.ts';
+import { readFailure, readRecord } from '../../../state/platform-record.ts';
+import { startTimeOf } from '../../../state/process-identity.ts';
+import { hasty, livingPids, openProcessTrial, supervise, untilHealthy } from './trial.ts';
+
+// Each starts five to eight processes, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
+
+const names = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
+
+describe('parts as processes', () => {
+  test('each has its own, starts after those it needs, and nothing of it is left', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    await using supervisor = supervise(trial);
+    await untilHealthy(installation);
+    const record = readRecord(installation);
+    expect(record?.services.map(({ name }) => name)).toEqual(names);
+    expect(new Set(livingPids(installation)).size).toBe(5);
+    const at = (line: string) => supervisor.states.indexOf(line);
+    for (const [first, next] of [
+      ['nats healthy', 'backend starting'],
+      ['backend healthy', 'runtime starting'],
+      ['backend healthy', 'frontend starting'],
+      ['runtime healthy', 'remote-mcp starting'],
+      ['frontend healthy', 'remote-mcp starting'],
+    ] as const) {
+      expect(at(first), `${first} before ${next}`).toBeLessThan(at(next));
+      expect(at(first)).toBeGreaterThan(-1);
+    }
+    const pids = livingPids(installation);
+    const seen = await status({ installation });
+    expect(seen.topology).toBe('distributed');
+    expect(seen.services.map(({ name, state, pid }) => [name, state, pid])).toEqual(
+      names.map((name) => [name, 'healthy', supervisor.part(name).process?.pid]),
+    );
+    await supervisor.stop();
+    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+    expect(readRecord(installation)).toBeNull();
+    expect(existsSync(join(installation.stateDir, 'control.sock'))).toBe(false);
+    for (const { url } of record?.services ?? [])
+      expect(await isFree('127.0.0.1', Number(new URL(url).port))).toBe(true);
+    const stops = supervisor.states.filter((line) => line.endsWith('stopped'));
+    expect([stops[0], ...stops.slice(3)]).toEqual(['remote-mcp stopped', 'backend stopped', 'nats stopped']);
+  });
+
+  test('no secret, and nothing of the shell but what is needed, is in their environments', async () => {
+    await using trial = await openProcessTrial();
+    await using supervisor = supervise(trial);
+    await untilHealthy(trial.installation);
+    for (const name of names.slice(0, 4)) {
+      const { body } = await request({
+        method: 'GET',
+        url: supervisor.part(name).readyUrl.replace('/ready', '/environment'),
+        timeoutMs: 5000,
+      });
+      const environment: Record<string, string> = JSON.parse(body);
+      expect(environment, name).toMatchObject({ NODE_ENV: 'production', PATH: process.env.PATH });
+      expect(body, name).not.toContain('stray');
+      for (const file of readdirSync(trial.installation.secretsDir).filter((one) => /\.(key|seed|pem)$/.test(one))) {
+        const secret = readFileSync(join(trial.installation.secretsDir, file), 'utf8').trim();
+        expect(body, `${file} in ${name}`).not.toContain(secret);
+      }
+    }
+  });
+
+  test('replicas have names, ports and logs of their own', async () => {
+    await using trial = await openProcessTrial([
+      ['  remote-mcp: 1', '  remote-mcp: 3'],
+      ['  runtime: 1', '  runtime: 2'],
+    ]);
+    const { installation } = trial;
+    await using _ = supervise(trial);
+    await untilHealthy(installation);
+    const services = readRecord(installation)?.services ?? [];
+    expect(services.map(({ name }) => name)).toEqual([
+      'backend',
+      'remote-mcp',
+      'remote-mcp-2',
+      'remote-mcp-3',
+      'runtime',
+      'runtime-2',
+      'frontend',
+      'nats',
+    ]);
+    expect(new Set(services.map(({ url }) => url)).size).toBe(8);
+    expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-3.log', 'runtime-2.log']));
+  });
+});
+
+describe('a part that ends without being asked', () => {
+  test.each(names)('%s, killed, is started again at once, alone, and told of', async (name) => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    await using supervisor = supervise(trial);
+    await untilHealthy(installation);
+    const before = new Map(names.map((one) => [one, supervisor.part(one).process?.pid]));
+    process.kill(before.get(name) ?? 0, 'SIGKILL');
+    await until(() => supervisor.part(name).endCount === 1);
+    await untilHealthy(installation);
+    const changed = names.filter((one) => supervisor.part(one).process?.pid !== before.get(one));
+    expect(changed).toEqual([name]);
+    const seen = (await status({ installation })).services.find((one) => one.name === name);
+    expect(seen).toMatchObject({
+      state: 'healthy',
+      restarts: 1,
+      ends: [{ at: expect.stringMatching(/^\d{4}-/), reason: expect.stringMatching(/^was killed \(SIGKILL\)/) }],
+    });
+  });
+
+  test('takes what it had started along', async () => {
+    await using trial = await openProcessTrial();
+    trial.behave({ runtime: { child: true } });
+    await using supervisor = supervise(trial);
+    await untilHealthy(trial.installation);
+    const child = trial.childOf('runtime');
+    expect(startTimeOf(child)).not.toBeNull();
+    process.kill(supervisor.part('runtime').process?.pid ?? 0, 'SIGKILL');
+    await until(() => startTimeOf(child) === null);
+    await untilHealthy(trial.installation);
+  });
+
+  test('again and again is given up, with its last words, and the others run on', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    await using supervisor = supervise(trial, hasty);
+    await untilHealthy(installation);
+    trial.behave({ frontend: { crash: 'the page is gone' } });
+    process.kill(supervisor.part('frontend').process?.pid ?? 0, 'SIGKILL');
+    await until(() => supervisor.part('frontend').state === 'failed');
+    expect(supervisor.part('frontend').endCount).toBe(4);
+    const seen = await status({ installation });
+    expect(seen.state).toBe('degraded');
+    expect(seen.services.filter(({ state }) => state === 'healthy')).toHaveLength(4);
+    expect(seen.services.find(({ name }) => name === 'frontend')).toMatchObject({
+      state: 'failed',
+      health: 'red',
+      pid: null,
+      restarts: 4,
+      reason: expect.stringMatching(
+        /^Given up until the next svc up: it failed to get ready: it ended with exit code 3: the page is gone\.$/,
+      ),
+    });
+  });
+
+  test('and does not get ready any more is killed and counted', async () => {
+    await using trial = await openProcessTrial();
+    await using supervisor = supervise(trial, { ...hasty, readyMs: 300 });
+    await until(() => supervisor.states.includes('remote-mcp healthy'));
+    trial.behave({ frontend: { notReady: true } });
+    process.kill(supervisor.part('frontend').process?.pid ?? 0, 'SIGKILL');
+    await until(() => supervisor.part('frontend').state === 'failed');
+    expect(supervisor.part('frontend').lastEnds.at(-1)?.reason).toMatch(/^failed to get ready: .*patience/);
+    expect(livingPids(trial.installation)).toHaveLength(4);
+  });
+});
+
+describe('a start that fails', () => {
+  test('names the part and what it said, and leaves nothing', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    trial.behave({ runtime: { crash: 'no room to run' } });
+    await using supervisor = supervise(trial);
+    await expect(supervisor.run).rejects.toThrow('runtime: get ready: it ended with exit code 3: no room to run');
+    expect(readFailure(installation)).toMatchObject({ service: 'runtime', check: 'get ready', portTaken: false });
+    expect(readRecord(installation)).toBeNull();
+    expect(supervisor.states.filter((line) => line.endsWith('stopped')).sort()).toEqual([
+      'backend stopped',
+      'frontend stopped',
+      'nats stopped',
+      'runtime stopped',
+    ]);
+  });
+});
+
+describe('a stop', () => {
+  test('ends who does not listen, and what a part had started', async () => {
+    await using trial = await openProcessTrial();
+    trial.behave({ backend: { deaf: true }, runtime: { child: true } });
+    await using supervisor = supervise(trial, hasty);
+    await untilHealthy(trial.installation);
+    const pids = [...livingPids(trial.installation), trial.childOf('runtime')];
+    expect(pids).toHaveLength(6);
+    await supervisor.stop();
+    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+  });
+
+  test('in the middle of a start ends what was started', async () => {
+    await using trial = await openProcessTrial();
+    trial.behave({ runtime: { notReady: true } });
+    await using supervisor = supervise(trial, hasty);
+    await until(() => supervisor.states.includes('frontend healthy'));
+    const pids = livingPids(trial.installation);
+    await supervisor.stop();
+    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+  });
+});
+
+test('a flood of output neither stops a part nor outgrows its log', async () => {
+  await using trial = await openProcessTrial([
+    ['  fileSizeMaxMb: 10\n  filesKept: 2', '  fileSizeMaxMb: 1\n  filesKept: 2'],
+  ]);
+  await using supervisor = supervise(trial);
+  await untilHealthy(trial.installation);
+  const before = process.memoryUsage().rss;
+  const { url } = supervisor.part('backend');
+  const { body } = await request({ method: 'GET', url: `${url}/flood`, timeoutMs: 30_000 });
+  expect(body).toBe('done');
+  const log = join(trial.installation.logsDir, 'backend.log');
+  await until(() => statSync(log).size <= 1024 * 1024);
+  // Of what came between two looks, twice the size is kept and what was written while it was copied.
+  for (const old of [`${log}.1`, `${log}.2`].filter(existsSync))
+    expect(statSync(old).size).toBeLessThan(8 * 1024 * 1024);
+  expect(readdirSync(trial.installation.logsDir).filter((name) => name.startsWith('backend.log')).length).toBeLessThan(
+    4,
+  );
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  expect(supervisor.part('backend').endCount).toBe(0);
+});

@@ -1,0 +1,15 @@
+import { installationIn } from '../../../installation.ts';
+import { readPlan } from '../../../lifecycle/plan.ts';
+import { runPlatform } from '../run-platform.ts';
+import { programsIn } from './programs.ts';
+
+/** Supervises the trial in that folder until it is killed. */
+const [dir = '', installation = ''] = process.argv.slice(2);
+await runPlatform({
+  plan: readPlan(installationIn(installation)),
+  env: process.env,
+  foreground: false,
+  isWanted: () => true,
+  signal: new AbortController().signal,
+  programs: programsIn(dir),
+});

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test, vi } from 'vitest';
+import { down } from '../../../lifecycle/down.ts';
+import { status } from '../../../lifecycle/status.ts';
+import { listen, until } from '../../../lifecycle/test/trial.ts';
+import { findRunning } from '../../../state/find-running.ts';
+import { readRecord } from '../../../state/platform-record.ts';
+import { startTimeOf } from '../../../state/process-identity.ts';
+import { spawnSupervisor } from './spawn-supervisor.ts';
+import { livingPids, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Supervised by a process that is then killed. */
+async function abandon(trial: ProcessTrial): Promise<readonly number[]> {
+  const supervisor = spawnSupervisor(trial);
+  await untilHealthy(trial.installation);
+  const pids = livingPids(trial.installation);
+  supervisor.kill('SIGKILL');
+  await until(() => findRunning(trial.installation)?.isAbandoned === true);
+  return pids;
+}
+
+describe('after a kill -9 of the supervisor', () => {
+  test('all parts serve on, and status tells', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const pids = await abandon(trial);
+    expect(pids).toHaveLength(5);
+    const seen = await status({ installation });
+    expect(seen).toMatchObject({ state: 'degraded', ended: { by: 'outside' } });
+    expect(seen.services.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'healthy'));
+  });
+
+  test('svc down ends them', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const pids = await abandon(trial);
+    const told = listen();
+    expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'stopped' });
+    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+    expect(told.notices().join('\n')).toMatch(
+      /was ended from outside.*\n.*backend, remote-mcp, runtime, frontend, nats/,
+    );
+    expect(readRecord(installation)).toBeNull();
+  });
+
+  test('the next one takes them over as they are, and starts them again when they end', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const pids = await abandon(trial);
+    await using _ = supervise(trial);
+    await until(() => readRecord(installation)?.pid === process.pid);
+    await untilHealthy(installation);
+    expect(livingPids(installation)).toEqual(pids);
+    process.kill(partOf(installation, 'runtime').process?.pid ?? 0, 'SIGKILL');
+    await until(() => partOf(installation, 'runtime').endCount === 1);
+    await untilHealthy(installation);
+    expect(partOf(installation, 'runtime').lastEnds[0]?.reason).toBe('ended, and nobody saw how');
+    expect(livingPids(installation).filter((pid) => !pids.includes(pid))).toHaveLength(1);
+  });
+
+  test('what differs by then is ended and started anew, and what is wanted no more is ended', async () => {
+    await using trial = await openProcessTrial([['  remote-mcp: 1', '  remote-mcp: 2']]);
+    const { installation } = trial;
+    await abandon(trial);
+    const second = partOf(installation, 'remote-mcp-2').process?.pid ?? 0;
+    const before = readRecord(installation)?.services ?? [];
+    trial.edit('  remote-mcp: 2', '  remote-mcp: 1');
+    trial.edit('fileSizeMaxMb: 10\n\nmail', 'fileSizeMaxMb: 11\n\nmail');
+    await using _ = supervise(trial);
+    await until(() => readRecord(installation)?.pid === process.pid);
+    await untilHealthy(installation);
+    expect(startTimeOf(second)).toBeNull();
+    const changed = before.filter(({ name, process }) => {
+      const now = readRecord(installation)?.services.find((service) => service.name === name)?.process;
+      return now?.pid !== process?.pid;
+    });
+    expect(changed.map(({ name }) => name)).toEqual(['remote-mcp-2', 'runtime']);
+  });
+
+  test('a start that fails leaves none of them', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const pids = await abandon(trial);
+    process.kill(partOf(installation, 'backend').process?.pid ?? 0, 'SIGKILL');
+    trial.behave({ backend: { crash: 'not any more' } });
+    await using supervisor = supervise(trial);
+    await expect(supervisor.run).rejects.toThrow('not any more');
+    expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+    expect(readRecord(installation)).toBeNull();
+  });
+});
+
+test('a process whose number was not written down yet ends with whoever was to do so, and has done nothing', async () => {
+  await using trial = await openProcessTrial();
+  const file = join(trial.dir, 'ran');
+  const program = fileURLToPath(new URL('./hold.ts', import.meta.url));
+  const holder = spawn(process.execPath, [program, join(trial.dir, 'hold.log'), file], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [line] = await once(createInterface({ input: holder.stdout }), 'line');
+  expect(startTimeOf(Number(line))).not.toBeNull();
+  holder.kill('SIGKILL');
+  await until(() => startTimeOf(Number(line)) === null);
+  expect(existsSync(file)).toBe(false);
+});

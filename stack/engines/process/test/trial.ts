@@ -1,0 +1,120 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInstallation } from '../../../create-installation.ts';
+import type { Installation } from '../../../installation.ts';
+import { down } from '../../../lifecycle/down.ts';
+import { readPlan } from '../../../lifecycle/plan.ts';
+import { freePorts, until } from '../../../lifecycle/test/trial.ts';
+import { type PlatformRecord, readRecord, type ServiceRecord } from '../../../state/platform-record.ts';
+import { isAlive } from '../../../state/process-identity.ts';
+import { type Patience, usualPatience } from '../patience.ts';
+import { runPlatform } from '../run-platform.ts';
+import { makePrograms, programsIn } from './programs.ts';
+
+/** What the parts of a trial do, by the name of their service; what is left out does as it should. */
+export type Behaviours = Readonly<
+  Partial<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend' | 'nats-server', Behaviour>>
+>;
+
+export interface Behaviour {
+  /** Says so and ends, at once. */
+  readonly crash?: string;
+  readonly notReady?: true;
+  /** To SIGTERM. */
+  readonly deaf?: true;
+  /** Starts a process that never ends by itself. */
+  readonly child?: true;
+}
+
+/** As usual, but for tests that wait until a patience has come to its end. */
+export const hasty: Patience = {
+  ...usualPatience,
+  hurryMs: 200,
+  drainMs: 200,
+  restarts: { stableMs: 60_000, triesMax: 3, delayFirstMs: 1, delayMaxMs: 1 },
+};
+
+/** An installation whose parts are processes of a small program, which listens where the real ones would. */
+export async function openProcessTrial(yaml: readonly (readonly [from: string, to: string])[] = []) {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-processes-')));
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, http = 0] = await freePorts(6);
+  const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
+  const { installation } = await createInstallation({ dir: join(dir, 'svc'), ports, topology: 'distributed' });
+  const edit = (from: string, to: string) => {
+    const before = readFileSync(installation.definitionFile, 'utf8');
+    if (!before.includes(from)) throw new Error(`there is no ${from} in svc.yaml`);
+    writeFileSync(installation.definitionFile, before.replace(from, to));
+  };
+  edit('  port: auto', `  port: ${nats}`);
+  edit('  httpPort: auto', `  httpPort: ${http}`);
+  for (const [from, to] of yaml) edit(from, to);
+  makePrograms(dir);
+  return {
+    dir,
+    installation,
+    edit,
+    programs: programsIn(dir),
+    behave: (behaviours: Behaviours) => writeFileSync(join(dir, 'behaviour.json'), JSON.stringify(behaviours)),
+    /** Written by a part with a child. */
+    childOf: (service: string) => Number(readFileSync(join(dir, `${service}.child`), 'utf8')),
+    async [Symbol.asyncDispose]() {
+      await down({ installation });
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type ProcessTrial = Awaited<ReturnType<typeof openProcessTrial>>;
+
+/** Supervises the trial in the process of the test, until it is stopped. */
+export function supervise({ installation, programs }: ProcessTrial, patience: Patience = usualPatience) {
+  const stopping = new AbortController();
+  const states: string[] = [];
+  const told = new Map<string, string>();
+  const onChange = ({ services }: PlatformRecord) => {
+    for (const { name, state } of services) {
+      if (told.get(name) !== state) states.push(`${name} ${state}`);
+      told.set(name, state);
+    }
+  };
+  const run = runPlatform({
+    plan: readPlan(installation),
+    env: { PATH: process.env.PATH, STRAY_SECRET: 'stray' },
+    foreground: false,
+    isWanted: () => true,
+    signal: stopping.signal,
+    onChange,
+    programs,
+    patience,
+  });
+  run.catch(() => undefined);
+  return {
+    run,
+    states,
+    part: (name: string) => partOf(installation, name),
+    async stop() {
+      stopping.abort();
+      await run;
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await run.catch(() => undefined);
+    },
+  };
+}
+
+export function partOf(installation: Installation, name: string): ServiceRecord {
+  const found = readRecord(installation)?.services.find((service) => service.name === name);
+  if (found === undefined) throw new Error(`the record says nothing about ${name}`);
+  return found;
+}
+
+export async function untilHealthy(installation: Installation): Promise<void> {
+  await until(() => readRecord(installation)?.services.every(({ state }) => state === 'healthy') ?? false);
+}
+
+export function livingPids(installation: Installation): readonly number[] {
+  const services = readRecord(installation)?.services ?? [];
+  return services.flatMap(({ process }) => (process !== null && isAlive(process) ? [process.pid] : []));
+}

@@ -1,0 +1,49 @@
+import { SvcError } from '../../services/contracts/errors.ts';
+import { askSupervisor } from '../control/control-client.ts';
+import type { Reply } from '../control/messages.ts';
+import type { Installation } from '../installation.ts';
+import { formatPorts } from '../ports/port-lease.ts';
+import type { RunningPlatform } from '../state/find-running.ts';
+import { explain } from './explain-failure.ts';
+import { type Plan, partsThatDiffer, settingsOf } from './plan.ts';
+import type { ServiceState } from './transition.ts';
+
+export interface Application {
+  readonly installation: Installation;
+  readonly running: RunningPlatform;
+  readonly plan: Plan;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+  readonly onState: (name: string, state: ServiceState) => void;
+}
+
+/** A part that starts or stops is heard of within its own deadlines. */
+const silenceMaxMs = 60_000;
+
+/**
+ * Lets the supervisor of what runs make the difference, part by part. False where it can't: where all parts live in one process, where
+ * something differs that concerns all of them, and where it does not answer.
+ */
+export async function applyToRunning(application: Application): Promise<boolean> {
+  const { running, plan } = application;
+  if (running.record?.topology !== 'distributed') return false;
+  if (partsThatDiffer(running.record.settings, settingsOf(plan)) === null) return false;
+  const since = Date.now();
+  const reply = await ask(application);
+  if (reply?.kind === 'failed') throw await explain(application.installation, reply.failure, since);
+  return reply?.kind === 'applied';
+}
+
+async function ask({ installation, plan, signal, onNotice, onState }: Application): Promise<Reply | null> {
+  const onProgress = (line: Reply) => {
+    if (line.kind === 'service') onState(line.name, line.state);
+  };
+  try {
+    const asked = { kind: 'apply', ports: formatPorts(plan.ports) } as const;
+    return await askSupervisor(installation, asked, { silenceMaxMs, signal, onProgress });
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
+    onNotice(`${error.message} All of it is started anew.`);
+    return null;
+  }
+}

@@ -1,0 +1,42 @@
+import { closeSync, fstatSync, openSync, readSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { makeRoom } from './log-file.ts';
+
+export interface LogBound {
+  readonly sizeMaxBytes: number;
+  /** Older files that are kept, as `path.1` (the youngest), `path.2`, … */
+  readonly filesKept: number;
+}
+
+/**
+ * Cuts a log that another process appends to and that can therefore not be renamed under it: what is there is copied to `path.1`, and the
+ * file begins anew. A line that comes between the end of the copy and the cut is lost; of a flood only the end is kept.
+ */
+export function boundLog(path: string, { sizeMaxBytes, filesKept }: LogBound): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= sizeMaxBytes) return;
+  makeRoom(path, filesKept);
+  copyEnd(path, Math.max(0, size - floodFactor * sizeMaxBytes));
+  truncateSync(path, 0);
+}
+
+const floodFactor = 2;
+const chunkBytes = 1024 * 1024;
+
+function copyEnd(path: string, from: number): void {
+  const source = openSync(path, 'r');
+  const copy = openSync(`${path}.1`, 'w', 0o600);
+  try {
+    const chunk = Buffer.alloc(chunkBytes);
+    // No further than where it ended when the copy began, or a flood would never be through.
+    const end = fstatSync(source).size;
+    for (let at = from; at < end; ) {
+      const length = readSync(source, chunk, 0, Math.min(chunk.length, end - at), at);
+      if (length === 0) break;
+      writeSync(copy, chunk, 0, length);
+      at += length;
+    }
+  } finally {
+    closeSync(copy);
+    closeSync(source);
+  }
+}
