@@ -23,6 +23,8 @@ export interface Platform {
   readonly backendUrl: string;
   readonly runtime: TestRuntime;
   readonly logged: readonly string[];
+  /** Lets in a runtime "cloud" or "lonely". */
+  readonly runtimeKey: string;
   /** A GraphQL question by an operator. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   must(query: string, variables?: Variables): Promise<any>;
@@ -120,6 +122,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 
   const platform = (): Platform => ({
     ...{ hub, remoteMcp, runtime, logged, must },
+    runtimeKey: systemKeys.runtime.reveal(),
     url: remoteMcp.url ?? '',
     mcpUrl: `${remoteMcp.url}/mcp`,
     backendUrl: backendUrl(),

@@ -24,6 +24,11 @@ export class TestWorkspace {
     return new TestWorkspace(platform, createWorkspace.id);
   }
 
+  /** One that runs on the runtime of that name as it is started here. */
+  runningOn(runtime: string, name: string, launch: object): Promise<McpServerId> {
+    return this.#create('createMcpServer', 'McpServerInput', { name, launch, runtime });
+  }
+
   /** An MCP server that a runtime of the test reports Connected, with its tools. Without a name it is bound to none. */
   async mcpServer(
     name: string,
