@@ -4,6 +4,14 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { createInstallation } from '../../stack/create-installation.ts';
 import { readDefinition } from '../../stack/definition/check.ts';
+import {
+  type Engine,
+  engines,
+  type Graph,
+  graphs,
+  type Topology,
+  topologies,
+} from '../../stack/definition/definition.ts';
 import { findInstallation, folderForNew } from '../../stack/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { nextCommand } from '../next-command.ts';
@@ -18,6 +26,10 @@ export default class Init extends SvcCommand {
       description: 'Make one elsewhere, for another owner',
       command: '<%= config.bin %> init /srv/tools --owner-email ops@example.com --yes',
     },
+    {
+      description: 'Make one of several processes',
+      command: '<%= config.bin %> init --topology distributed --graph sqlite --engine process',
+    },
   ];
   static override args = {
     dir: Args.string({ description: 'Folder of the installation; default ./svc', name: 'DIR' }),
@@ -26,43 +38,54 @@ export default class Init extends SvcCommand {
     yes: Flags.boolean({ char: 'y', summary: 'Take the default where nothing is said.' }),
     'owner-email': Flags.string({ summary: 'E-mail address of the owner of the first workspace.', helpValue: 'EMAIL' }),
     topology: Flags.string({
-      summary: 'How services run; this version knows embedded, which is one process.',
-      helpValue: 'embedded',
-      default: 'embedded',
+      summary: 'embedded: one process holds everything. distributed: a process for each service, which meet on NATS.',
+      helpValue: topologies.join('|'),
     }),
+    graph: Flags.string({ summary: 'Where data is kept; this version knows sqlite, a file.', helpValue: 'sqlite' }),
     engine: Flags.string({
       summary: 'What runs them; this version knows process, on this machine.',
       helpValue: 'process',
-      default: 'process',
     }),
   };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Init);
     const terminal = this.terminal(flags);
-    refuseUnbuilt(flags.topology, flags.engine);
+    const chosen = {
+      topology: choice('--topology', flags.topology, topologies),
+      graph: choice('--graph', flags.graph, graphs),
+      engine: choice('--engine', flags.engine, engines),
+    };
+    refuseUnbuilt(chosen);
     const dir =
       args.dir === undefined
         ? folderForNew({ dir: flags.dir, env: environment, cwd: process.cwd() })
         : resolve(args.dir);
     const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
-    let ownerEmail = flags['owner-email'];
-    if (!exists && ownerEmail === undefined && !flags.yes && terminal.interactive) {
-      const { input } = await import('@inquirer/prompts');
-      ownerEmail = await input(
-        { message: 'E-mail address of the owner', default: 'owner@localhost' },
-        { output: process.stderr },
-      );
-    }
-    const created = await createInstallation({ dir, ...(ownerEmail === undefined ? {} : { ownerEmail }) });
+    const asks = !exists && !flags.yes && terminal.interactive;
+    const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);
+    const topology = chosen.topology ?? (asks ? await askTopology() : undefined);
+    const created = await createInstallation({
+      dir,
+      ...(ownerEmail === undefined ? {} : { ownerEmail }),
+      ...given({ ...chosen, topology }),
+    });
     for (const step of created.steps) {
       if (step.outcome === 'repaired')
         terminal.talk(`${terminal.paint('yellow', 'repaired')} ${step.path}${step.detail ? `: ${step.detail}` : ''}`);
     }
-    const { owner } = readDefinition(created.installation.definitionFile);
+    const definition = readDefinition(created.installation.definitionFile);
+    const { owner } = definition;
     if (ownerEmail !== undefined && ownerEmail !== owner.email) {
       terminal.talk(
         `${terminal.paint('yellow', '!')} The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
+      );
+    }
+    for (const field of ['topology', 'graph', 'engine'] as const) {
+      const present = definition[field];
+      if ((chosen[field] ?? present) === present) continue;
+      terminal.talk(
+        `${terminal.paint('yellow', '!')} ${field} stays ${present}, as svc.yaml says: what exists is never changed. It can be changed there.`,
       );
     }
     const made = created.steps.filter((step) => step.outcome === 'created');
@@ -76,18 +99,49 @@ export default class Init extends SvcCommand {
   }
 }
 
-function refuseUnbuilt(topology: string, engine: string): void {
-  if (!['embedded', 'distributed'].includes(topology)) {
-    throw new SvcError('invalid_input', `--topology must be embedded or distributed, not "${topology}".`);
-  }
-  if (!['process', 'docker'].includes(engine)) {
-    throw new SvcError('invalid_input', `--engine must be process or docker, not "${engine}".`);
-  }
-  const wanted =
-    topology === 'distributed' ? 'The distributed topology' : engine === 'docker' ? 'The docker engine' : null;
-  if (wanted !== null) {
-    throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
-      hint: 'The embedded topology runs everything in one process: svc init --topology embedded --engine process',
-    });
-  }
+type Chosen = {
+  readonly topology?: Topology | undefined;
+  readonly graph?: Graph | undefined;
+  readonly engine?: Engine | undefined;
+};
+
+async function askOwner(): Promise<string> {
+  const { input } = await import('@inquirer/prompts');
+  return input({ message: 'E-mail address of the owner', default: 'owner@localhost' }, { output: process.stderr });
+}
+
+async function askTopology(): Promise<Topology> {
+  const { select } = await import('@inquirer/prompts');
+  const choices = [
+    { value: 'embedded', name: 'embedded: one process holds everything' },
+    { value: 'distributed', name: 'distributed: a process for each service, which meet on NATS' },
+  ] as const;
+  return select<Topology>({ message: 'How it runs', choices, default: 'embedded' }, { output: process.stderr });
+}
+
+function choice<Choice extends string>(
+  flag: string,
+  typed: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const chosen = choices.find((one) => one === typed);
+  if (typed === undefined || chosen !== undefined) return chosen;
+  throw new SvcError('invalid_input', `${flag} must be ${choices.join(' or ')}, not "${typed}".`);
+}
+
+function given(chosen: Chosen): { topology?: Topology; graph?: Graph; engine?: Engine } {
+  const { topology, graph, engine } = chosen;
+  return {
+    ...(topology === undefined ? {} : { topology }),
+    ...(graph === undefined ? {} : { graph }),
+    ...(engine === undefined ? {} : { engine }),
+  };
+}
+
+function refuseUnbuilt({ graph, engine }: Chosen): void {
+  const wanted = graph === 'dgraph' ? 'The graph dgraph' : engine === 'docker' ? 'The docker engine' : null;
+  if (wanted === null) return;
+  throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
+    hint: 'Such as: svc init --graph sqlite --engine process',
+  });
 }

@@ -7,7 +7,7 @@ const plain = { paint: (_colour: string, text: string) => text, columns: null, a
 function statusWith(pids: readonly number[]): Status {
   const services = pids.map((pid, index) => ({
     ...{ name: `service-${index}`, state: 'healthy', health: 'green', url: `http://127.0.0.1:${index}`, pid },
-    ...{ since: null, memoryBytes: 100 * 1024 * 1024, reason: null },
+    ...{ since: null, memoryBytes: 100 * 1024 * 1024, reason: null, restarts: 0, ends: [] },
   }));
   return {
     state: 'running',
@@ -36,6 +36,32 @@ test('services in processes of their own have their own memory', () => {
   expect(text).toContain('(embedded, process).');
   expect(text).toContain('MEMORY');
   expect(text.match(/100 MB/g)).toHaveLength(2);
+});
+
+test('a service that ended without being asked is told with how often, when and why', () => {
+  const seen = statusWith([7, 8]);
+  const ends = [{ at: new Date(Date.now() - 120_000).toISOString(), reason: 'was killed (SIGKILL)' }];
+  const [first, second] = seen.services;
+  const well = { ...seen, services: [first, { ...second, restarts: 3, ends }] };
+  const text = describeStatus(well as never, plain as never);
+  expect(text).toContain(
+    'service-1: ended 3 times without being asked, the last time 2 min ago: it was killed (SIGKILL).',
+  );
+  expect(text).toMatch(/RESTARTS\n.+–\n.+3$/m);
+  expect(described([7, 8])).not.toContain('RESTARTS');
+  const reason = 'Given up until the next svc up: it was killed (SIGKILL).';
+  const failed = { ...seen, services: [first, { ...second, state: 'failed', reason, restarts: 9, ends }] };
+  const told = describeStatus(failed as never, plain as never);
+  expect(told).toContain(
+    `service-1: ${reason}\nservice-1: ended 9 times without being asked, the last time 2 min ago.`,
+  );
+});
+
+test('services that go on without their platform are told as such', () => {
+  const left = { ...statusWith([7, 8]), state: 'degraded', ended: { ...end, by: 'outside', reason: null } };
+  const text = describeStatus(left as never, plain as never);
+  expect(text).toContain('Its services run on, but nothing starts them again: svc up takes them over.');
+  expect(text).toContain('mcp   http://localhost:3/mcp');
 });
 
 const end = { pid: 7, at: '2026-11-21T15:04:05Z', lastLogLine: 'backend info backend listening' };

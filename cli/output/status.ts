@@ -1,10 +1,10 @@
-import type { Status } from '../../stack/lifecycle/status.ts';
+import type { ServiceStatus, Status } from '../../stack/lifecycle/status.ts';
 import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
 import { reasonsOf } from './reason.ts';
 import { details, spare, table } from './table.ts';
 import type { Colour, Terminal } from './terminal.ts';
 import { wrapped } from './width.ts';
-import { megabytes, span } from './words.ts';
+import { ago, megabytes, span } from './words.ts';
 
 const colours: Readonly<Record<string, Colour>> = {
   green: 'green',
@@ -15,6 +15,8 @@ const colours: Readonly<Record<string, Colour>> = {
   Connected: 'green',
   Error: 'red',
   unhealthy: 'red',
+  restarting: 'yellow',
+  failed: 'red',
   degraded: 'yellow',
   stopped: 'grey',
   Disconnected: 'grey',
@@ -27,12 +29,18 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const state = (word: string, by: string = word) => terminal.paint(colours[by] ?? 'grey', word);
   const health = (word: string) => state(healthWords[word] ?? word, word);
   const shared = sharedProcess(status);
+  const restarted = status.services.some(({ restarts }) => restarts > 0);
   const { columns } = terminal;
   const isStopped = status.state === 'stopped';
   const start = isStopped && status.ended === null ? ' Start it: svc up' : '';
   const what = `The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.${start}`;
   const parts = [wrapped(what, terminal)];
-  if (status.ended !== null) parts.push(wrapped(`${describeEnd(status.ended)} svc up starts it again.`, terminal));
+  if (status.ended !== null) {
+    const next = isStopped
+      ? 'svc up starts it again.'
+      : 'Its services run on, but nothing starts them again: svc up takes them over.';
+    parts.push(wrapped(`${describeEnd(status.ended)} ${next}`, terminal));
+  }
   if (!isStopped) parts.push(describeAddresses(status));
   const services = status.services.map((service) => [
     service.name,
@@ -40,11 +48,13 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     health(service.health),
     service.url ?? '–',
     service.since === null ? '–' : span(Date.now() - Date.parse(service.since)),
-    shared === '' ? megabytes(service.memoryBytes) : '',
+    ...(shared === '' ? [service.pid === null ? '–' : String(service.pid), megabytes(service.memoryBytes)] : []),
+    ...(restarted ? [service.restarts === 0 ? '–' : String(service.restarts)] : []),
   ]);
-  const memory = shared === '' ? [spare('MEMORY')] : [];
-  parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...memory], services, columns));
-  const unwell = status.services.flatMap(({ name, reason }) => (reason === null ? [] : [{ name, text: reason }]));
+  const own = shared === '' ? [spare('PID'), spare('MEMORY')] : [];
+  const restarts = restarted ? [spare('RESTARTS')] : [];
+  parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...own, ...restarts], services, columns));
+  const unwell = status.services.flatMap(tellingOf);
   if (unwell.length > 0) parts.push(details(unwell, terminal));
   if (status.mcpServers.length > 0) {
     const rows = status.mcpServers.map((server) => [
@@ -65,6 +75,20 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     parts.push(table(['RUNTIME', 'STATE'], rows, columns));
   }
   return parts.join('\n\n');
+}
+
+/** Why it is not well, and how it last ended without being asked: that it is well again does not make it unhappened. */
+function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { name: string; text: string }[] {
+  const last = ends.at(-1);
+  const told = reason === null ? [] : [{ name, text: reason }];
+  if (last === undefined) return told;
+  const times = restarts === 1 ? 'once' : `${restarts} times`;
+  // Where that is why it is not well, it is told already.
+  const how = state === 'restarting' || state === 'failed' ? '' : `: it ${last.reason}`;
+  return [
+    ...told,
+    { name, text: `ended ${times} without being asked, the last time ${ago(Date.parse(last.at))}${how}.` },
+  ];
 }
 
 /** Told once where all services live in one process: beside each of them its memory would read like a sum. */

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runSvc } from './run-svc.ts';
 
 let cwd: string;
@@ -57,8 +57,35 @@ test('svc config check refuses an address that this machine does not have', asyn
   ]);
 });
 
-test('help offers no topology and no engine that would be refused', async () => {
+test('help offers no graph and no engine that would be refused', async () => {
   const { stdout } = await svc('init', '--help');
-  expect(stdout).toContain('--topology');
-  expect(stdout).not.toMatch(/distributed|docker/);
+  for (const flag of ['--topology', '--graph', '--engine']) expect(stdout).toContain(flag);
+  expect(stdout).not.toMatch(/dgraph|docker/);
+});
+
+describe('how it shall run', () => {
+  const wanted = ['--topology', 'distributed', '--graph', 'sqlite', '--engine', 'process'];
+
+  test('is written down where it is chosen, with the secrets that it takes', async () => {
+    const { code } = await svc('init', '--yes', ...wanted);
+    expect(code).toBe(0);
+    expect(readFileSync(join(cwd, 'svc/svc.yaml'), 'utf8')).toMatch(/^topology: distributed$/m);
+    const seeds = readdirSync(join(cwd, 'svc/secrets')).filter((name) => name.endsWith('.seed'));
+    expect(seeds.sort()).toEqual(['bus-callout.seed', 'bus-issuer.seed', 'bus-system.seed']);
+    for (const name of seeds) expect(statSync(join(cwd, 'svc/secrets', name)).mode & 0o777, name).toBe(0o600);
+  });
+
+  test('is one process with no key for NATS where nothing is said', async () => {
+    await svc('init', '--yes');
+    expect(readFileSync(join(cwd, 'svc/svc.yaml'), 'utf8')).toMatch(/^topology: embedded$/m);
+    expect(readdirSync(join(cwd, 'svc/secrets')).filter((name) => name.endsWith('.seed'))).toEqual([]);
+  });
+
+  test('does not change by itself, which is said', async () => {
+    await svc('init', '--yes');
+    expect((await svc('init', '--yes', '--topology', 'embedded')).stderr).not.toContain('stays');
+    const { code, stderr } = await svc('init', '--yes', ...wanted);
+    expect(stderr).toContain('! topology stays embedded, as svc.yaml says');
+    expect(code).toBe(0);
+  });
 });

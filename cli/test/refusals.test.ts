@@ -29,11 +29,8 @@ describe('wrong use ends with 2 and says what is right', () => {
       ['init', '--topology', 'embeded'],
       /--topology must be embedded or distributed, not "embeded"/,
     ],
-    [
-      'a topology that is not built',
-      ['init', '--topology', 'distributed'],
-      /distributed topology is not part of this version/,
-    ],
+    ['an unknown graph', ['init', '--graph', 'mysql'], /--graph must be sqlite or dgraph, not "mysql"/],
+    ['a graph that is not built', ['init', '--graph', 'dgraph'], /graph dgraph is not part of this version/],
     ['an engine that is not built', ['init', '--engine', 'docker'], /docker engine is not part of this version/],
     [
       'a level that is none',
