@@ -1,0 +1,209 @@
+import { existsSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newKey } from '../../../services/contracts/keys.ts';
+import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
+import { type Agent, connectAgent } from '../../test/agent.ts';
+import { Elsewhere, type StartedRuntime } from './elsewhere.ts';
+import { PlatformOnNats } from './platform.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const server = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
+/** It takes a tenth of a second; without being ended it would learn it from its next handshake, within fifteen. */
+const kickedMaxMs = 5000;
+const patiently = { timeout: 30_000, interval: 50 };
+
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
+  let platform: PlatformOnNats;
+  let workspace = '';
+  let agent: Agent;
+
+  beforeAll(async () => {
+    platform = await PlatformOnNats.start();
+    ({ workspace, agent } = await newTenant('edge'));
+  });
+  afterAll(() => platform?.[Symbol.asyncDispose]());
+
+  /** A workspace whose one MCP server runs on the runtime of that name, and an agent that may use it. */
+  async function newTenant(runtime: string) {
+    const { createWorkspace } = await platform.must(
+      'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
+      { input: { name: `of ${runtime}`, ownerEmail: `${runtime}@example.com` } },
+    );
+    const w = createWorkspace.id;
+    await register(w, runtime);
+    const launch = { command: process.execPath, args: [server] };
+    await platform.must(
+      'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
+      { w, input: { name: 'demo', runtime, launch } },
+    );
+    const { createSkill } = await platform.must(
+      'mutation ($w: ID!, $input: SkillInput!) { createSkill(workspace: $w, input: $input) { id } }',
+      { w, input: { name: 'all', tools: [{ mcpServer: 'demo', tool: 'add' }] } },
+    );
+    await platform.must('mutation ($w: ID!, $input: RoleInput!) { createRole(workspace: $w, input: $input) { id } }', {
+      ...{ w, input: { name: 'All', skills: [createSkill.id] } },
+    });
+    const { createKey } = await platform.must(
+      'mutation ($w: ID!, $input: KeyInput!) { createKey(workspace: $w, input: $input) { secret } }',
+      { w, input: { name: 'agent' } },
+    );
+    const url = `${platform.mcpUrl}?skillIds=${createSkill.id}`;
+    return { workspace: w, agent: await connectAgent(url, createKey.secret) };
+  }
+
+  async function register(w: string, name: string) {
+    const { registerRuntime } = await platform.must(
+      'mutation ($w: ID!, $name: String!) { registerRuntime(workspace: $w, name: $name) { secret runtime { id } } }',
+      { w, name },
+    );
+    return { key: registerRuntime.secret, id: registerRuntime.runtime.id };
+  }
+
+  const revoke = (id: string) =>
+    platform.must('mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }', { w: workspace, id });
+
+  const brought = (key: string) => ({
+    RUNTIME_KEY: key,
+    BUS_SERVERS: platform.bus.url,
+    SVC_WORKING_DIR: 'edge-work',
+    HEARTBEAT_INTERVAL: '200',
+  });
+
+  /** What an agent hears who asks how much one and one is. */
+  const sum = () => agent.text('add', { a: 1, b: 1 }).catch((error: Error) => error.message);
+  const serves = () => expect.poll(sum, patiently).toBe('2');
+
+  async function startedWith(elsewhere: Elsewhere, key: string): Promise<StartedRuntime> {
+    elsewhere.bring(brought(key));
+    const runtime = elsewhere.start();
+    await serves();
+    return runtime;
+  }
+
+  test('it needs what register printed and no more, serves agents, and leaves nothing when it is ended', async () => {
+    using elsewhere = new Elsewhere();
+    const runtime = await startedWith(elsewhere, (await register(workspace, 'edge')).key);
+    expect(runtime.lines.every(({ service }) => service === 'runtime')).toBe(true);
+    expect(existsSync(join(elsewhere.folder, 'edge-work', 'homes'))).toBe(true);
+    expect(await runtime.end('SIGINT')).toBe(0);
+    expect(runtime.stderr).toMatch(/Stopped; its MCP servers have ended\.\n$/);
+    expect(runtime.stdout + runtime.stderr).not.toContain('RTK_');
+  });
+
+  test('where it is gone, agents are told by name what is; where it is back, it serves without a restart of anything', async () => {
+    using elsewhere = new Elsewhere();
+    const { key } = await register(workspace, 'edge');
+    const killed = await startedWith(elsewhere, key);
+    await killed.end('SIGKILL');
+    await expect.poll(sum, patiently).toMatch(/MCP server "demo" is Disconnected: .*runtime "edge".*svc runtime/s);
+    const runtime = elsewhere.start();
+    await serves();
+    await runtime.end('SIGTERM');
+  });
+
+  test('a runtime that is revoked is ended, says why, and comes back with a new key', async () => {
+    using elsewhere = new Elsewhere();
+    const { key, id } = await register(workspace, 'edge');
+    const runtime = await startedWith(elsewhere, key);
+    const ended = runtime.end();
+    const began = performance.now();
+    await revoke(id);
+    await expect.poll(() => runtime.said('changed the connection to the bus'), patiently).toBe(true);
+    expect(performance.now() - began).toBeLessThan(kickedMaxMs);
+    expect(await ended).toBe(3);
+    expect(runtime.stderr).toMatch(/Error: This RUNTIME_KEY is not known to the platform, or was revoked\./);
+    await expect.poll(sum, patiently).toContain('The runtime "edge", on which the MCP server "demo" runs, was revoked');
+
+    const again = elsewhere.start();
+    expect(await again.end()).toBe(3);
+    const renewed = await startedWith(elsewhere, (await register(workspace, 'edge')).key);
+    expect(await renewed.end('SIGTERM')).toBe(0);
+  });
+
+  test('a key that nobody issued is refused with what to do, also as JSON', async () => {
+    using elsewhere = new Elsewhere();
+    elsewhere.bring(brought(newKey('runtime').reveal()));
+    const runtime = elsewhere.start('--json');
+    expect(await runtime.end()).toBe(3);
+    expect(runtime.lines.at(-1)).toEqual({
+      error: {
+        code: 'unauthenticated',
+        message: 'This RUNTIME_KEY is not known to the platform, or was revoked.',
+        hint: expect.stringContaining('svc runtime register'),
+      },
+    });
+  });
+
+  test('two never work in one folder', async () => {
+    using elsewhere = new Elsewhere();
+    const first = await startedWith(elsewhere, (await register(workspace, 'edge')).key);
+    const second = elsewhere.start();
+    expect(await second.end()).toBe(5);
+    expect(second.stderr).toContain(`Another runtime (process ${first.child.pid}) works in`);
+    await serves();
+    await first.end('SIGTERM');
+  });
+
+  test('a bus that is away is waited for, and told of once', async () => {
+    using elsewhere = new Elsewhere();
+    const { key } = await register(workspace, 'edge');
+    const bus = platform.bus;
+    await bus.stop();
+    elsewhere.bring({ ...brought(key), LOG_LEVEL: 'debug' });
+    const runtime = elsewhere.start();
+    const failures = () => runtime.lines.filter(({ msg }) => msg === 'could not connect to the bus');
+    await expect.poll(() => failures().length, patiently).toBeGreaterThanOrEqual(3);
+    expect(
+      failures()
+        .map(({ level }) => level)
+        .slice(0, 3),
+    ).toEqual(['warn', 'debug', 'debug']);
+    expect(failures()[0]).toMatchObject({ err: { message: expect.stringContaining('cannot be reached') } });
+    await bus.start();
+    await serves();
+    await runtime.end('SIGTERM');
+  });
+
+  test('a backend that is away is waited for, and told of', async () => {
+    using elsewhere = new Elsewhere();
+    const { key } = await register(workspace, 'edge');
+    await platform.stopBackend();
+    elsewhere.bring(brought(key));
+    const runtime = elsewhere.start();
+    await expect.poll(() => runtime.said('could not connect to the bus'), patiently).toBe(true);
+    expect(runtime.stdout).toContain('No backend');
+    await platform.startBackend();
+    await serves();
+    await runtime.end('SIGTERM');
+  });
+});
+
+describe.skipIf(findNatsServer() === null)('on a real server with TLS', () => {
+  test('a bus that nobody vouches for is not told the key, and one that is vouched for is', async () => {
+    await using platform = await PlatformOnNats.start({ tls: true });
+    using elsewhere = new Elsewhere();
+    const { createWorkspace } = await platform.must(
+      'mutation { createWorkspace(input: { name: "tls", ownerEmail: "tls@example.com" }) { id } }',
+    );
+    const { registerRuntime } = await platform.must(
+      'mutation ($w: ID!) { registerRuntime(workspace: $w, name: "edge") { secret } }',
+      { w: createWorkspace.id },
+    );
+    const brought = { RUNTIME_KEY: registerRuntime.secret, BUS_SERVERS: platform.bus.url, SVC_WORKING_DIR: 'work' };
+    elsewhere.bring(brought);
+    const distrustful = elsewhere.start();
+    await expect.poll(() => distrustful.said('could not connect to the bus'), patiently).toBe(true);
+    expect(distrustful.stdout).toContain('self-signed certificate');
+    await distrustful.end('SIGTERM');
+
+    await copyFile(platform.authorityFile, join(elsewhere.folder, 'edge-ca.pem'));
+    elsewhere.bring({ ...brought, BUS_CA_PATH: 'edge-ca.pem' });
+    const trustful = elsewhere.start();
+    await expect.poll(() => trustful.said('was accepted by the backend'), patiently).toBe(true);
+    await trustful.end('SIGTERM');
+  });
+});
