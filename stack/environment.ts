@@ -33,7 +33,6 @@ export function environmentOf(of: EnvironmentOf): Environment {
     backend: {
       ...onBus,
       PORT: String(ports.backend),
-      ...given('PUBLIC_BUS_SERVERS', (definition.bus.public?.servers ?? []).join(',')),
       PRIVATE_GRAPHDB_URL: pathToFileURL(join(installation.dataDir, 'graph.sqlite')).href,
       ENCRYPTION_KEY_FILE: secrets.encryptionKey,
       JWT_PRIVATE_KEY_PATH: secrets.jwtPrivateKey,

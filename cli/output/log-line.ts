@@ -5,13 +5,13 @@ const serviceColours: readonly Colour[] = ['cyan', 'magenta', 'blue', 'green'];
 const levelColours: Readonly<Record<string, Colour>> = { warn: 'yellow', error: 'red', debug: 'grey', trace: 'grey' };
 
 /** Time, service, level, text, then the fields that say more. */
-export function describeLogLine(line: LogLine, terminal: Terminal): string {
+export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint'>): string {
   const time = line.time === 0 ? '' : new Date(line.time).toISOString().slice(11, 23);
   const colour = serviceColours[hash(line.service) % serviceColours.length] ?? 'cyan';
   const hidden = new Set(['pid', 'hostname', 'service']);
   const fields = Object.entries(line.fields)
     .filter(([name]) => !hidden.has(name))
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+    .map(([name, value]) => `${name}=${shown(value)}`);
   if (line.request !== null) fields.unshift(`request=${line.request}`);
   return [
     terminal.paint('grey', time),
@@ -22,6 +22,13 @@ export function describeLogLine(line: LogLine, terminal: Terminal): string {
   ]
     .join(' ')
     .trimEnd();
+}
+
+/** Of an error what it says: where it happened stands in the file. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isError = typeof value === 'object' && value !== null && 'message' in value && 'stack' in value;
+  return JSON.stringify(isError ? value.message : value);
 }
 
 function hash(text: string): number {

@@ -12,7 +12,7 @@ export function requireBusForOthers({ topology }: Definition): void {
     'unsupported',
     'No other process can reach the bus of this installation: with topology: embedded it lies inside the one process. Nothing was registered.',
     {
-      hint: 'Runtimes elsewhere need an installation with a bus of its own: svc init DIR --topology distributed',
+      hint: 'Runtimes elsewhere need an installation with a bus of its own: svc init DIR --topology distributed --graph sqlite',
     },
   );
 }

@@ -29,6 +29,11 @@ describe('bus.public lets others in', () => {
     expect(publicBus.parse({ servers, bind, insecure: true })).toEqual({ servers, bind, tls: null });
   });
 
+  test('through something else that speaks TLS', () => {
+    const servers = ['tls://bus.example.com:4222'];
+    expect(publicBus.parse({ servers })).toEqual({ servers, bind: '127.0.0.1', tls: null });
+  });
+
   test('of this machine without either', () => {
     const here = {
       servers: ['nats://127.0.0.1:4300', 'nats://localhost:4300', 'nats://[::1]:4300'],
@@ -95,7 +100,7 @@ describe('a mistake in bus.public is told with its place and its rule', () => {
     [
       'a text',
       'bus.example.com',
-      'svc.yaml:4:11 bus.public must be null, or servers and bind with tls (cert and key) or insecure: true, not "bus.example.com".',
+      'svc.yaml:4:11 bus.public must be null, or servers with bind and tls (cert and key) or insecure: true, not "bus.example.com".',
     ],
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text)).toBe(told));

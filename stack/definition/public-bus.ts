@@ -6,9 +6,9 @@ import { type Complaint, type Field, isScalar } from './field.ts';
 export interface PublicBus {
   /** What they are told: addresses with their scheme, at least one. */
   readonly servers: readonly string[];
-  /** The address that the bus listens on. */
+  /** The address that our own nats-server listens on. */
   readonly bind: string;
-  /** Null: it does not speak TLS, because nobody beyond this machine reaches it or because `insecure: true` says so. */
+  /** Null: our own does not speak TLS. Nobody beyond this machine reaches it, something before it does, or `insecure: true` says so. */
   readonly tls: BusTls | null;
 }
 
@@ -22,7 +22,7 @@ export interface BusTls {
 
 /** `bus.public`: nobody beyond this machine is let in without TLS, unless that is what somebody wrote. */
 export const publicBus: Field<PublicBus | undefined> = {
-  rule: 'null, or servers and bind with tls (cert and key) or insecure: true',
+  rule: 'null, or servers with bind and tls (cert and key) or insecure: true',
   complaints,
   parse: (raw) => {
     if (raw === null) return undefined;
@@ -45,7 +45,7 @@ const tlsFields = ['cert', 'key', 'ca'];
 function read({ servers, bind, tls }: Given): PublicBus {
   return {
     servers: Array.isArray(servers) ? servers.map(String) : [],
-    bind: String(bind),
+    bind: bind == null ? '127.0.0.1' : String(bind),
     tls: isRecord(tls)
       ? { cert: String(tls.cert), key: String(tls.key), ca: tls.ca == null ? null : String(tls.ca) }
       : null,
@@ -69,7 +69,8 @@ function openComplaints({ servers, bind, tls }: PublicBus, insecure: boolean): r
       server.startsWith('tls://') ? [] : [at(['servers', index], `must start with tls:// where bus.public.tls is set`)],
     );
   }
-  const beyond = [...servers.filter((server) => !isLoopbackServer(server)), ...(isLoopback(bind) ? [] : [bind])];
+  const open = servers.filter((server) => !server.startsWith('tls://') && !isLoopbackServer(server));
+  const beyond = [...open, ...(isLoopback(bind) ? [] : [bind])];
   if (beyond.length === 0 || insecure) return [];
   const why = `reaches beyond this machine (${beyond[0]}) without TLS: whoever listens on the way reads keys and calls`;
   return [{ path: [], message: `bus.public ${why}. Set bus.public.tls, or write insecure: true.` }];
@@ -92,7 +93,7 @@ function isServer(server: string): boolean {
 }
 
 function wrongBind(raw: unknown): Complaint[] {
-  const isAddress = isScalar(raw) && /^[0-9A-Za-z.:-]{1,255}$/.test(String(raw));
+  const isAddress = raw == null || (isScalar(raw) && /^[0-9A-Za-z.:-]{1,255}$/.test(String(raw)));
   return isAddress ? [] : [at(['bind'], 'must be an address of this machine, such as 0.0.0.0')];
 }
 

@@ -1,4 +1,4 @@
-import { fstatSync, statSync } from 'node:fs';
+import { fstatSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
@@ -82,7 +82,7 @@ export default class RuntimeRegister extends SvcCommand {
 function write(out: string, text: string, { authority }: HandOver, terminal: Terminal): boolean {
   try {
     writeDurably(out, text);
-    if (authority !== null) writeDurably(join(dirname(out), authority.file), authority.pem);
+    if (authority !== null) writeFileSync(join(dirname(out), authority.file), authority.pem);
   } catch (error) {
     const { message } = fileFailure(error) ?? toSvcError(error);
     terminal.complain(`${terminal.paint('red', 'Error:')} ${message} The key is shown here instead.`);

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { parseLine } from '../../stack/logs/read-logs.ts';
+import { describeLogLine } from './log-line.ts';
+
+const plain = { paint: (_: string, text: string) => text };
+
+test('a line is told with its time, and of an error what it says', () => {
+  const err = {
+    type: 'SvcError',
+    message: 'The bus cannot be reached.',
+    stack: 'SvcError: …\n    at connect',
+    code: 'x',
+  };
+  const text = JSON.stringify({
+    ...{ level: 'warn', time: '2026-01-02T03:04:05.678Z', service: 'runtime', name: 'bus', msg: 'could not connect' },
+    ...{ err, count: 2, url: 'nats://127.0.0.1:1' },
+  });
+  expect(describeLogLine(parseLine('runtime', text), plain)).toBe(
+    '03:04:05.678 runtime    warn  could not connect err="The bus cannot be reached." count=2 url=nats://127.0.0.1:1',
+  );
+});
