@@ -143,6 +143,7 @@ export const schema = {
   /** What one runtime process says of one MCP server. Not configuration: it raises `statusRevision`, not `revision`. */
   status: {
     owned: true,
+    /** `toolsReason`: what is to be said of its list of tools, whatever else is wrong. */
     fields: {
       mcpServer: 'text',
       runtime: 'text',
@@ -151,6 +152,7 @@ export const schema = {
       status: 'text',
       health: 'text',
       reason: 'text?',
+      toolsReason: 'text?',
       stderr: 'text',
       restarts: 'integer',
       startedAt: 'time?',

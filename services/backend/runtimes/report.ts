@@ -6,13 +6,23 @@ import type { McpServerId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Backend } from '../context.ts';
-import type { Node } from '../graph/graph.ts';
-import { type LeftOut, storeTools, toolSliceMax, toolsPerServerMax, unlistTools } from '../tools/store-tools.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import {
+  compareTools,
+  type LeftOut,
+  listsMore,
+  type Stored,
+  storeTools,
+  toolSliceMax,
+  toolsPerServerMax,
+  unlistTools,
+} from '../tools/store-tools.ts';
 import { toBody } from '../wire.ts';
 import { findAssigned } from './assigned.ts';
 import { hear } from './hear.ts';
 import { type Sender, senderOf } from './sender.ts';
-import { leftOutCode, removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
+import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
+import { askForListsAgain, isSetAside, setAsideReason } from './tool-lists.ts';
 import type { Turns } from './turns.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus' | 'processes'>;
@@ -23,7 +33,9 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
     patterns.report,
     async ({ subject, payload }) => {
       const sender = senderOf(patterns.report, subject);
-      const reply = await turns.take(sender.process, () => storeReport(backend, sender, payload));
+      // Of two processes of a runtime that report at once the second sees what the first has told.
+      const store = () => turns.take(`reports to ${sender.runtime}`, () => storeReport(backend, sender, payload));
+      const reply = await turns.take(sender.process, store);
       return { payload: toBody(reply), headers: {} };
     },
     { queue: 'backend', concurrencyMax },
@@ -43,32 +55,35 @@ async function storeReport(backend: Context, sender: Sender, payload: Uint8Array
   hear(backend, sender, { whole: report.complete });
   const servers = await serversOf(backend, sender, report);
   const lists = new Map<McpServerId, ToolList>();
+  for (const said of report.mcpServers) {
+    const server = servers.get(said.mcpServer);
+    if (server === undefined || said.tools === undefined || !isCurrent(server, said)) continue;
+    lists.set(server.id, new ToolList(backend.graph, server, await isSetAside(backend.graph, sender.process, server)));
+  }
   for (const part of parts) {
     await giveWay();
     if (part.kind !== 'tools') continue;
-    const list = lists.get(part.mcpServer) ?? new ToolList();
-    lists.set(part.mcpServer, list);
-    const server = servers.get(part.mcpServer);
-    const said = report.mcpServers.find(({ mcpServer }) => mcpServer === part.mcpServer);
-    if (server !== undefined && isCurrent(server, said)) await list.store(backend, server, part.tools);
+    await lists.get(part.mcpServer)?.take(part.tools);
   }
   const said: SaidOfServer[] = [];
   for (const one of report.mcpServers) {
     const server = servers.get(one.mcpServer);
     if (server === undefined) continue;
-    const list = lists.get(one.mcpServer) ?? new ToolList();
-    if (one.tools !== undefined && isCurrent(server, one)) await unlistTools(backend.graph, server, list.listed);
-    said.push({ server, report: one, leftOut: list.leftOutReason(server.name) });
+    said.push({ server, report: one, toolsReason: (await lists.get(one.mcpServer)?.end()) ?? null });
   }
   await writeStatuses(backend, sender, said);
+  for (const { server, hasChanged } of lists.values()) {
+    const { id: mcpServer, workspace } = server;
+    if (hasChanged) await askForListsAgain(backend, { mcpServer, workspace }, sender.process);
+  }
   const reported = new Set(report.mcpServers.map(({ mcpServer }) => mcpServer));
   if (report.complete) await removeStatuses(backend, sender.process, reported);
   return { refused: [...reported].filter((id) => !servers.has(id)) };
 }
 
 /** Tools of an earlier configuration are nobody's business any more. */
-function isCurrent(server: Node<'mcpServer'>, said: ServerReport | undefined): boolean {
-  return said?.configVersion === server.configVersion;
+function isCurrent(server: Node<'mcpServer'>, said: ServerReport): boolean {
+  return said.configVersion === server.configVersion;
 }
 
 async function serversOf({ graph }: Context, sender: Sender, report: Report) {
@@ -91,31 +106,62 @@ function firstOf(parts: Generator<ReportPart, void, undefined>): Report {
 
 /** The tools of one MCP server as its report goes by. */
 class ToolList {
+  readonly server: Node<'mcpServer'>;
+  readonly #graph: Graph;
+  /** Another process's list counts: this one is only compared with it. */
+  readonly #isAside: boolean;
   /** Names it lists, those left out too: they are not gone. */
-  readonly listed = new Set<string>();
+  readonly #listed = new Set<string>();
   readonly #leftOut: LeftOut[] = [];
+  #differs = false;
 
-  async store(backend: Context, server: Node<'mcpServer'>, tools: readonly ReportedTool[]): Promise<void> {
+  constructor(graph: Graph, server: Node<'mcpServer'>, isAside: boolean) {
+    this.#graph = graph;
+    this.server = server;
+    this.#isAside = isAside;
+  }
+
+  /** What agents see is another than before. */
+  get hasChanged(): boolean {
+    return this.#differs && !this.#isAside;
+  }
+
+  async take(tools: readonly ReportedTool[]): Promise<void> {
     const fresh: ReportedTool[] = [];
     for (const tool of tools) {
-      if (this.listed.has(tool.name)) continue;
-      if (this.listed.size < toolsPerServerMax) fresh.push(tool);
+      if (this.#listed.has(tool.name)) continue;
+      if (this.#listed.size < toolsPerServerMax) fresh.push(tool);
       else this.#leftOut.push({ name: tool.name, why: `an MCP server may list at most ${toolsPerServerMax} tools` });
-      this.listed.add(tool.name);
+      this.#listed.add(tool.name);
     }
-    const leftOut = await storeTools(backend.graph, server, fresh);
-    for (const { name } of leftOut) this.listed.delete(name);
+    const { leftOut, hasChanged } = await this.#store(fresh);
+    this.#differs ||= hasChanged;
+    for (const { name } of leftOut) this.#listed.delete(name);
     this.#leftOut.push(...leftOut);
   }
 
-  leftOutReason(server: string): Reason | null {
+  /** All of it has come. Returns what is to be said of it. */
+  async end(): Promise<Reason | null> {
+    const rest = this.#isAside ? listsMore : unlistTools;
+    const hasRest = await rest(this.#graph, this.server, this.#listed);
+    this.#differs ||= hasRest;
+    return this.#isAside && this.#differs ? setAsideReason(this.server) : this.#leftOutReason(this.server.name);
+  }
+
+  async #store(tools: readonly ReportedTool[]): Promise<Stored> {
+    if (!this.#isAside) return await storeTools(this.#graph, this.server, tools);
+    const { leftOut, changed } = await compareTools(this.#graph, this.server, tools);
+    return { leftOut, hasChanged: changed.length > 0 };
+  }
+
+  #leftOutReason(server: string): Reason | null {
     const [first] = this.#leftOut;
     if (first === undefined) return null;
     const others = this.#leftOut.length - 1;
     const names = this.#leftOut.slice(0, namesMax).map(({ name }) => `"${name.slice(0, nameLengthMax)}"`);
     const more = this.#leftOut.length > namesMax ? ` and ${this.#leftOut.length - namesMax} more` : '';
     return {
-      code: leftOutCode,
+      code: 'tools_left_out',
       message: `Not all tools of the MCP server "${server}" can be offered. Left out: ${names.join(', ')}${more}. The first because ${first.why}.`,
       repair:
         others > 0 ? 'Make the MCP server list fewer or smaller tools.' : 'Make the MCP server list it otherwise.',

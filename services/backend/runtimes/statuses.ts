@@ -5,11 +5,9 @@ import type { Backend } from '../context.ts';
 import { everyPage } from '../every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Sender } from './sender.ts';
+import { askForListsAgain } from './tool-lists.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus'>;
-
-/** Code of the reason why a list of tools is not whole. */
-export const leftOutCode = 'tools_left_out';
 
 /** Statuses written in one transaction. */
 const sliceMax = 50;
@@ -18,8 +16,8 @@ const sliceMax = 50;
 export interface SaidOfServer {
   readonly server: Pick<Node<'mcpServer'>, 'id' | 'workspace'>;
   readonly report: ServerReport;
-  /** Why the list of tools is not whole, where it isn't. */
-  readonly leftOut: Reason | null;
+  /** What is to be said of its list of tools: that not all of it is offered, or none of it. */
+  readonly toolsReason: Reason | null;
 }
 
 /**
@@ -42,7 +40,7 @@ export async function writeStatuses(backend: Context, sender: Sender, said: read
   }
 }
 
-/** Removes what a process said, except of the MCP servers in `keep`. */
+/** Removes what a process said, except of the MCP servers in `keep`. Whose list was set aside because of it is asked for it again. */
 export async function removeStatuses(
   backend: Context,
   process: ProcessId,
@@ -56,6 +54,7 @@ export async function removeStatuses(
         for (const { id } of statuses) await transaction.remove('status', id, workspace);
         return true;
       });
+      for (const { mcpServer } of statuses) await askForListsAgain(backend, { mcpServer, workspace });
     }
   }
 }
@@ -94,18 +93,20 @@ async function touch(
 async function writeStatus(
   transaction: Transaction,
   { runtime, process }: Sender,
-  { server, report, leftOut }: SaidOfServer,
+  { server, report, toolsReason: reasonNow }: SaidOfServer,
 ): Promise<boolean> {
   const { id: mcpServer, workspace } = server;
   // Removed since the report was read: there is nothing to say about it any more.
   if ((await transaction.find('mcpServer', mcpServer, workspace)) === null) return false;
   const known = await transaction.findBy('status', { mcpServer, process }, workspace);
+  const toolsReason = reasonOfTools(report, reasonNow, known);
   const values = {
     runtime,
     configVersion: report.configVersion,
     status: report.status,
     health: report.health,
-    reason: reasonOf(report, leftOut, known),
+    reason: report.reason === null ? toolsReason : JSON.stringify(report.reason),
+    toolsReason,
     stderr: JSON.stringify(report.stderr),
     restarts: report.restarts,
     startedAt: report.startedAt,
@@ -122,10 +123,9 @@ async function writeStatus(
   return true;
 }
 
-/** A report without tools says nothing new about them: what was left out before still is. */
-function reasonOf(report: ServerReport, leftOut: Reason | null, known: Node<'status'> | null): string | null {
-  const reason = report.reason ?? leftOut;
-  if (reason !== null) return JSON.stringify(reason);
-  const same = report.tools === undefined && known?.configVersion === report.configVersion;
-  return same && known.reason?.includes(`"code":"${leftOutCode}"`) === true ? known.reason : null;
+/** A report without tools says nothing new about them: what there was to be said before still is. */
+function reasonOfTools(report: ServerReport, now: Reason | null, known: Node<'status'> | null): string | null {
+  if (now !== null) return JSON.stringify(now);
+  const isSameList = report.tools === undefined && known?.configVersion === report.configVersion;
+  return isSameList ? known.toolsReason : null;
 }

@@ -18,6 +18,7 @@ function status(given: Partial<Node<'status'>>): Node<'status'> {
     status: 'Connected',
     health: 'green',
     reason: null,
+    toolsReason: null,
     stderr: '[]',
     restarts: 0,
     startedAt: null,

@@ -13,6 +13,12 @@ export const toolSliceMax = 25;
 export const toolsPerServerMax = 5000;
 const definitionLengthMax = 262_144;
 
+/** What became of a slice of a list. */
+export interface Stored {
+  readonly leftOut: readonly LeftOut[];
+  readonly hasChanged: boolean;
+}
+
 /** A tool that is not stored, and why: said beside the MCP server's status. */
 export interface LeftOut {
   readonly name: string;
@@ -23,39 +29,58 @@ export interface LeftOut {
  * Takes in a slice of the tools that an MCP server lists: a new one is given its name, once and for good; a definition is
  * written only where it differs. Nothing is written, and no transaction opened, where nothing differs.
  */
-export async function storeTools(
-  graph: Graph,
-  server: Server,
-  tools: readonly ReportedTool[],
-): Promise<readonly LeftOut[]> {
-  const leftOut = tools.flatMap((tool) => refuse(tool));
-  const refused = new Set(leftOut.map(({ name }) => name));
-  const good = tools.filter(({ name }) => !refused.has(name));
-  const changed: ReportedTool[] = [];
-  for (const tool of good) {
-    if (!isStored(await findTool(graph, server, tool), tool)) changed.push(tool);
-  }
+export async function storeTools(graph: Graph, server: Server, tools: readonly ReportedTool[]): Promise<Stored> {
+  const { leftOut, changed } = await compareTools(graph, server, tools);
   if (changed.length > 0) {
     await graph.write(async (transaction) => {
       for (const tool of changed) await storeTool(transaction, server, tool);
     });
   }
-  return leftOut;
+  return { leftOut, hasChanged: changed.length > 0 };
 }
 
-/** Takes what an MCP server no longer lists off its list. Names are kept, for the day it lists them again. */
-export async function unlistTools(graph: Graph, server: Server, listed: ReadonlySet<string>): Promise<void> {
+/** What of a slice is another than what is stored, and what can't be stored. */
+export async function compareTools(
+  graph: Graph,
+  server: Server,
+  tools: readonly ReportedTool[],
+): Promise<{ readonly leftOut: readonly LeftOut[]; readonly changed: readonly ReportedTool[] }> {
+  const leftOut = tools.flatMap((tool) => refuse(tool));
+  const refused = new Set(leftOut.map(({ name }) => name));
+  const changed: ReportedTool[] = [];
+  for (const tool of tools) {
+    if (!refused.has(tool.name) && !isStored(await findTool(graph, server, tool), tool)) changed.push(tool);
+  }
+  return { leftOut, changed };
+}
+
+/** Whether more is listed than what is named. */
+export async function listsMore(graph: Graph, server: Server, named: ReadonlySet<string>): Promise<boolean> {
+  for await (const tools of pagesOfTools(graph, server)) {
+    if (tools.some((tool) => tool.listed && !named.has(tool.originalName))) return true;
+  }
+  return false;
+}
+
+/**
+ * Takes what an MCP server no longer lists off its list, and returns whether there was anything. Names are kept, for the day it lists them
+ * again.
+ */
+export async function unlistTools(graph: Graph, server: Server, listed: ReadonlySet<string>): Promise<boolean> {
   let stored = 0;
+  let hasChanged = false;
   for await (const tools of pagesOfTools(graph, server)) {
     stored += tools.length;
     const gone = tools.filter((tool) => tool.listed && !listed.has(tool.originalName));
     if (gone.length === 0) continue;
+    hasChanged = true;
     const anchor = server.workspace;
     await graph.write(async (transaction) => {
       for (const { id } of gone) await transaction.update('tool', id, { listed: false }, { anchor });
     });
   }
   if (stored > toolsPerServerMax) await forgetUnused(graph, server);
+  return hasChanged;
 }
 
 /** An MCP server that lists other names every day must not fill the graph: beyond the bound, what is unlisted and in no skill goes. */

@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { command } from '../../contracts/bus/messages.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Node } from '../graph/graph.ts';
+import { createMcpServer } from '../servers/change-servers.ts';
+import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
+import { connectPlatformRuntime, type TestRuntime, toolNamed } from '../test/test-runtime.ts';
+import { parseBody } from '../wire.ts';
+import { startRuntimes } from './start-runtimes.ts';
+
+/** Two processes of one runtime, and an MCP server that both of them run. */
+let backend: TestBackend;
+let started: Subscription;
+let first: Asked;
+let second: Asked;
+let server: Node<'mcpServer'>;
+
+beforeAll(async () => {
+  backend = await openTestBackend();
+  started = await startRuntimes(backend);
+});
+afterAll(async () => {
+  await started.stop();
+  await backend.close();
+});
+
+let count = 0;
+beforeEach(async () => {
+  const { id, owner } = await addWorkspace(backend, `workspace-${count++}`);
+  server = await createMcpServer(backend, owner, id, { name: 'files', launch: { command: 'run' } });
+  first = await connect();
+  second = await connect();
+});
+afterEach(() => Promise.all([first.bus.close(), second.bus.close()]));
+
+type Asked = TestRuntime & { readonly wasAsked: () => Promise<void> };
+
+async function connect(): Promise<Asked> {
+  const runtime = await connectPlatformRuntime(backend, 'cloud');
+  const waiting: (() => void)[] = [];
+  let asked = 0;
+  runtime.bus.subscribe(subjects.command(runtime.runtime, runtime.process), ({ payload }) => {
+    expect(parseBody(command, payload)).toEqual({ kind: 'assignments' });
+    asked++;
+    for (const wake of waiting.splice(0)) wake();
+  });
+  // Heard for the first time, it is asked for all of it.
+  runtime.beat(60_000);
+  const wasAsked = async () => {
+    while (asked === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    asked = 0;
+  };
+  await wasAsked();
+  return { ...runtime, wasAsked };
+}
+
+const report = (runtime: TestRuntime, names: readonly string[], more: object = {}) =>
+  runtime.report([{ mcpServer: server.id, tools: names.map((name) => toolNamed(name)), ...more }]);
+
+async function listed(): Promise<readonly string[]> {
+  const where = [{ field: 'mcpServer' as const, equals: server.id }];
+  const { nodes } = await backend.graph.select({ type: 'tool', anchor: server.workspace, where, limit: 100 });
+  return nodes.flatMap((tool) => (tool.listed ? [tool.originalName] : [])).sort();
+}
+
+async function reasonOf({ process }: TestRuntime): Promise<string | null> {
+  const status = await backend.graph.findBy('status', { mcpServer: server.id, process }, server.workspace);
+  return status?.reason === null || status === null ? null : JSON.parse(status.reason).code;
+}
+
+test('the list of the process that was Connected first counts, and what the other lists is said to be set aside', async () => {
+  await report(first, ['a', 'b']);
+  for (let times = 0; times < 3; times++) await report(second, ['a', 'c']);
+  expect([await listed(), await reasonOf(first), await reasonOf(second)]).toEqual([
+    ...[['a', 'b'], null, 'tools_set_aside'],
+  ]);
+  await report(second, ['a', 'b', 'c']);
+  expect([await listed(), await reasonOf(second)]).toEqual([['a', 'b'], 'tools_set_aside']);
+  await report(second, ['a']);
+  expect([await listed(), await reasonOf(second)]).toEqual([['a', 'b'], 'tools_set_aside']);
+  await report(second, ['b', 'a']);
+  expect([await listed(), await reasonOf(second)]).toEqual([['a', 'b'], null]);
+});
+
+test('one that is not Connected sets nobody aside', async () => {
+  await report(first, ['a'], { status: 'Error', health: 'red' });
+  await report(second, ['b']);
+  expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
+});
+
+test('what is set aside stays so while its process says other things, whatever else it complains of', async () => {
+  await report(first, ['a']);
+  await report(second, ['b']);
+  const reason = { code: 'slow', message: 'It is slow.', repair: 'Wait.' };
+  await second.report([{ mcpServer: server.id, reason }]);
+  expect(await reasonOf(second)).toBe('slow');
+  await report(first, ['a', 'c']);
+  expect(await listed()).toEqual(['a', 'c']);
+  await second.report([{ mcpServer: server.id }]);
+  expect(await reasonOf(second)).toBe('tools_set_aside');
+});
+
+test('the others are asked again when the list that counts has changed, and only then', async () => {
+  await report(first, ['a']);
+  await report(second, ['b']);
+  await report(first, ['b']);
+  await second.wasAsked();
+  await report(second, ['b']);
+  expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
+  // What has not changed is nothing to ask about: the answer to this is the next that is heard.
+  await report(first, ['b']);
+  await report(second, ['c']);
+  await first.bus.close();
+  await second.wasAsked();
+});
+
+test('who was set aside is asked again when the other has gone, and then counts', async () => {
+  await report(first, ['a']);
+  await report(second, ['b']);
+  await first.bus.close();
+  await second.wasAsked();
+  await report(second, ['b']);
+  expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
+});
+
+test('of two that report at once one counts, and not a mixture', async () => {
+  const names = (prefix: string) => Array.from({ length: 60 }, (_, at) => `${prefix}-${at}`);
+  await Promise.all([report(first, names('first')), report(second, names('second'))]);
+  const all = await listed();
+  expect(new Set(all.map((name) => name.split('-')[0])).size).toBe(1);
+  expect(all).toHaveLength(60);
+  expect([await reasonOf(first), await reasonOf(second)].filter((code) => code === 'tools_set_aside')).toHaveLength(1);
+});
