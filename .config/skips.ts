@@ -11,7 +11,8 @@ export const skips: readonly AllowedSkip[] = [
     reason: 'Arguments and environments of other processes can be read on Linux only, in /proc.',
   },
   {
-    pattern: /(services\/kit\/bus\/nats|stack\/runtime-elsewhere\/test)\/[a-z-]+\.test\.ts > on a real server/,
+    pattern:
+      /(services\/kit\/bus\/nats|stack\/runtime-elsewhere\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
   },
 ];

@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
+import { freePorts } from '../../stack/lifecycle/test/trial.ts';
+import { makeCertificate } from '../../stack/runtime-elsewhere/test/certificate.ts';
+import { Elsewhere } from '../../stack/runtime-elsewhere/test/elsewhere.ts';
+import { runSvc, svcFile } from './run-svc.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.meta.url));
+const patiently = { timeout: 30_000, interval: 200 };
+
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
+  // The folder of the installation, and one that stands for another machine.
+  let here: Elsewhere;
+  let there: Elsewhere;
+  let address = '';
+  const svc = (...args: string[]) => runSvc(args, { cwd: here.folder });
+
+  beforeAll(async () => {
+    here = new Elsewhere();
+    there = new Elsewhere();
+    const [port = 0, httpPort = 0, backend = 0, mcp = 0, runtime = 0, frontend = 0] = await freePorts(6);
+    address = `tls://localhost:${port}`;
+    await svc('init', '.', '--yes', '--topology', 'distributed', '--graph', 'sqlite');
+    makeCertificate(join(here.folder, 'secrets'), 'bus', 'DNS:localhost');
+    const tls = '{ cert: secrets/bus.pem, key: secrets/bus.key, ca: secrets/bus.pem }';
+    edit('public: null', `public: { servers: [${address}], bind: 127.0.0.1, tls: ${tls} }`);
+    edit('  port: auto', `  port: ${port}`);
+    edit('  httpPort: auto', `  httpPort: ${httpPort}`);
+    edit('backend: auto # 3000', `backend: ${backend}`);
+    edit('remote-mcp: auto', `remote-mcp: ${mcp}`);
+    edit('runtime: auto', `runtime: ${runtime}`);
+    edit('frontend: auto # 8888', `frontend: ${frontend}`);
+    const { code, stderr } = await svc('up');
+    expect(stderr + code).toMatch(/0$/);
+  });
+  afterAll(async () => {
+    if (here === undefined) return;
+    await svc('down');
+    for (const folder of [here, there]) folder[Symbol.dispose]();
+  });
+
+  function edit(from: string, to: string): void {
+    const file = join(here.folder, 'svc.yaml');
+    const text = readFileSync(file, 'utf8');
+    expect(text).toContain(from);
+    writeFileSync(file, text.replace(from, to));
+  }
+
+  const bindings = async () => JSON.parse((await svc('runtime', 'list', '--json')).stdout).runtimes;
+
+  test('a runtime is registered with all that another machine needs, as JSON', async () => {
+    const run = await svc('runtime', 'register', 'lab', '--json');
+    const answer = JSON.parse(run.stdout);
+    expect(answer).toMatchObject({
+      ...{ id: expect.stringMatching(/^run_/), name: 'lab', key: expect.stringMatching(/^RTK_/), prefix: 'RTK_' },
+      env: {
+        RUNTIME_KEY: answer.key,
+        BUS_SERVERS: address,
+        BUS_CA_PATH: 'lab-ca.pem',
+        SVC_WORKING_DIR: 'lab-work',
+      },
+      ...{ command: 'svc runtime start --variable-file lab.env', file: null, overlapEndsAt: null },
+      authority: { file: 'lab-ca.pem', pem: readFileSync(join(here.folder, 'secrets/bus.pem'), 'utf8') },
+      systemd: expect.stringContaining('EnvironmentFile=/etc/svc/lab.env'),
+    });
+    expect(run.code).toBe(0);
+  });
+
+  test('what it needs is shown where no file is named, the key once', async () => {
+    const { code, stdout, stderr } = await svc('runtime', 'register', 'bench');
+    expect(stdout).toMatch(
+      /^# .*\nRUNTIME_KEY=RTK_\w+\nBUS_SERVERS=tls:\S+\nBUS_CA_PATH=bench-ca.pem\nSVC_WORKING_DIR=/,
+    );
+    expect((stdout + stderr).match(/RTK_\w+/g)).toHaveLength(1);
+    expect(stderr).toContain('svc runtime start --variable-file bench.env');
+    expect(stderr).toContain(`! ${address} leads to the very machine it is used on: only this machine reaches`);
+    expect(code).toBe(0);
+  });
+
+  test('it is registered, taken to another folder, bound to, renewed and revoked', async () => {
+    const out = join(there.folder, 'edge.env');
+    const registered = await svc('runtime', 'register', 'edge', '--out', out);
+    expect([registered.stdout, registered.code]).toEqual([`Wrote ${out}, and edge-ca.pem beside it.\n`, 0]);
+    expect(registered.stderr).not.toContain('RTK_');
+    expect(statSync(out).mode & 0o777).toBe(0o600);
+
+    const again = await svc('runtime', 'register', 'edge', '--out', out);
+    expect(again.stderr).toMatch(
+      /^Error: --out ".*edge\.env" exists already, and nothing was registered\.\n.*--overwrite/,
+    );
+    expect(again.code).toBe(5);
+
+    const started = there.start();
+    const added = await svc('server', 'add', 'demo', '--runtime', 'edge', '--', process.execPath, demo);
+    if (added.code !== 0) expect.fail(added.stderr + started.stdout + started.stderr);
+    await expect
+      .poll(async () => (await svc('server', 'show', 'demo')).stdout, patiently)
+      .toMatch(/^status +Connected$[\s\S]*^runtime +edge$/m);
+    expect(await bindings()).toContainEqual(
+      expect.objectContaining({ name: 'edge', available: true, mcpServers: ['demo'] }),
+    );
+
+    const renewed = await svc('runtime', 'register', 'edge', '--out', out, '--overwrite');
+    expect(renewed.stderr).toMatch(
+      /Its key before stays good until 20\d\d-.*Z; then whoever uses it is disconnected\./,
+    );
+    expect(await started.end('SIGINT')).toBe(0);
+    const withNewKey = there.start();
+    await expect.poll(() => withNewKey.said('was accepted by the backend'), patiently).toBe(true);
+
+    const revoked = await svc('runtime', 'revoke', 'edge', '--yes');
+    expect(revoked.stdout).toBe('Revoked edge. Agents lose what it runs: demo.\n');
+    expect(await withNewKey.end()).toBe(3);
+    expect(withNewKey.stderr).toMatch(
+      /was revoked\.\nHave a new one issued by who runs the platform: svc runtime register\.\n/,
+    );
+    expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('edge');
+  });
+
+  test('a key that is redirected to a file that others may read is told of', async () => {
+    const file = join(here.folder, 'readable.env');
+    writeFileSync(file, '', { mode: 0o644 });
+    const run = spawnSync(process.execPath, [svcFile, 'runtime', 'register', 'loose'], {
+      cwd: here.folder,
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', openSync(file, 'w'), 'pipe'],
+    });
+    expect(String(run.stderr)).toContain('may be read by others (mode 0644): chmod 600 FILE');
+    expect(readFileSync(file, 'utf8')).toContain('RTK_');
+  });
+
+  test('a certificate that cannot serve is refused before anything is started', async () => {
+    const file = join(here.folder, 'svc.yaml');
+    copyFileSync(file, `${file}.good`);
+    edit('key: secrets/bus.key, ca: secrets/bus.pem', 'key: secrets/none.key, ca: secrets/bus.pem');
+    const run = await svc('config', 'check');
+    copyFileSync(`${file}.good`, file);
+    expect(run.stderr).toMatch(/svc\.yaml:\d+:\d+ bus\.public\.tls\.key cannot be used: .*none\.key is not there\./);
+    expect(run.code).toBe(2);
+  });
+});
