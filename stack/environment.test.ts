@@ -156,15 +156,19 @@ test('no list of commands means none', () => {
 });
 
 test('whatever the stack decides has its place written down, so that it cannot be set twice', () => {
-  const full = environmentFor(`
+  const full = `
 origins: { agents: [https://a.example.com] }
 runtime: { allowedPaths: [/a] }
 mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
 logs: { levels: 'bus=warn' }
-`);
-  for (const service of servicesOf(full)) {
-    const decided = Object.keys(full[service]).map((name) => name.replace(/_FILE$/, ''));
-    expect(Object.keys(ownPlaces[service]), service).toEqual(expect.arrayContaining(decided));
+`;
+  const elsewhere = 'topology: distributed\nbus: { servers: [tls://bus.example.com:4222], ca: ca.pem }\n';
+  const others = 'topology: distributed\nbus: { public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 } }\n';
+  for (const chosen of [full, elsewhere, others].map((yaml) => environmentFor(yaml))) {
+    for (const service of servicesOf(chosen)) {
+      const decided = Object.keys(chosen[service]).map((name) => name.replace(/_FILE$/, ''));
+      expect(Object.keys(ownPlaces[service]), service).toEqual(expect.arrayContaining(decided));
+    }
   }
 });
 

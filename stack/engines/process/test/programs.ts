@@ -21,6 +21,7 @@ export function makePrograms(dir: string): void {
   const nats = join(dir, 'nats-server.mjs');
   for (const file of [...Object.values(services), nats]) copyFileSync(source, file);
   if (natsServer === null) return;
-  writeFileSync(natsServer, `#!/bin/sh\nexec "${process.execPath}" "${nats}" "$@"\n`);
+  const version = 'if [ "$1" = --version ]; then echo "nats-server: v2.11.0"; exit; fi';
+  writeFileSync(natsServer, `#!/bin/sh\n${version}\nexec "${process.execPath}" "${nats}" "$@"\n`);
   chmodSync(natsServer, 0o755);
 }

