@@ -50,6 +50,12 @@ export class Assignments {
     return this.#problem;
   }
 
+  /** A runtime that was revoked has no business with anybody's secrets any more. */
+  drop(): void {
+    this.#etag = undefined;
+    this.#options.supervisor.apply([]);
+  }
+
   start(): void {
     this.#running = this.#run(this.#stopping.signal);
   }
@@ -78,7 +84,7 @@ export class Assignments {
   }
 
   async #fetch(): Promise<boolean> {
-    const { logger, onFetched, onRefused, supervisor } = this.#options;
+    const { logger, onFetched, onRefused } = this.#options;
     try {
       await this.#shakeHands(this.#options.connection);
       if (this.#problem !== null) logger.info('was accepted by the backend');
@@ -90,12 +96,7 @@ export class Assignments {
       if (this.#stopping.signal.aborted) return false;
       if (error.message !== this.#problem) logger.warn({ err: error }, 'could not fetch assignments');
       this.#problem = error.message;
-      if (isRefusal(error)) {
-        // A runtime that was revoked has no business with anybody's secrets any more.
-        this.#etag = undefined;
-        supervisor.apply([]);
-        onRefused(error);
-      }
+      if (isRefusal(error)) onRefused(error);
       return false;
     }
   }
@@ -110,10 +111,16 @@ export class Assignments {
       ...(this.#etag === undefined ? {} : { etag: this.#etag }),
       ...(homes.length === 0 ? {} : { homes: [...homes] }),
     };
-    const reply = handshakeReply.parse(await ask(bus, subjects.handshake(runtime, process), request));
+    const reply = handshakeReply.parse(await this.#ask(bus, subjects.handshake(runtime, process), request));
     if (reply.sealed !== undefined) await this.#apply(runtime, await key.open(reply.sealed));
     this.#etag = reply.etag;
     for (const mcpServer of reply.removed ?? []) if (homes.includes(mcpServer)) this.#removeHome(runtime, mcpServer);
+  }
+
+  async #ask(bus: Bus, subject: string, body: unknown): Promise<unknown> {
+    const options = { timeoutMs: answerMaxMs, signal: this.#stopping.signal };
+    const { payload } = await bus.request(subject, Buffer.from(JSON.stringify(body)), options);
+    return JSON.parse(Buffer.from(payload).toString());
   }
 
   async #apply(runtime: RuntimeId, assigned: readonly Assigned[]): Promise<void> {
@@ -165,11 +172,7 @@ export class Assignments {
   }
 }
 
-async function ask(bus: Bus, subject: string, body: unknown): Promise<unknown> {
-  const { payload } = await bus.request(subject, Buffer.from(JSON.stringify(body)), { timeoutMs: answerMaxMs });
-  return JSON.parse(Buffer.from(payload).toString());
-}
-
-function isRefusal({ code }: SvcError): boolean {
+/** Nobody knows this runtime, or nobody does any more. */
+export function isRefusal({ code }: SvcError): boolean {
   return code === 'unauthenticated' || code === 'forbidden';
 }

@@ -50,6 +50,7 @@ export class Platform {
   #assigned: readonly Assigned[] = [];
   #version = 1;
   #process: ProcessId | null = null;
+  #isHanging = false;
   readonly #removed = new Set<McpServerId>();
   /** Homes that the runtime asked about last. */
   asked: readonly McpServerId[] = [];
@@ -98,11 +99,13 @@ export class Platform {
       this.#wake();
       const [, , , , process] = subject.split('.');
       this.#process = process as ProcessId;
+      if (this.#isHanging) await forever;
       const reply = await this.#shakeHands(payload);
       this.#wake();
       return { payload: toBody(reply), headers: {} };
     });
     this.backend.respond(patterns.report, async ({ payload }) => {
+      if (this.#isHanging) await forever;
       if (this.revoked) throw new SvcError('unauthenticated', 'This runtime was revoked.');
       if (this.refuseReports > 0) {
         this.refuseReports--;
@@ -115,6 +118,14 @@ export class Platform {
       this.heartbeats.push(heartbeat.parse(JSON.parse(Buffer.from(payload).toString())));
       this.#wake();
     });
+  }
+
+  /** The backend answers nothing from now on, and is being asked already. */
+  async hang(): Promise<void> {
+    this.#isHanging = true;
+    const asked = this.handshakes;
+    this.command({ kind: 'assignments' });
+    await this.until(() => (this.handshakes > asked ? true : null));
   }
 
   /** Starts a runtime on this bus; it is stopped with the platform. */
@@ -300,6 +311,7 @@ export class Platform {
   }
 }
 
+const forever = new Promise<never>(() => undefined);
 const algorithm = 'ECDH-ES+A256KW';
 const curve = { crv: 'X25519' };
 
