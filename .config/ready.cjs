@@ -22,6 +22,7 @@ const tasks = {
   build: { entry: '.config/build.ts' },
   check: { entry: '.config/check.ts' },
   bench: { entry: 'stack/test/bench/main.ts', built: true, absent: 'there is no bench in this checkout' },
+  chaos: { entry: 'stack/test/chaos/main.ts', built: true, absent: 'there is no chaos in this checkout' },
 };
 
 // npm passes Ctrl-C on to its script although the terminal has already sent it there: the same signal again

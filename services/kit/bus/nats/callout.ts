@@ -14,8 +14,8 @@ import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
 /** Account of NATS that is the bus; the other two are of the callout and of the system. */
 export const busAccount = 'SVC';
 const authorizationSubject = '$SYS.REQ.USER.AUTH';
-/** NATS waits for 3 s (templates/nats.conf). Checking a credential is one look-up in the graph. */
-const authorizeDeadlineMs = 2500;
+/** NATS waits for 2 s (templates/nats.conf). Checking a credential is one look-up in the graph. */
+const authorizeDeadlineMs = 1500;
 /** Whoever asks why it was refused has this long to read it. */
 const refusedLifetimeSeconds = 10;
 /** Connections being decided on at once; whoever comes then comes again. */

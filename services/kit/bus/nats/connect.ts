@@ -48,9 +48,18 @@ const whoAmIDeadlineMs = 3000;
 /** A bus that is gone without a word is noticed after three of these. */
 const pingEveryMs = 2000;
 const pingsUnansweredMax = 2;
-/** A lost connection is tried again after this long at first, and after this long at most. */
-const returnFirstMs = 100;
-const returnMaxMs = 5000;
+/** How soon a lost connection is tried again: at first, and at most. */
+interface Patience {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** Whoever decides on the others comes back before them: NATS keeps who comes too early waiting for two seconds, and then refuses it. */
+const patience = {
+  accounts: { firstMs: 20, maxMs: 200 },
+  backend: { firstMs: 100, maxMs: 500 },
+  others: { firstMs: 300, maxMs: 1000 },
+} as const;
 
 /** Connects to NATS. Once connected, the connection finds back by itself, for as long as it takes and whatever refuses it meanwhile. */
 export async function connectNats(options: ConnectOptions): Promise<NatsBus> {
@@ -81,9 +90,11 @@ async function connectBackend(options: ConnectOptions, seeds: BackendSeeds): Pro
   await using opened = new AsyncDisposableStack();
   const open = async (name: 'callout' | 'system') => {
     const authenticator = nkeyAuthenticator(Buffer.from(seeds[name].reveal()));
-    const connection = await openConnection(options, { ...lasting, name, authenticator }).catch((thrown) => {
-      throw isRefused(thrown) ? notOurBus(name, thrown) : thrown;
-    });
+    const connection = await openConnection(options, { ...lasting, name, authenticator }, patience.accounts).catch(
+      (thrown) => {
+        throw isRefused(thrown) ? notOurBus(name, thrown) : thrown;
+      },
+    );
     return opened.adopt(connection, (one) => one.close());
   };
   const calls = new Callout(await open('callout'), issuer, options.logger);
@@ -110,15 +121,18 @@ async function openNamed(
   how: NodeConnectionOptions,
 ): Promise<NatsConnection> {
   const inboxPrefix = newInbox();
-  return await openConnection(options, {
-    ...{ ...how, inboxPrefix, name: connectionName(options.process, inboxPrefix) },
-    // Asked each time it connects: the word of a backend is fresh.
-    authenticator: () => login(),
-  });
+  // The login is asked for each time it connects: the word of a backend is fresh.
+  const shown = { inboxPrefix, name: connectionName(options.process, inboxPrefix), authenticator: () => login() };
+  const { kind } = options.credentials;
+  return await openConnection(options, { ...how, ...shown }, kind === 'backend' ? patience.backend : patience.others);
 }
 
-async function openConnection(options: ConnectOptions, how: NodeConnectionOptions): Promise<NatsConnection> {
-  const delays = new ReturnDelays();
+async function openConnection(
+  options: ConnectOptions,
+  how: NodeConnectionOptions,
+  patient: Patience,
+): Promise<NatsConnection> {
+  const delays = new ReturnDelays(patient);
   const tls = tlsOf(options.servers, options.caPath);
   try {
     const connection = await dial({
@@ -142,11 +156,17 @@ async function openConnection(options: ConnectOptions, how: NodeConnectionOption
 
 /** How long a lost connection waits before it is tried again: half the time that it has been lost, within bounds, and a little less than that. */
 class ReturnDelays {
+  readonly #patience: Patience;
   #lostAt = performance.now();
 
+  constructor(patient: Patience) {
+    this.#patience = patient;
+  }
+
   next(): number {
+    const { firstMs, maxMs } = this.#patience;
     const lostMs = performance.now() - this.#lostAt;
-    return Math.min(Math.max(lostMs / 2, returnFirstMs), returnMaxMs) * (0.5 + Math.random() / 2);
+    return Math.min(Math.max(lostMs / 2, firstMs), maxMs) * (0.5 + Math.random() / 2);
   }
 
   async watch(connection: NatsConnection): Promise<void> {

@@ -155,7 +155,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await server.stop('SIGKILL');
     await server.start();
     // Twice the time in which NATS gives up on an answer: more refusals than the client of NATS bears by itself.
-    await new Promise((resolve) => setTimeout(resolve, 8000));
+    await new Promise((resolve) => setTimeout(resolve, 6000));
     expect(states).toEqual(['disconnected']);
     const back = connected(edge);
     await openBackend(server);

@@ -4,7 +4,7 @@ import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount, createUser, type KeyPair } from '@nats-io/nkeys';
+import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkeys';
 import { Secret } from '../../../../contracts/secret.ts';
 import type { BackendSeeds } from '../../bus.ts';
 
@@ -20,33 +20,45 @@ export function findNatsServer(): string | null {
   return null;
 }
 
+export interface TestServerOptions {
+  /** With bus.pem and bus.key, which lie in the folder. */
+  readonly tls?: boolean;
+  /** Of an installation that shall know it. */
+  readonly seeds?: BackendSeeds;
+}
+
 /** A NATS server of a test's own, as an installation would have it, on a free port of this machine. */
 export class TestServer {
   readonly seeds: BackendSeeds;
   readonly #folder: string;
   readonly #tls: boolean;
-  readonly #keys: Readonly<Record<'CALLOUT' | 'SYSTEM' | 'ISSUER', KeyPair>>;
   #child: ChildProcess | null = null;
   #port = 0;
+  #monitoringPort = 0;
 
-  private constructor(folder: string, tls: boolean) {
+  private constructor(folder: string, { tls = false, seeds = newSeeds() }: TestServerOptions) {
     this.#folder = folder;
     this.#tls = tls;
-    this.#keys = { CALLOUT: createUser(), SYSTEM: createUser(), ISSUER: createAccount() };
-    const seed = (key: KeyPair) => new Secret(Buffer.from(key.getSeed()).toString());
-    const { CALLOUT, SYSTEM, ISSUER } = this.#keys;
-    this.seeds = { callout: seed(CALLOUT), system: seed(SYSTEM), issuer: seed(ISSUER) };
+    this.seeds = seeds;
   }
 
-  /** Keeps its streams in the folder, and finds there what was kept before. `tls`: certificate and key in the folder. */
-  static async start(folder: string, options: { readonly tls?: boolean } = {}): Promise<TestServer> {
-    const server = new TestServer(folder, options.tls ?? false);
+  /** Keeps its streams in the folder, and finds there what was kept before. */
+  static async start(folder: string, options: TestServerOptions = {}): Promise<TestServer> {
+    const server = new TestServer(folder, options);
     await server.start();
     return server;
   }
 
   get url(): string {
     return `${this.#tls ? 'tls' : 'nats'}://127.0.0.1:${this.#port}`;
+  }
+
+  get monitoringUrl(): string {
+    return `http://127.0.0.1:${this.#monitoringPort}`;
+  }
+
+  get port(): number {
+    return this.#port;
   }
 
   get pid(): number {
@@ -57,7 +69,7 @@ export class TestServer {
   async start(): Promise<void> {
     const program = findNatsServer();
     if (program === null) throw new Error('nats-server is not on the path of programs');
-    if (this.#port === 0) this.#port = await freePort();
+    if (this.#port === 0) [this.#port, this.#monitoringPort] = [await freePort(), await freePort()];
     const file = join(this.#folder, 'nats.conf');
     writeFileSync(file, this.#configuration());
     const child = spawn(program, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -87,19 +99,28 @@ export class TestServer {
       ...{
         NAME: 'test',
         LISTEN: `127.0.0.1:${this.#port}`,
-        HTTP_LISTEN: '127.0.0.1:-1',
+        HTTP_LISTEN: `127.0.0.1:${this.#monitoringPort}`,
         TLS: this.#tls
           ? `tls { cert_file: "${join(this.#folder, 'bus.pem')}", key_file: "${join(this.#folder, 'bus.key')}" }`
           : '',
       },
       STORE_DIR: join(this.#folder, 'jetstream'),
-      ...Object.fromEntries(
-        Object.entries(this.#keys).map(([name, key]) => [`${name}_PUBLIC_KEY`, key.getPublicKey()]),
-      ),
+      CALLOUT_PUBLIC_KEY: publicKeyOf(this.seeds.callout),
+      SYSTEM_PUBLIC_KEY: publicKeyOf(this.seeds.system),
+      ISSUER_PUBLIC_KEY: publicKeyOf(this.seeds.issuer),
     };
     const template = readFileSync(new URL('../../../../../templates/nats.conf', import.meta.url), 'utf8');
     return template.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
   }
+}
+
+function newSeeds(): BackendSeeds {
+  const seed = (key: KeyPair) => new Secret(Buffer.from(key.getSeed()).toString());
+  return { callout: seed(createUser()), system: seed(createUser()), issuer: seed(createAccount()) };
+}
+
+function publicKeyOf(seed: Secret): string {
+  return fromSeed(Buffer.from(seed.reveal())).getPublicKey();
 }
 
 async function freePort(): Promise<number> {

@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Agent, type Call, type Outcome } from './agents.ts';
+import { type Fault, faultsOf } from './faults.ts';
+import { ChaosPlatform } from './platform.ts';
+import { type Holding, holdingOf, leaks } from './remains.ts';
+import { Writer } from './writer.ts';
+
+/**
+ * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS]`: fifty agents at steady work while one part after the other is taken away,
+ * then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
+ */
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '600' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    away: { type: 'string', default: '60' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const agentsCount = 50;
+const callEveryMs = 250;
+const restMs = 3000;
+/** After everything is well again, this long may calls still fail; then none may for a while. */
+const settleMs = 5000;
+const watchMs = 2000;
+const healthyWithinMs = 60_000;
+
+const began = performance.now();
+const deadline = began + Number(values.seconds) * 1000;
+const random = randomOf(Number(values.seed));
+const problems: string[] = [];
+const calls: Call[] = [];
+process.stdout.write(`seed ${values.seed}\n`);
+
+const platform = await ChaosPlatform.start();
+try {
+  await run();
+} finally {
+  await platform.stop();
+}
+const left = (await import('../running-processes.ts')).processesOf(platform.installation.dir);
+if (left.length > 0)
+  problems.push(`${left.length} processes are left: ${left.map(({ command }) => command).join('; ')}`);
+await platform.remove();
+tell();
+
+async function run(): Promise<void> {
+  const stop = new AbortController();
+  const agents = Array.from({ length: agentsCount }, (_, i) => {
+    const onCall = (call: Call) => calls.push(call);
+    return new Agent(i, { urls: platform.urls, key: platform.key, tool: 'echo', everyMs: callEveryMs, onCall });
+  });
+  const writer = await Writer.open(platform);
+  const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
+  await pause(restMs);
+  const before = await holdingOf(platform);
+  const names = (await platform.status()).services.map(({ name }) => name);
+  const faults = faultsOf(names, Number(values.away) * 1000).filter(({ name }) => name.includes(values.only));
+  for (const fault of faults) if (performance.now() < deadline) await suffer(fault);
+  while (performance.now() < deadline) {
+    const fault = faults[Math.floor(random() * faults.length)];
+    if (fault !== undefined) await suffer(fault);
+  }
+  await pause(restMs);
+  const after: Holding = await holdingOf(platform);
+  stop.abort();
+  await work;
+  const lost = await writer.lost();
+  if (lost.length > 0) problems.push(`${lost.length} acknowledged writes are lost: ${lost.slice(0, 5).join(', ')}`);
+  problems.push(...leaks(before, after).map((leak) => `left behind: ${leak}`));
+  process.stdout.write(`${writer.acknowledged.length} writes acknowledged\n`);
+}
+
+/** One fault, its healing, and what calls saw of it. */
+async function suffer({ name, happen }: Fault): Promise<void> {
+  const from = performance.now();
+  await happen(platform);
+  const given = performance.now();
+  await platform.healthy(healthyWithinMs);
+  const healthy = performance.now();
+  await pause(settleMs);
+  const settled = performance.now();
+  await pause(watchMs);
+  const during = calls.filter(({ begun }) => begun >= from);
+  const failed = during.filter(({ outcome }) => outcome !== 'answered');
+  const late = failed.filter(({ ended }) => ended > settled);
+  if (late.length > 0) problems.push(`after "${name}", ${late.length} calls still failed: ${late[0]?.told}`);
+  const lastFailure = Math.max(given, ...failed.map(({ ended }) => ended));
+  process.stdout.write(
+    `${name}: ${during.length} calls, ${describe(failed)}; healthy ${seconds(healthy - given)} after, the last failure ${seconds(lastFailure - given)} after\n`,
+  );
+}
+
+function describe(failed: readonly Call[]): string {
+  const groups = Object.entries(Object.groupBy(failed, ({ outcome }) => outcome));
+  const said = groups.map(([outcome, some]) => `${some?.length} ${outcome} (${some?.[0]?.told})`);
+  return said.length === 0 ? 'none failed' : said.join(', ');
+}
+
+function tell(): void {
+  const never: readonly Outcome[] = ['wrong', 'late', 'unexplained', 'session lost'];
+  for (const outcome of never) {
+    const some = calls.filter((call) => call.outcome === outcome);
+    if (some.length > 0) problems.push(`${some.length} calls: ${outcome}, such as ${some[0]?.told}`);
+  }
+  process.stdout.write(`${calls.length} calls, ${describe(calls.filter(({ outcome }) => outcome !== 'answered'))}\n`);
+  for (const problem of problems) process.stdout.write(`PROBLEM ${problem}\n`);
+  process.stdout.write(problems.length === 0 ? 'nothing wrong was seen\n' : `${problems.length} problems\n`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** Mulberry32: the same faults again for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

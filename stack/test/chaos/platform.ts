@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Secret } from '../../../services/contracts/secret.ts';
+import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
+import { type BackendClient, connectToBackend } from '../../backend-client.ts';
+import { type Installation, installationIn } from '../../installation.ts';
+import { readSecret, secretFilesOf } from '../../secrets.ts';
+import { eventually, everything, freePort, svc } from '../bench/processes.ts';
+import { Wire } from './wire.ts';
+
+const status = z.object({
+  state: z.string(),
+  services: z.array(
+    z.object({ name: z.string(), state: z.string(), health: z.string(), pid: z.number().nullable(), url: z.string() }),
+  ),
+  mcpServers: z.array(z.object({ status: z.string() })),
+});
+export type Status = z.infer<typeof status>;
+const createdKey = z.object({ key: z.string() });
+
+/** Two of each that may be several; the bus is ours, behind a wire, so that both can be taken away. */
+const replicas = { 'remote-mcp': 2, runtime: 2 } as const;
+
+/** An installation to be hard on: distributed, with a bus that this process runs. */
+export class ChaosPlatform {
+  readonly folder: string;
+  readonly installation: Installation;
+  readonly bus: TestServer;
+  readonly wire: Wire;
+  readonly key: string;
+  readonly urls: readonly string[];
+
+  private constructor(made: Pick<ChaosPlatform, 'folder' | 'installation' | 'bus' | 'wire' | 'key' | 'urls'>) {
+    this.folder = made.folder;
+    this.installation = made.installation;
+    this.bus = made.bus;
+    this.wire = made.wire;
+    this.key = made.key;
+    this.urls = made.urls;
+  }
+
+  static async start(): Promise<ChaosPlatform> {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-chaos-'));
+    const dir = join(folder, 'svc');
+    await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', 'sqlite', '--engine', 'process', '--yes');
+    const installation = installationIn(dir);
+    const secrets = secretFilesOf(installation);
+    const bus = await TestServer.start(folder, {
+      seeds: {
+        callout: new Secret(readSecret(secrets.busCalloutSeed)),
+        system: new Secret(readSecret(secrets.busSystemSeed)),
+        issuer: new Secret(readSecret(secrets.busIssuerSeed)),
+      },
+    });
+    const wire = await Wire.start(bus.port);
+    await choose(join(dir, 'svc.yaml'), wire.port);
+    await svc(dir, 'up');
+    await svc(dir, 'server', 'add', 'everything', '--', process.execPath, everything, 'stdio');
+    await writeFile(join(dir, 'chaos.yaml'), content);
+    await svc(dir, 'apply', join(dir, 'chaos.yaml'));
+    const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'chaos'));
+    const { services } = status.parse(await svc(dir, 'status'));
+    const urls = services.filter(({ name }) => name.startsWith('remote-mcp')).map(({ url }) => `${url}/mcp`);
+    return new ChaosPlatform({ folder, installation, bus, wire, key, urls });
+  }
+
+  async status(): Promise<Status> {
+    return status.parse(await svc(this.installation.dir, 'status'));
+  }
+
+  /** To a service by its name, or to the bus. */
+  async signal(name: string, signal: NodeJS.Signals): Promise<void> {
+    if (name === 'bus') {
+      process.kill(this.bus.pid, signal);
+      return;
+    }
+    const pid = (await this.status()).services.find((service) => service.name === name)?.pid;
+    if (pid === null || pid === undefined) throw new Error(`${name} does not run`);
+    process.kill(pid, signal);
+  }
+
+  async restartBus(signal: NodeJS.Signals): Promise<void> {
+    await this.bus.stop(signal);
+    await this.bus.start();
+  }
+
+  /** Resolves when everything says that it is well, and its MCP server is Connected. */
+  async healthy(withinMs: number): Promise<Status> {
+    return await eventually(
+      'that all is healthy again',
+      async () => {
+        const seen = await this.status();
+        const ill = seen.services
+          .filter(({ state }) => state !== 'healthy')
+          .map(({ name, state }) => `${name} ${state}`);
+        const away = seen.mcpServers.filter((server) => server.status !== 'Connected');
+        if (ill.length + away.length > 0) throw new Error(`${ill.join(', ')}; ${away.length} MCP servers away`);
+        return seen;
+      },
+      withinMs,
+    );
+  }
+
+  backend(): Promise<BackendClient> {
+    return connectToBackend(this.installation);
+  }
+
+  async stop(): Promise<void> {
+    await svc(this.installation.dir, 'down');
+    await this.wire.stop();
+    await this.bus.stop();
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function choose(file: string, busPort: number): Promise<void> {
+  let text = await readFile(file, 'utf8');
+  for (const name of ['backend', 'remote-mcp', 'runtime', 'frontend']) {
+    text = text.replace(new RegExp(`^(\\s+${name}: *)auto`, 'm'), `$1${await freePort()}`);
+  }
+  for (const [name, count] of Object.entries(replicas)) {
+    text = text.replace(new RegExp(`^(replicas:(?:\\n .*)*?\\n +${name}: *)1`, 'm'), `$1${count}`);
+  }
+  text = text.replace(/^( +servers: *)auto/m, `$1[nats://127.0.0.1:${busPort}]`);
+  await writeFile(file, text);
+}
+
+const content = `
+workspace: Default
+skills:
+  - { name: echo, description: Says back what it is told, tools: [everything/echo] }
+roles:
+  - { name: Chaos, skills: [echo] }
+`;
