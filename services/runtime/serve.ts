@@ -1,7 +1,7 @@
 import type { SvcError } from '../contracts/errors.ts';
 import { answerCalls } from './bus/answer-calls.ts';
 import { askWhy } from './bus/ask-why.ts';
-import { Assignments } from './bus/assignments.ts';
+import { Assignments, isRefusal } from './bus/assignments.ts';
 import { Complaints } from './bus/complaints.ts';
 import { connect, type RuntimeConnection } from './bus/connect.ts';
 import { startHeartbeat } from './bus/heartbeat.ts';
@@ -34,6 +34,7 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   const onProblem = (problem: SvcError) => {
     connectionProblem = problem.message;
     complaints.tell(problem);
+    if (isRefusal(problem)) work?.assignments.drop();
     if (isFinal(problem)) onRefused?.(problem);
   };
   const onConnection = (state: 'connected' | 'disconnected') => {
@@ -57,7 +58,13 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
     if (connection === null) return;
     connectionProblem = null;
     complaints.forget();
-    work = startWork(runtime, connection, { onConnection, onRefused: (refusal) => onRefused?.(refusal) });
+    work = startWork(runtime, connection, {
+      onConnection,
+      onRefused: (refusal) => {
+        work?.assignments.drop();
+        onRefused?.(refusal);
+      },
+    });
   })();
 
   return {
@@ -81,8 +88,8 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
 }
 
 /** Trying again changes nothing about it, unless somebody else does something. */
-function isFinal({ code }: SvcError): boolean {
-  return code === 'unauthenticated' || code === 'forbidden' || code === 'invalid_input' || code === 'unsupported';
+function isFinal(problem: SvcError): boolean {
+  return isRefusal(problem) || problem.code === 'invalid_input' || problem.code === 'unsupported';
 }
 
 interface Told {

@@ -3,6 +3,15 @@ import type { SvcError } from '../../contracts/errors.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { Platform, script } from './platform.ts';
 
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The first refusal that the runtime tells whoever runs it. */
 function firstRefusal() {
   const { promise, resolve } = Promise.withResolvers<SvcError>();
@@ -17,15 +26,17 @@ describe('whoever runs a runtime is told that it is refused', () => {
     expect(await told).toMatchObject({ code: 'unauthenticated', message: 'There is no such runtime.' });
   });
 
-  test('where the key is taken away while it is at work', async () => {
+  test('where the key is taken away while it is at work, and has then nothing of anybody any more', async () => {
     await using platform = await Platform.open();
-    platform.assign({ one: script('echo') });
+    platform.assign({ one: script('stubborn') });
     const { told, watch } = firstRefusal();
     await platform.startRuntime({}, watch);
     await platform.connected('one');
+    const pid = Number(await platform.say('one', {}));
     platform.key = newKey('runtime');
     await platform.backend.disconnect(platform.runtime);
     expect(await told).toMatchObject({ code: 'unauthenticated', message: 'There is no such runtime.' });
+    await expect.poll(() => isAlive(pid), { timeout: 15_000 }).toBe(false);
   });
 
   test('where the backend does not accept it any more', async () => {
