@@ -2,6 +2,14 @@ import { createServer } from 'node:net';
 
 export type Ports = Readonly<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend', number>>;
 
+export type BusPorts = Readonly<Record<'port' | 'httpPort', number>>;
+
+export async function freeBusPorts(): Promise<BusPorts> {
+  const held = await Promise.all([holdPort(), holdPort()]);
+  const [port = 0, httpPort = 0] = await Promise.all(held.map((release) => release()));
+  return { port, httpPort };
+}
+
 /** Ports that nobody listens on, held at the same time so that they are four. */
 export async function freePorts(): Promise<Ports> {
   const held = await Promise.all([holdPort(), holdPort(), holdPort(), holdPort()]);

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../backend-client.ts';
+import { findProgram } from '../bus/find-program.ts';
+import type { Topology } from '../definition/definition.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
 import { type Agent, connectAgent } from './agent.ts';
-import { freePorts, type Ports } from './free-ports.ts';
+import { type BusPorts, freeBusPorts, freePorts, type Ports } from './free-ports.ts';
 import { processesOf } from './running-processes.ts';
 
 export interface PlatformOptions {
@@ -14,7 +16,11 @@ export interface PlatformOptions {
   readonly settings?: (yaml: string) => string;
   /** Where the folder is made. */
   readonly within?: string;
+  readonly topology?: Topology;
 }
+
+/** `nats-server`, without which no platform of several processes can be tried. */
+export const hasNatsServer = findProgram('nats-server', process.env.PATH) !== null;
 
 /** How long a test may take to start a platform and to fill it, on a machine that does other things too. */
 export const startTimeoutMs = 120_000;
@@ -30,25 +36,32 @@ export class Platform {
   readonly folder: string;
   readonly installation: Installation;
   readonly ports: Ports;
+  /** As the fields of `bus` in svc.yaml; of use where the bus is a process. */
+  readonly busPorts: BusPorts;
   /** Everything that `svc` printed, both streams. */
   readonly printed: string[] = [];
   readonly #agents: Agent[] = [];
 
-  private constructor(folder: string, ports: Ports) {
+  private constructor(folder: string, ports: Ports, busPorts: BusPorts) {
     this.folder = folder;
     this.installation = installationIn(join(folder, 'svc'));
     this.ports = ports;
+    this.busPorts = busPorts;
   }
 
   /** Made, and not started yet. */
-  static async init({ settings = (yaml) => yaml, within = tmpdir() }: PlatformOptions = {}): Promise<Platform> {
+  static async init(options: PlatformOptions = {}): Promise<Platform> {
+    const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const platform = new Platform(folder, await freePorts());
-    await platform.svc('init', platform.installation.dir, '--yes');
+    const platform = new Platform(folder, await freePorts(), await freeBusPorts());
+    await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology);
     const { definitionFile } = platform.installation;
     let yaml = await readFile(definitionFile, 'utf8');
     for (const [name, port] of Object.entries(platform.ports)) {
       yaml = yaml.replace(new RegExp(`^(  ${name}:) auto`, 'm'), `$1 ${port}`);
+    }
+    for (const [field, port] of Object.entries(platform.busPorts)) {
+      yaml = yaml.replace(new RegExp(`^(  ${field}:) auto`, 'm'), `$1 ${port}`);
     }
     await writeFile(definitionFile, settings(yaml));
     return platform;
@@ -119,7 +132,7 @@ export class Platform {
     return connectToBackend(this.installation);
   }
 
-  /** The process that holds the platform. */
+  /** The process of the backend: that which holds the platform, where it is one. */
   async pid(): Promise<number> {
     const { services } = await this.svc('status');
     return services[0].pid;
@@ -137,7 +150,8 @@ export class Platform {
     await this.svc('down');
     const left = processesOf(this.folder);
     const taken = [];
-    for (const [name, port] of Object.entries(this.ports)) if (!(await isFree('127.0.0.1', port))) taken.push(name);
+    const ports = Object.entries({ ...this.ports, ...this.busPorts });
+    for (const [name, port] of ports) if (!(await isFree('127.0.0.1', port))) taken.push(name);
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (left.length + taken.length === 0) return;
     const commands = left.map(({ pid, command }) => `${pid} ${command.trim().replaceAll('\n', ' ')}`);

@@ -2,354 +2,370 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { topologies } from '../definition/definition.ts';
 import { type Agent, textOf } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-let platform: Platform;
-let key: string;
-/** Ids by name. */
-const skills: Record<string, string> = {};
-let writers: string;
-
-beforeAll(async () => {
-  platform = await Platform.start({
-    settings: (yaml) => yaml.replace('levels: null', 'levels: calls=debug'),
-  });
-  const { everything, filesystem, memory } = foreignServers;
-  const remembered = join(platform.folder, 'memory.env');
-  await writeFile(remembered, `MEMORY_FILE_PATH=${join(platform.folder, 'memory.jsonl')}\n`);
-  await Promise.all([
-    platform.addServer('everything', everything),
-    platform.addServer('files', [...filesystem, platform.folder]),
-    platform.addServer('memory', memory, ['--variable-file', remembered]),
-  ]);
-  const demos = ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'];
-  skills.demos = await platform.addSkill(
-    'demos',
-    demos.map((tool) => `everything/${tool}`),
-  );
-  skills.read = await platform.addSkill('read', ['files/read_text_file', 'files/read_media_file']);
-  skills.remember = await platform.addSkill('remember', ['memory/create_entities', 'memory/read_graph']);
-  await platform.addRole('Reader', ['demos', 'read']);
-  writers = await platform.addRole('Writer', ['remember']);
-  key = await platform.addKey('agent');
-}, startTimeoutMs);
-afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
-
 const constant = ['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role'];
 
-async function loaded(...names: readonly string[]): Promise<Agent> {
-  return platform.connect(key, `?skillIds=${names.map((name) => skills[name]).join(',')}`);
-}
+describe.each(topologies)('%s', (topology) => {
+  describe.skipIf(topology === 'distributed' && !hasNatsServer)('the whole path', () => {
+    let platform: Platform;
+    let key: string;
+    /** Ids by name. */
+    const skills: Record<string, string> = {};
+    let writers: string;
 
-test('what was added is Connected, with the tools that its MCP server lists', async () => {
-  const { mcpServers } = await platform.svc('server', 'list');
-  const seen = mcpServers.map(({ name, status, health, tools }: Record<string, unknown>) => [
-    name,
-    status,
-    health,
-    Number(tools) > 5,
-  ]);
-  expect(seen.sort()).toEqual([
-    ['everything', 'Connected', 'green', true],
-    ['files', 'Connected', 'green', true],
-    ['memory', 'Connected', 'green', true],
-  ]);
-});
-
-test('the key tests well, rung by rung', async () => {
-  const { code, stdout } = await platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
-  const { ok, status, cause, rungs } = JSON.parse(stdout);
-  expect({ code, ok, status, cause }).toEqual({ code: 0, ok: true, status: 200, cause: null });
-  expect(rungs.every((rung: { ok: boolean }) => rung.ok)).toBe(true);
-});
-
-describe('an agent', () => {
-  test('sees the constant tools, finds a skill, loads it and calls its tools', async () => {
-    const agent = await platform.connect(key);
-    expect(await agent.listToolNames()).toEqual(constant);
-    const listed = await agent.text('list_skills');
-    for (const name of ['demos', 'read', 'remember']) expect(listed).toContain(`"${name}"`);
-    expect(await agent.text('load_skill', { skill: 'demos' })).toContain('get-sum');
-    expect(await agent.listToolNames()).toEqual([
-      ...constant,
-      'echo',
-      'get-sum',
-      'get-tiny-image',
-      'trigger-long-running-operation',
-    ]);
-    expect(await agent.text('echo', { message: 'hear me' })).toBe('Echo: hear me');
-    expect(await agent.text('get-sum', { a: 2, b: 40 })).toContain('42');
-  });
-
-  test('is told when its list of tools has changed', async () => {
-    const agent = await platform.connect(key);
-    await agent.listToolNames();
-    await agent.text('load_skill', { skill: 'read' });
-    await until(() => agent.listChanges() > 0);
-    expect(await agent.listToolNames()).toContain('read_text_file');
-  });
-
-  test('that never lists again gets schemas from loading, and calls through call_tool', async () => {
-    const agent = await platform.connect(key);
-    const answer = await agent.text('load_skill', { skill: 'demos' });
-    for (const part of ['"inputSchema"', '"message"', 'get-sum']) expect(answer).toContain(part);
-    expect(await agent.text('call_tool', { name: 'echo', arguments: { message: 'through' } })).toBe('Echo: through');
-    await expect(agent.text('call_tool', { name: 'read_text_file', arguments: { path: '/' } })).rejects.toThrow(
-      /not exist|outside|denied|EISDIR/i,
-    );
-  });
-
-  test('with skillIds finds those tools from the start, for this connection only', async () => {
-    const agent = await loaded('read');
-    expect(await agent.listToolNames()).toEqual([...constant, 'read_media_file', 'read_text_file']);
-    expect(await (await platform.connect(key)).listToolNames()).toEqual(constant);
-  });
-
-  test('with roleIds finds the tools of their skills, and no other role is active', async () => {
-    const agent = await platform.connect(key, `?roleIds=${writers}`);
-    expect(await agent.listToolNames()).toEqual([...constant, 'create_entities', 'read_graph']);
-    expect(await agent.text('list_skills')).not.toContain('"demos"');
-    await agent.text('activate_role', { role: 'Reader' });
-    expect(await agent.text('list_skills')).toContain('"demos"');
-  });
-
-  test('with both finds both', async () => {
-    const agent = await platform.connect(key, `?roleIds=${writers}&skillIds=${skills.remember}`);
-    expect(await agent.listToolNames()).toEqual([...constant, 'create_entities', 'read_graph']);
-  });
-});
-
-describe('a call', () => {
-  test('shows its progress', async () => {
-    const { client } = await loaded('demos');
-    const seen: unknown[] = [];
-    const result = await client.callTool(
-      { name: 'trigger-long-running-operation', arguments: { duration: 0.4, steps: 4 } },
-      { onprogress: ({ progress, total }) => seen.push([progress, total]) },
-    );
-    expect(textOf(result)).toContain('completed');
-    expect(seen).toEqual([1, 2, 3, 4].map((step) => [step, 4]));
-  });
-
-  test('that the tool refuses is a result that says so', async () => {
-    const { client } = await loaded('read');
-    const result = await client.callTool({ name: 'read_text_file', arguments: { path: '/etc/passwd' } });
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/Access denied/);
-  });
-
-  test('that is cancelled ends everywhere', async () => {
-    const agent = await loaded('demos');
-    const controller = new AbortController();
-    const call = agent.client.callTool(
-      { name: 'trigger-long-running-operation', arguments: { duration: 120, steps: 1200 } },
-      { signal: controller.signal, onprogress: () => controller.abort(new Error('enough')) },
-    );
-    await expect(call).rejects.toThrow(/enough/);
-    const { id } = agent.sent.findLast(({ method }) => method === 'tools/call') ?? {};
-    expect(agent.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } });
-    // Long before its two minutes are over, remote-mcp has put the call down as ended.
-    await until(async () => {
-      const { lines } = await platform.svc('logs', 'remote-mcp');
-      return lines.some(
-        ({ fields }: { fields: Record<string, unknown> }) =>
-          fields.session === agent.session && fields.tool === 'trigger-long-running-operation',
+    beforeAll(async () => {
+      platform = await Platform.start({
+        topology,
+        settings: (yaml) => yaml.replace('levels: null', 'levels: calls=debug'),
+      });
+      const { everything, filesystem, memory } = foreignServers;
+      const remembered = join(platform.folder, 'memory.env');
+      await writeFile(remembered, `MEMORY_FILE_PATH=${join(platform.folder, 'memory.jsonl')}\n`);
+      await Promise.all([
+        platform.addServer('everything', everything),
+        platform.addServer('files', [...filesystem, platform.folder]),
+        platform.addServer('memory', memory, ['--variable-file', remembered]),
+      ]);
+      const demos = ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'];
+      skills.demos = await platform.addSkill(
+        'demos',
+        demos.map((tool) => `everything/${tool}`),
       );
+      skills.read = await platform.addSkill('read', ['files/read_text_file', 'files/read_media_file']);
+      skills.remember = await platform.addSkill('remember', ['memory/create_entities', 'memory/read_graph']);
+      await platform.addRole('Reader', ['demos', 'read']);
+      writers = await platform.addRole('Writer', ['remember']);
+      key = await platform.addKey('agent');
+    }, startTimeoutMs);
+    afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+    async function loaded(...names: readonly string[]): Promise<Agent> {
+      return platform.connect(key, `?skillIds=${names.map((name) => skills[name]).join(',')}`);
+    }
+
+    test('what was added is Connected, with the tools that its MCP server lists', async () => {
+      const { mcpServers } = await platform.svc('server', 'list');
+      const seen = mcpServers.map(({ name, status, health, tools }: Record<string, unknown>) => [
+        name,
+        status,
+        health,
+        Number(tools) > 5,
+      ]);
+      expect(seen.sort()).toEqual([
+        ['everything', 'Connected', 'green', true],
+        ['files', 'Connected', 'green', true],
+        ['memory', 'Connected', 'green', true],
+      ]);
     });
-    expect(await agent.text('echo', { message: 'still here' })).toBe('Echo: still here');
-  });
 
-  test('returns an image as it is', async () => {
-    const { client } = await loaded('demos', 'read');
-    const { content } = await client.callTool({ name: 'get-tiny-image', arguments: {} });
-    const image = content.find((part) => part.type === 'image');
-    expect(image?.mimeType).toBe('image/png');
-    const bytes = Buffer.from(image?.data ?? '', 'base64');
-    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
-    const file = join(platform.folder, 'tiny.png');
-    await writeFile(file, bytes);
-    const read = await client.callTool({ name: 'read_media_file', arguments: { path: file } });
-    expect(read.content[0]).toMatchObject({ type: 'image', data: bytes.toString('base64') });
-  });
+    test('the key tests well, rung by rung', async () => {
+      const { code, stdout } = await platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
+      const { ok, status, cause, rungs } = JSON.parse(stdout);
+      expect({ code, ok, status, cause }).toEqual({ code: 0, ok: true, status: 200, cause: null });
+      expect(rungs.every((rung: { ok: boolean }) => rung.ok)).toBe(true);
+    });
 
-  test('returns a megabyte as it is', async () => {
-    const file = join(platform.folder, 'large.txt');
-    const text = Array.from({ length: 40_000 }, (_, i) => `line ${i}: ${'äöü"\\'.repeat(3)}\n`).join('');
-    expect(text.length).toBeGreaterThan(1_000_000);
-    await writeFile(file, text);
-    expect(await (await loaded('read')).text('read_text_file', { path: file })).toBe(text);
-  });
-});
+    describe('an agent', () => {
+      test('sees the constant tools, finds a skill, loads it and calls its tools', async () => {
+        const agent = await platform.connect(key);
+        expect(await agent.listToolNames()).toEqual(constant);
+        const listed = await agent.text('list_skills');
+        for (const name of ['demos', 'read', 'remember']) expect(listed).toContain(`"${name}"`);
+        expect(await agent.text('load_skill', { skill: 'demos' })).toContain('get-sum');
+        expect(await agent.listToolNames()).toEqual([
+          ...constant,
+          'echo',
+          'get-sum',
+          'get-tiny-image',
+          'trigger-long-running-operation',
+        ]);
+        expect(await agent.text('echo', { message: 'hear me' })).toBe('Echo: hear me');
+        expect(await agent.text('get-sum', { a: 2, b: 40 })).toContain('42');
+      });
 
-test('two agents at once with the same request ids and progress tokens never meet', async () => {
-  const [one, other] = [await loaded('demos'), await platform.connect(await platform.addKey('other'))];
-  await other.text('load_skill', { skill: 'demos' });
-  // From here on both send the same ids in the same order.
-  while (next(one) < next(other)) await one.client.ping();
-  const work = async (agent: Agent, steps: number) => {
-    const seen: unknown[] = [];
-    const slow = agent.client.callTool(
-      { name: 'trigger-long-running-operation', arguments: { duration: 1, steps } },
-      { onprogress: ({ progress, total }) => seen.push([progress, total]) },
-    );
-    const echoes = Array.from({ length: 50 }, (_, i) => agent.text('echo', { message: `${steps}.${i}` }));
-    return { seen, slow: textOf(await slow), echoes: await Promise.all(echoes) };
-  };
-  const begin = Math.max(one.sent.length, other.sent.length);
-  const results = await Promise.all([work(one, 3), work(other, 5)]);
-  for (const [i, steps] of [3, 5].entries()) {
-    expect(results[i]?.slow).toContain(`Steps: ${steps}.`);
-    expect(results[i]?.seen).toEqual(Array.from({ length: steps }, (_, step) => [step + 1, steps]));
-    expect(results[i]?.echoes).toEqual(Array.from({ length: 50 }, (_, call) => `Echo: ${steps}.${call}`));
-  }
-  const ids = (agent: Agent) => agent.sent.slice(begin).map(({ id, params }) => [id, params?._meta?.progressToken]);
-  expect(ids(one)).not.toEqual([]);
-  expect(ids(one)).toEqual(ids(other).slice(-ids(one).length));
+      test('is told when its list of tools has changed', async () => {
+        const agent = await platform.connect(key);
+        await agent.listToolNames();
+        await agent.text('load_skill', { skill: 'read' });
+        await until(() => agent.listChanges() > 0);
+        expect(await agent.listToolNames()).toContain('read_text_file');
+      });
+
+      test('that never lists again gets schemas from loading, and calls through call_tool', async () => {
+        const agent = await platform.connect(key);
+        const answer = await agent.text('load_skill', { skill: 'demos' });
+        for (const part of ['"inputSchema"', '"message"', 'get-sum']) expect(answer).toContain(part);
+        expect(await agent.text('call_tool', { name: 'echo', arguments: { message: 'through' } })).toBe(
+          'Echo: through',
+        );
+        await expect(agent.text('call_tool', { name: 'read_text_file', arguments: { path: '/' } })).rejects.toThrow(
+          /not exist|outside|denied|EISDIR/i,
+        );
+      });
+
+      test('with skillIds finds those tools from the start, for this connection only', async () => {
+        const agent = await loaded('read');
+        expect(await agent.listToolNames()).toEqual([...constant, 'read_media_file', 'read_text_file']);
+        expect(await (await platform.connect(key)).listToolNames()).toEqual(constant);
+      });
+
+      test('with roleIds finds the tools of their skills, and no other role is active', async () => {
+        const agent = await platform.connect(key, `?roleIds=${writers}`);
+        expect(await agent.listToolNames()).toEqual([...constant, 'create_entities', 'read_graph']);
+        expect(await agent.text('list_skills')).not.toContain('"demos"');
+        await agent.text('activate_role', { role: 'Reader' });
+        expect(await agent.text('list_skills')).toContain('"demos"');
+      });
+
+      test('with both finds both', async () => {
+        const agent = await platform.connect(key, `?roleIds=${writers}&skillIds=${skills.remember}`);
+        expect(await agent.listToolNames()).toEqual([...constant, 'create_entities', 'read_graph']);
+      });
+    });
+
+    describe('a call', () => {
+      test('shows its progress', async () => {
+        const { client } = await loaded('demos');
+        const seen: unknown[] = [];
+        const result = await client.callTool(
+          { name: 'trigger-long-running-operation', arguments: { duration: 0.4, steps: 4 } },
+          { onprogress: ({ progress, total }) => seen.push([progress, total]) },
+        );
+        expect(textOf(result)).toContain('completed');
+        expect(seen).toEqual([1, 2, 3, 4].map((step) => [step, 4]));
+      });
+
+      test('that the tool refuses is a result that says so', async () => {
+        const { client } = await loaded('read');
+        const result = await client.callTool({ name: 'read_text_file', arguments: { path: '/etc/passwd' } });
+        expect(result.isError).toBe(true);
+        expect(textOf(result)).toMatch(/Access denied/);
+      });
+
+      test('that is cancelled ends everywhere', async () => {
+        const agent = await loaded('demos');
+        const controller = new AbortController();
+        const call = agent.client.callTool(
+          { name: 'trigger-long-running-operation', arguments: { duration: 120, steps: 1200 } },
+          { signal: controller.signal, onprogress: () => controller.abort(new Error('enough')) },
+        );
+        await expect(call).rejects.toThrow(/enough/);
+        const { id } = agent.sent.findLast(({ method }) => method === 'tools/call') ?? {};
+        expect(agent.sent.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id } });
+        // Long before its two minutes are over, remote-mcp has put the call down as ended.
+        await until(async () => {
+          const { lines } = await platform.svc('logs', 'remote-mcp');
+          return lines.some(
+            ({ fields }: { fields: Record<string, unknown> }) =>
+              fields.session === agent.session && fields.tool === 'trigger-long-running-operation',
+          );
+        });
+        expect(await agent.text('echo', { message: 'still here' })).toBe('Echo: still here');
+      });
+
+      test('returns an image as it is', async () => {
+        const { client } = await loaded('demos', 'read');
+        const { content } = await client.callTool({ name: 'get-tiny-image', arguments: {} });
+        const image = content.find((part) => part.type === 'image');
+        expect(image?.mimeType).toBe('image/png');
+        const bytes = Buffer.from(image?.data ?? '', 'base64');
+        expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+        const file = join(platform.folder, 'tiny.png');
+        await writeFile(file, bytes);
+        const read = await client.callTool({ name: 'read_media_file', arguments: { path: file } });
+        expect(read.content[0]).toMatchObject({ type: 'image', data: bytes.toString('base64') });
+      });
+
+      test('returns a megabyte as it is', async () => {
+        const file = join(platform.folder, 'large.txt');
+        const text = Array.from({ length: 40_000 }, (_, i) => `line ${i}: ${'äöü"\\'.repeat(3)}\n`).join('');
+        expect(text.length).toBeGreaterThan(1_000_000);
+        await writeFile(file, text);
+        expect(await (await loaded('read')).text('read_text_file', { path: file })).toBe(text);
+      });
+    });
+
+    test('two agents at once with the same request ids and progress tokens never meet', async () => {
+      const [one, other] = [await loaded('demos'), await platform.connect(await platform.addKey('other'))];
+      await other.text('load_skill', { skill: 'demos' });
+      // From here on both send the same ids in the same order.
+      while (next(one) < next(other)) await one.client.ping();
+      const work = async (agent: Agent, steps: number) => {
+        const seen: unknown[] = [];
+        const slow = agent.client.callTool(
+          { name: 'trigger-long-running-operation', arguments: { duration: 1, steps } },
+          { onprogress: ({ progress, total }) => seen.push([progress, total]) },
+        );
+        const echoes = Array.from({ length: 50 }, (_, i) => agent.text('echo', { message: `${steps}.${i}` }));
+        return { seen, slow: textOf(await slow), echoes: await Promise.all(echoes) };
+      };
+      const begin = Math.max(one.sent.length, other.sent.length);
+      const results = await Promise.all([work(one, 3), work(other, 5)]);
+      for (const [i, steps] of [3, 5].entries()) {
+        expect(results[i]?.slow).toContain(`Steps: ${steps}.`);
+        expect(results[i]?.seen).toEqual(Array.from({ length: steps }, (_, step) => [step + 1, steps]));
+        expect(results[i]?.echoes).toEqual(Array.from({ length: 50 }, (_, call) => `Echo: ${steps}.${call}`));
+      }
+      const ids = (agent: Agent) => agent.sent.slice(begin).map(({ id, params }) => [id, params?._meta?.progressToken]);
+      expect(ids(one)).not.toEqual([]);
+      expect(ids(one)).toEqual(ids(other).slice(-ids(one).length));
+    });
+
+    describe('svc down and svc up', () => {
+      test('keep all that there is, the session of an agent too', { timeout: startTimeoutMs }, async () => {
+        const agent = await loaded('remember');
+        await agent.text('load_skill', { skill: 'demos' });
+        const entity = { name: 'kept', entityType: 'thing', observations: ['outlives a restart'] };
+        await agent.text('create_entities', { entities: [entity] });
+        const lists = async () => ({
+          servers: (await platform.svc('server', 'list')).mcpServers.map(({ id, name }: Record<string, string>) => [
+            id,
+            name,
+          ]),
+          skills: await platform.svc('skill', 'list'),
+          roles: await platform.svc('role', 'list'),
+          keys: (await platform.svc('keys', 'list')).keys.map(({ id }: Record<string, string>) => id),
+        });
+        const before = await lists();
+        await platform.svc('down');
+        await expect(fetch(platform.mcpUrl)).rejects.toThrow();
+        expect(await platform.fails('status')).toMatchObject({ code: 4, json: { state: 'stopped' } });
+        await platform.svc('up');
+        await until(async () =>
+          (await platform.svc('status')).mcpServers.every(({ status }: { status: string }) => status === 'Connected'),
+        );
+        expect(await lists()).toEqual(before);
+        // The same session, with what it had loaded, by its id alone.
+        const listed = await send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/list') });
+        expect(listed.status).toBe(200);
+        expect(listed.body.result.tools.map(({ name }: { name: string }) => name)).toContain('read_graph');
+        expect(await agent.text('read_graph')).toContain('outlives a restart');
+        expect(await agent.text('echo', { message: 'again' })).toBe('Echo: again');
+        expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+      });
+
+      test('again and again change nothing', async () => {
+        const pid = await platform.pid();
+        const { stderr, stdout, code } = await platform.run(['up']);
+        expect([code, stdout + stderr]).toEqual([0, expect.stringMatching(/nothing to change/i)]);
+        expect(await platform.pid()).toBe(pid);
+      });
+    });
+
+    test('svc apply makes things as the file says, and the second time nothing changes', async () => {
+      const [command, ...args] = foreignServers.filesystem;
+      await writeFile(join(platform.folder, 'how.md'), '# How\nRead before you write.\n');
+      await writeFile(join(platform.folder, 'token.txt'), 'applied-t0ken');
+      const file = join(platform.folder, 'platform.yaml');
+      const yaml = {
+        workspace: 'Default',
+        mcpServers: {
+          docs: { command, args: [...args, '.'], cwd: '.', env: { LOG: '1', TOKEN: { fromEnv: 'APPLIED_TOKEN' } } },
+        },
+        skills: [
+          {
+            name: 'look',
+            description: 'Looks',
+            instructions: './how.md',
+            tools: ['docs/list_directory', 'docs/read_text_file'],
+          },
+        ],
+        roles: [{ name: 'Looker', skills: ['look'] }],
+      };
+      await writeFile(file, JSON.stringify(yaml));
+      const apply = async (...flags: string[]) => {
+        const run = await platform.run(['apply', file, '--json', ...flags], {
+          env: { APPLIED_TOKEN: 'applied-t0ken' },
+        });
+        expect([run.code, run.stderr]).toEqual([0, expect.any(String)]);
+        return JSON.parse(run.stdout).changes.map(({ kind, name, action }: Record<string, string>) => [
+          kind,
+          name,
+          action,
+        ]);
+      };
+      const things = [
+        ['mcpServer', 'docs'],
+        ['skill', 'look'],
+        ['role', 'Looker'],
+      ];
+      const all = (action: string) => things.map((thing) => [...thing, action]);
+      expect(await apply('--dry-run')).toEqual(all('create'));
+      expect(await apply()).toEqual(all('create'));
+      expect(await apply()).toEqual(all('none'));
+      const said = await platform.run(['apply', file], { env: { APPLIED_TOKEN: 'applied-t0ken' } });
+      expect(said.stdout).toMatch(/nothing changes/i);
+      const agent = await platform.connect(key);
+      await until(async () => (await agent.text('list_skills', { query: 'look' })).includes('Available, 2 tools'));
+      expect(await agent.text('load_skill', { skill: 'look' })).toContain('Read before you write.');
+      // Another MCP server has tools of the same names. What is relative is so to the file: instructions, and the folder it runs in.
+      const tools = (await agent.listToolNames()).filter((name) => !constant.includes(name));
+      expect(tools).toEqual(['docs_list_directory', 'docs_read_text_file']);
+      expect(await agent.text('docs_list_directory', { path: platform.folder })).toContain('platform.yaml');
+    });
+
+    describe('an MCP server that does not start', () => {
+      test('is added, and what was printed says what it said last and why', async () => {
+        const file = join(platform.folder, 'fails.mjs');
+        await writeFile(file, `console.error('cannot find the database'); process.exit(7);`);
+        const { code, stderr } = await platform.run(['server', 'add', 'fails', '--', process.execPath, file]);
+        expect(code).toBe(1);
+        expect(stderr).toContain('cannot find the database');
+        expect(stderr).toMatch(/exit code 7/);
+        expect(stderr).toMatch(/svc server show fails/);
+        const shown = await platform.svc('server', 'show', 'fails');
+        expect(shown).toMatchObject({ status: 'Error', health: 'red', stderr: ['cannot find the database'] });
+        await platform.svc('server', 'remove', 'fails');
+      });
+
+      test('because there is no such command, says so', async () => {
+        const { code, json } = await platform.fails('server', 'add', 'absent', '--', 'no-such-command-anywhere');
+        expect([code, json.status, json.reason.code]).toEqual([1, 'Error', 'command_not_found']);
+        expect(json.reason.message).toContain('"no-such-command-anywhere"');
+        await platform.svc('server', 'remove', 'absent');
+      });
+
+      test('makes its skill say so, with what mends it, and keeps no other from working', async () => {
+        const file = join(platform.folder, 'gate.mjs');
+        const gate = join(platform.folder, 'open');
+        const program = foreignServers.everything[1];
+        await writeFile(
+          file,
+          `import { existsSync } from 'node:fs';
+       if (!existsSync(${JSON.stringify(gate)})) { console.error('the gate is closed'); process.exit(1); }
+       process.argv[2] = 'stdio';
+       await import(${JSON.stringify(program)});`,
+        );
+        await platform.fails('server', 'add', 'gated', '--', process.execPath, file);
+        await platform.addSkill('gated-skill', ['gated/echo']);
+        await platform.addRole('Gated', ['gated-skill']);
+        const agent = await platform.connect(key);
+        await until(async () => (await agent.text('list_skills')).includes('"gated-skill"'));
+        const closed = await agent.text('list_skills', { query: 'gated-skill' });
+        expect(closed).toContain('Not available');
+        expect(closed).toMatch(/"gated".*exit code 1.*Repair:/s);
+        await agent.text('load_skill', { skill: 'demos' });
+        expect(await agent.text('echo', { message: 'not concerned' })).toBe('Echo: not concerned');
+        // It is tried again by itself, and what it offers is there.
+        await writeFile(gate, '');
+        await until(async () =>
+          (await agent.text('list_skills', { query: 'gated-skill' })).includes('Available, 1 tool'),
+        );
+        await agent.text('load_skill', { skill: 'gated-skill' });
+        expect(await agent.text('gated_echo', { message: 'x' })).toBe('Echo: x');
+        const refused = await platform.fails('server', 'remove', 'gated');
+        expect([refused.code, refused.json.error.message]).toEqual([5, expect.stringContaining('gated-skill')]);
+      });
+    });
+  });
 });
 
 function next(agent: Agent): number {
   return Number(agent.sent.findLast(({ id }) => id !== undefined)?.id) + 1;
 }
-
-describe('svc down and svc up', () => {
-  test('keep all that there is, the session of an agent too', { timeout: startTimeoutMs }, async () => {
-    const agent = await loaded('remember');
-    await agent.text('load_skill', { skill: 'demos' });
-    const entity = { name: 'kept', entityType: 'thing', observations: ['outlives a restart'] };
-    await agent.text('create_entities', { entities: [entity] });
-    const lists = async () => ({
-      servers: (await platform.svc('server', 'list')).mcpServers.map(({ id, name }: Record<string, string>) => [
-        id,
-        name,
-      ]),
-      skills: await platform.svc('skill', 'list'),
-      roles: await platform.svc('role', 'list'),
-      keys: (await platform.svc('keys', 'list')).keys.map(({ id }: Record<string, string>) => id),
-    });
-    const before = await lists();
-    await platform.svc('down');
-    await expect(fetch(platform.mcpUrl)).rejects.toThrow();
-    expect(await platform.fails('status')).toMatchObject({ code: 4, json: { state: 'stopped' } });
-    await platform.svc('up');
-    await until(async () =>
-      (await platform.svc('status')).mcpServers.every(({ status }: { status: string }) => status === 'Connected'),
-    );
-    expect(await lists()).toEqual(before);
-    // The same session, with what it had loaded, by its id alone.
-    const listed = await send(platform.mcpUrl, { key, session: agent.session, body: rpc('tools/list') });
-    expect(listed.status).toBe(200);
-    expect(listed.body.result.tools.map(({ name }: { name: string }) => name)).toContain('read_graph');
-    expect(await agent.text('read_graph')).toContain('outlives a restart');
-    expect(await agent.text('echo', { message: 'again' })).toBe('Echo: again');
-    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
-  });
-
-  test('again and again change nothing', async () => {
-    const pid = await platform.pid();
-    const { stderr, stdout, code } = await platform.run(['up']);
-    expect([code, stdout + stderr]).toEqual([0, expect.stringMatching(/nothing to change/i)]);
-    expect(await platform.pid()).toBe(pid);
-  });
-});
-
-test('svc apply makes things as the file says, and the second time nothing changes', async () => {
-  const [command, ...args] = foreignServers.filesystem;
-  await writeFile(join(platform.folder, 'how.md'), '# How\nRead before you write.\n');
-  await writeFile(join(platform.folder, 'token.txt'), 'applied-t0ken');
-  const file = join(platform.folder, 'platform.yaml');
-  const yaml = {
-    workspace: 'Default',
-    mcpServers: {
-      docs: { command, args: [...args, '.'], cwd: '.', env: { LOG: '1', TOKEN: { fromEnv: 'APPLIED_TOKEN' } } },
-    },
-    skills: [
-      {
-        name: 'look',
-        description: 'Looks',
-        instructions: './how.md',
-        tools: ['docs/list_directory', 'docs/read_text_file'],
-      },
-    ],
-    roles: [{ name: 'Looker', skills: ['look'] }],
-  };
-  await writeFile(file, JSON.stringify(yaml));
-  const apply = async (...flags: string[]) => {
-    const run = await platform.run(['apply', file, '--json', ...flags], { env: { APPLIED_TOKEN: 'applied-t0ken' } });
-    expect([run.code, run.stderr]).toEqual([0, expect.any(String)]);
-    return JSON.parse(run.stdout).changes.map(({ kind, name, action }: Record<string, string>) => [kind, name, action]);
-  };
-  const things = [
-    ['mcpServer', 'docs'],
-    ['skill', 'look'],
-    ['role', 'Looker'],
-  ];
-  const all = (action: string) => things.map((thing) => [...thing, action]);
-  expect(await apply('--dry-run')).toEqual(all('create'));
-  expect(await apply()).toEqual(all('create'));
-  expect(await apply()).toEqual(all('none'));
-  const said = await platform.run(['apply', file], { env: { APPLIED_TOKEN: 'applied-t0ken' } });
-  expect(said.stdout).toMatch(/nothing changes/i);
-  const agent = await platform.connect(key);
-  await until(async () => (await agent.text('list_skills', { query: 'look' })).includes('Available, 2 tools'));
-  expect(await agent.text('load_skill', { skill: 'look' })).toContain('Read before you write.');
-  // Another MCP server has tools of the same names. What is relative is so to the file: instructions, and the folder it runs in.
-  const tools = (await agent.listToolNames()).filter((name) => !constant.includes(name));
-  expect(tools).toEqual(['docs_list_directory', 'docs_read_text_file']);
-  expect(await agent.text('docs_list_directory', { path: platform.folder })).toContain('platform.yaml');
-});
-
-describe('an MCP server that does not start', () => {
-  test('is added, and what was printed says what it said last and why', async () => {
-    const file = join(platform.folder, 'fails.mjs');
-    await writeFile(file, `console.error('cannot find the database'); process.exit(7);`);
-    const { code, stderr } = await platform.run(['server', 'add', 'fails', '--', process.execPath, file]);
-    expect(code).toBe(1);
-    expect(stderr).toContain('cannot find the database');
-    expect(stderr).toMatch(/exit code 7/);
-    expect(stderr).toMatch(/svc server show fails/);
-    const shown = await platform.svc('server', 'show', 'fails');
-    expect(shown).toMatchObject({ status: 'Error', health: 'red', stderr: ['cannot find the database'] });
-    await platform.svc('server', 'remove', 'fails');
-  });
-
-  test('because there is no such command, says so', async () => {
-    const { code, json } = await platform.fails('server', 'add', 'absent', '--', 'no-such-command-anywhere');
-    expect([code, json.status, json.reason.code]).toEqual([1, 'Error', 'command_not_found']);
-    expect(json.reason.message).toContain('"no-such-command-anywhere"');
-    await platform.svc('server', 'remove', 'absent');
-  });
-
-  test('makes its skill say so, with what mends it, and keeps no other from working', async () => {
-    const file = join(platform.folder, 'gate.mjs');
-    const gate = join(platform.folder, 'open');
-    const program = foreignServers.everything[1];
-    await writeFile(
-      file,
-      `import { existsSync } from 'node:fs';
-       if (!existsSync(${JSON.stringify(gate)})) { console.error('the gate is closed'); process.exit(1); }
-       process.argv[2] = 'stdio';
-       await import(${JSON.stringify(program)});`,
-    );
-    await platform.fails('server', 'add', 'gated', '--', process.execPath, file);
-    await platform.addSkill('gated-skill', ['gated/echo']);
-    await platform.addRole('Gated', ['gated-skill']);
-    const agent = await platform.connect(key);
-    await until(async () => (await agent.text('list_skills')).includes('"gated-skill"'));
-    const closed = await agent.text('list_skills', { query: 'gated-skill' });
-    expect(closed).toContain('Not available');
-    expect(closed).toMatch(/"gated".*exit code 1.*Repair:/s);
-    await agent.text('load_skill', { skill: 'demos' });
-    expect(await agent.text('echo', { message: 'not concerned' })).toBe('Echo: not concerned');
-    // It is tried again by itself, and what it offers is there.
-    await writeFile(gate, '');
-    await until(async () => (await agent.text('list_skills', { query: 'gated-skill' })).includes('Available, 1 tool'));
-    await agent.text('load_skill', { skill: 'gated-skill' });
-    expect(await agent.text('gated_echo', { message: 'x' })).toBe('Echo: x');
-    const refused = await platform.fails('server', 'remove', 'gated');
-    expect([refused.code, refused.json.error.message]).toEqual([5, expect.stringContaining('gated-skill')]);
-  });
-});

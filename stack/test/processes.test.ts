@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { svcFile } from '../../cli/test/run-svc.ts';
+import { readRecord } from '../state/platform-record.ts';
+import type { Agent } from './agent.ts';
+import { foreignServers } from './foreign-servers.ts';
+import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { processesOf } from './running-processes.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+const names = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
+
+interface Service {
+  readonly name: string;
+  readonly state: string;
+  readonly pid: number | null;
+  readonly restarts: number;
+  readonly ends: readonly { readonly reason: string }[];
+}
+
+/** A platform whose parts are processes, with everything that is real. */
+describe.skipIf(!hasNatsServer)('on a real server', () => {
+  let platform: Platform;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    platform = await Platform.start({ topology: 'distributed' });
+    await platform.addServer('everything', foreignServers.everything);
+    const skill = await platform.addSkill('all', ['everything/echo']);
+    await platform.addRole('All', ['all']);
+    const key = await platform.addKey('agent');
+    agent = await platform.connect(key, `?skillIds=${skill}`);
+  }, startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+  async function services(): Promise<ReadonlyMap<string, Service>> {
+    const seen: { readonly services: readonly Service[] } = await platform.svc('status');
+    return new Map(seen.services.map((service) => [service.name, service]));
+  }
+  const pids = async () => new Map([...(await services()).values()].map(({ name, pid }) => [name, pid]));
+  const changed = (before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>) =>
+    [...after.keys()].filter((name) => before.get(name) !== after.get(name));
+  /** The agent is its own judge: a call that fails meanwhile is tried again, as agents do. */
+  const works = (said: string) =>
+    until(async () => (await agent.text('echo', { message: said }).catch(() => '')) === `Echo: ${said}`);
+
+  async function edit(from: string, to: string): Promise<void> {
+    const { definitionFile } = platform.installation;
+    const before = await readFile(definitionFile, 'utf8');
+    expect(before).toContain(from);
+    await writeFile(definitionFile, before.replace(from, to));
+  }
+
+  test('every part is a process of its own, with its log', async () => {
+    const seen = await services();
+    expect([...seen.keys()]).toEqual(names);
+    expect(new Set([...seen.values()].map(({ pid }) => pid)).size).toBe(5);
+    const { lines } = await platform.svc('logs', '-n', '1000');
+    expect(new Set(lines.map(({ service }: { service: string }) => service))).toEqual(new Set([...names, 'platform']));
+    await works('hello');
+  });
+
+  test.each(names)('%s, killed, is back, and the session of an agent goes on', async (name) => {
+    const before = await pids();
+    const count = (await services()).get(name)?.restarts ?? 0;
+    process.kill(before.get(name) ?? 0, 'SIGKILL');
+    await until(async () => {
+      const now = await services();
+      return now.get(name)?.restarts === count + 1 && [...now.values()].every(({ state }) => state === 'healthy');
+    });
+    expect(changed(before, await pids())).toEqual([name]);
+    expect((await services()).get(name)?.ends.at(-1)?.reason).toMatch(/^was killed \(SIGKILL\)/);
+    await works(`after ${name}`);
+    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+  });
+
+  test('without its supervisor all of it serves on; svc status says so, svc up takes it over', async () => {
+    const before = await pids();
+    const supervisor = readRecord(platform.installation)?.pid ?? 0;
+    process.kill(supervisor, 'SIGKILL');
+    await until(() => processesOf(platform.installation.dir).every(({ pid }) => pid !== supervisor));
+    await works('nobody watches');
+    const seen = await platform.run(['status']);
+    expect([seen.code, seen.stdout]).toEqual([0, expect.stringContaining('svc up takes them over')]);
+    await platform.svc('keys', 'list');
+    const { code, stderr } = await platform.run(['up']);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/was ended from outside.* What it had started is taken over/s),
+    ]);
+    expect(changed(before, await pids())).toEqual([]);
+    process.kill(before.get('frontend') ?? 0, 'SIGKILL');
+    await until(async () => {
+      const frontend = (await services()).get('frontend');
+      return frontend?.state === 'healthy' && frontend.pid !== before.get('frontend');
+    });
+  });
+
+  test('a changed svc.yaml starts anew what it concerns, with replicas where they are wanted', async () => {
+    const before = await pids();
+    await edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000');
+    const first = await platform.run(['up']);
+    expect(first.stderr).toContain('~ remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 600000');
+    expect(changed(before, await pids())).toEqual(['remote-mcp']);
+    await works('after a change');
+    await edit('  runtime: 1', '  runtime: 2');
+    const second = await platform.run(['up']);
+    expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('~ runtime-2: new')]);
+    expect((await services()).get('runtime-2')?.state).toBe('healthy');
+    await works('with two runtimes');
+    await edit('  runtime: 2', '  runtime: 1');
+    await platform.svc('up');
+    expect([...(await services()).keys()]).toEqual(names);
+    await works('with one again');
+  });
+
+  test('in the foreground it ends with its terminal, and leaves nothing', async () => {
+    await platform.svc('down');
+    const { dir } = platform.installation;
+    const terminal = spawn(process.execPath, [svcFile, 'up', '--foreground', '--dir', dir], {
+      env: { PATH: process.env.PATH, HOME: platform.folder },
+      stdio: 'ignore',
+    });
+    const ended = new Promise((resolve) => terminal.once('exit', resolve));
+    await until(async () => (await platform.run(['status', '--json'])).stdout.includes('"state":"running"'), 60_000);
+    await works('in the foreground');
+    terminal.kill('SIGINT');
+    expect(await ended).toBe(0);
+    expect(processesOf(dir).map(({ command }) => command)).toEqual([]);
+    await platform.svc('up');
+  });
+
+  test('one process takes the place of several where svc.yaml says so, and the other way round, on the same data', async () => {
+    const keys = async () => (await platform.svc('keys', 'list')).keys.map(({ id }: { id: string }) => id);
+    const before = await keys();
+    await edit('topology: distributed', 'topology: embedded');
+    const { stderr } = await platform.run(['up']);
+    expect(stderr).toContain('~ topology: distributed → embedded');
+    expect(new Set((await pids()).values()).size).toBe(1);
+    expect(await keys()).toEqual(before);
+    await edit('topology: embedded', 'topology: distributed');
+    await platform.svc('up');
+    expect(new Set((await pids()).values()).size).toBe(5);
+    expect(await keys()).toEqual(before);
+  });
+});
