@@ -45,6 +45,40 @@ test('connects, finds a skill, loads it, hears that the list changed, lists and 
   await client.close();
 });
 
+test('goes on with its session at another remote-mcp when the one it talks to is stopped, and hears of changes there', async () => {
+  const [leaving, staying] = [await platform.startAnother(), await platform.startAnother()];
+  let at = leaving;
+  const listening: string[] = [];
+  /** As a front does: to one that is there. */
+  const front: typeof fetch = async (_url, init) => {
+    const { url } = at;
+    const answer = await fetch(`${url}/mcp`, init);
+    if (init?.method === 'GET' && answer.ok) listening.push(url ?? '');
+    return answer;
+  };
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+  const transport = new StreamableHTTPClientTransport(new URL(platform.mcpUrl), { requestInit, fetch: front });
+  let changes = 0;
+  client.setNotificationHandler('notifications/tools/list_changed', () => void changes++);
+  await client.connect(transport);
+  await until(async () => textOf(await client.callTool({ name: 'list_skills' })).includes('"all"'));
+  await until(() => listening.length === 1);
+  const { sessionId } = transport;
+  at = staying;
+  await leaving.stop();
+  await client.callTool({ name: 'load_skill', arguments: { skill: 'all' } });
+  await until(() => listening.length === 2);
+  await until(() => changes > 0);
+  expect([listening, transport.sessionId]).toEqual([[leaving.url, staying.url], sessionId]);
+  const before = changes;
+  await client.callTool({ name: 'deactivate_role', arguments: { role: 'All' } });
+  await until(() => changes > before);
+  expect((await client.listTools()).tools).toHaveLength(5);
+  await transport.terminateSession();
+  await client.close();
+});
+
 test('gets progress, and the result after it', async () => {
   const { client } = await connect();
   platform.runtime.answer(async (call, request) => {
