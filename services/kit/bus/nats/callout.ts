@@ -13,7 +13,9 @@ import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
 
 /** Account of NATS that is the bus; the other two are of the callout and of the system. */
 export const busAccount = 'SVC';
-const authorizationSubject = '$SYS.REQ.USER.AUTH';
+export const authorizationSubject = '$SYS.REQ.USER.AUTH';
+/** Where backends that can decide hear what those handed on that can't. */
+const handOnSubject = 'svc.authorization';
 /** NATS waits for 2 s (templates/nats.conf). Checking a credential is one look-up in the graph. */
 const authorizeDeadlineMs = 1500;
 /** Whoever asks why it was refused has this long to read it. */
@@ -21,35 +23,31 @@ const refusedLifetimeSeconds = 10;
 /** Connections being decided on at once; whoever comes then comes again. */
 const decidingMax = 1000;
 
-/** Decides who may connect to NATS (auth callout): the backend's own account there. Several backends share the work. */
+/**
+ * Decides who may connect to NATS (auth callout): the backend's own account there. Several backends share the work; one that can vouch for
+ * itself only, because it is about to start or to stop, hands the others' requests on to those that can decide.
+ */
 export class Callout {
   readonly #connection: NatsConnection;
   readonly #issuer: KeyPair;
   readonly #logger: Logger;
-  #authorizer = Promise.withResolvers<Authorizer>();
+  #authorizer: Authorizer | null = null;
   #deciding = 0;
 
   constructor(connection: NatsConnection, issuer: KeyPair, logger: Logger) {
     this.#connection = connection;
     this.#issuer = issuer;
     this.#logger = logger;
-    connection.subscribe(authorizationSubject, {
-      queue: 'backend',
-      callback: (error, message) => {
-        if (error === null) void this.#answer(message);
-      },
-    });
+    this.#listen(authorizationSubject);
   }
 
-  /** Until somebody decides, and again when nobody does any more, those who come wait as long as they may. */
   authorize(authorizer: Authorizer): Subscription {
-    this.#authorizer.resolve(authorizer);
-    const present = Promise.withResolvers<Authorizer>();
-    present.resolve(authorizer);
-    this.#authorizer = present;
+    this.#authorizer = authorizer;
+    const handedOn = this.#listen(handOnSubject);
     return {
       stop: async () => {
-        if (this.#authorizer === present) this.#authorizer = Promise.withResolvers();
+        handedOn.unsubscribe();
+        if (this.#authorizer === authorizer) this.#authorizer = null;
       },
     };
   }
@@ -58,11 +56,34 @@ export class Callout {
     await this.#connection.close();
   }
 
+  #listen(subject: string) {
+    return this.#connection.subscribe(subject, {
+      queue: 'backend',
+      callback: (error, message) => {
+        if (error === null) void this.#answer(message);
+      },
+    });
+  }
+
   async #answer(message: Msg): Promise<void> {
     if (this.#deciding >= decidingMax) return;
     this.#deciding++;
     try {
-      message.respond(await this.#decide(readApplicant(message.string())));
+      const applicant = readApplicant(message.string());
+      const login = readLogin(applicant);
+      if (login === null) message.respond(refuse(this.#issuer, applicant, 'The client is none of the platform.'));
+      else if (login.credentials === null) message.respond(this.#decideOnBackend(applicant, login));
+      else if (this.#authorizer !== null) {
+        const identity = this.#authorizer(login.credentials, login.process);
+        message.respond(await this.#decide(applicant, login, identity));
+      } else {
+        // Where nobody can decide, NATS answers in our place, and the client comes again.
+        this.#connection.publish(
+          handOnSubject,
+          message.data,
+          message.reply === undefined ? {} : { reply: message.reply },
+        );
+      }
     } catch (thrown) {
       withBugReported(thrown, this.#logger);
     } finally {
@@ -70,11 +91,15 @@ export class Callout {
     }
   }
 
-  async #decide(applicant: Applicant): Promise<string> {
-    const login = readLogin(applicant);
-    if (login === null) return refuse(this.#issuer, applicant, 'The client is none of the platform.');
+  #decideOnBackend(applicant: Applicant, login: ReadLogin): string {
+    if (!provesBackend(this.#issuer, login)) return refuse(this.#issuer, applicant, 'This is no backend.');
+    const identity = { kind: 'backend', process: login.process } as const;
+    return this.#admit(applicant, nameOf(identity), grantsOf(identity, login.inbox));
+  }
+
+  async #decide(applicant: Applicant, login: ReadLogin, decided: Promise<Identity>): Promise<string> {
     try {
-      const identity = await this.#identify(login);
+      const identity = await withinDeadline(decided, authorizeDeadlineMs, lateAnswer);
       return this.#admit(applicant, nameOf(identity), grantsOf(identity, login.inbox));
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);
@@ -82,16 +107,6 @@ export class Callout {
       this.#logger.warn({ err: error, process: login.process }, 'refused a connection to the bus');
       return refuse(this.#issuer, applicant, error.code);
     }
-  }
-
-  async #identify(login: ReadLogin): Promise<Identity> {
-    const { credentials, process } = login;
-    if (credentials === null) {
-      if (provesBackend(this.#issuer, login)) return { kind: 'backend', process };
-      throw new SvcError('unauthenticated', 'Only who holds the seed that issues admissions is a backend.');
-    }
-    const decided = this.#authorizer.promise.then((authorizer) => authorizer(credentials, process));
-    return await withinDeadline(decided, authorizeDeadlineMs, lateAnswer);
   }
 
   #admit(applicant: Applicant, name: string, grants: ReturnType<typeof grantsOf>): string {
