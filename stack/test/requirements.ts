@@ -7,7 +7,6 @@ import {
   files,
   frontend,
   mail,
-  nats,
   type Requirement,
   runtimeBus,
   transport,
@@ -259,7 +258,11 @@ export const requirements: readonly Requirement[] = [
       `${backendServer}: any other may not`,
     ],
   },
-  { id: '5.tls', says: 'TLS is advised for bus and graph', shown: nats },
+  {
+    id: '5.tls',
+    says: 'TLS is advised for bus and graph',
+    shown: ['services/kit/bus/nats/server.test.ts: over TLS, whose authority must be known'],
+  },
   { id: '5.integrations', says: 'Scopes, exact redirect URI, Reconnect', shown: integrations },
 
   // 6. Events

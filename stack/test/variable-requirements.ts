@@ -7,13 +7,14 @@ import {
   files,
   frontend,
   mail,
-  nats,
   type Requirement,
   runtimeBus,
   transport,
   variablesTest,
 } from './requirement.ts';
 
+const parts = 'stack/parts.test.ts';
+const processes = 'stack/test/processes.test.ts';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets/secrets.test.ts';
@@ -95,7 +96,7 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'Name, required with SYSTEM_KEY',
     shown: [`${variablesTest}: runtime RUNTIME_NAME`],
   },
-  { id: '8.runtime.BUS_SERVERS', says: 'Bus address', shown: nats },
+  { id: '8.runtime.BUS_SERVERS', says: 'Bus address', shown: [`${processes}: every part is a process of its own`] },
   {
     id: '8.runtime.REMOTE_PORT',
     says: 'Web service with /health and /ready, none without it',
@@ -131,7 +132,7 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'Only accepted credential',
     shown: [`${variablesTest}: remote-mcp SYSTEM_KEY`],
   },
-  { id: '8.remote-mcp.BUS_SERVERS', says: 'Bus address', shown: nats },
+  { id: '8.remote-mcp.BUS_SERVERS', says: 'Bus address', shown: [`${processes}: every part is a process of its own`] },
   {
     id: '8.remote-mcp.REMOTE_PORT',
     says: 'Port of /mcp, /health, /ready',
@@ -164,8 +165,8 @@ export const variableRequirements: readonly Requirement[] = [
   { id: '8.infrastructure.GRAPHDB_HTTP_PORT', says: '8080', shown: dgraph },
   { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: dgraph },
   { id: '8.infrastructure.GRAPHDB_ZERO_PORT', says: '5080', shown: dgraph },
-  { id: '8.infrastructure.BUS_PORT', says: '4222', shown: nats },
-  { id: '8.infrastructure.BUS_HTTP_PORT', says: '8222', shown: nats },
+  { id: '8.infrastructure.BUS_PORT', says: '4222', shown: [`${parts}: nats-server: where it listens`] },
+  { id: '8.infrastructure.BUS_HTTP_PORT', says: '8222', shown: [`${parts}: nats-server: where it listens`] },
   {
     id: '8.infrastructure.BUS_PERSISTENT_MESSAGING',
     says: 'Persistent messaging',

@@ -237,7 +237,7 @@ describe('problems', () => {
       'BUS_ISSUER_SEED',
     ]);
     const message = describeProblems('backend', problems);
-    expect(message).toMatch(/^backend cannot start: 9 variables are wrong\.\n/);
+    expect(message).toMatch(/^backend cannot start: 12 variables are wrong\.\n/);
     for (const { variable, rule, repair } of problems) expect(message).toContain(`${variable} ${rule}.\n    ${repair}`);
     expect(message).not.toContain('short');
   });

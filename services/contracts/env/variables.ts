@@ -36,7 +36,6 @@ const later = {
   mail: { awaits: 'invitations, the first thing that sends mail' },
   authorizationServer: { awaits: 'the authorization server' },
   files: { awaits: 'files' },
-  nats: { awaits: 'NATS as the bus' },
   dgraph: { awaits: 'Dgraph as the graph' },
 } as const;
 const busCa = text({
@@ -348,8 +347,8 @@ export const infrastructure = {
   GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080', ...later.dgraph }),
   GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080', ...later.dgraph }),
   GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080', ...later.dgraph }),
-  BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222', ...later.nats }),
-  BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222', ...later.nats }),
+  BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222' }),
+  BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222' }),
   BUS_PERSISTENT_MESSAGING: boolean({ meaning: 'Persistent messaging on the bus.', default: 'true' }),
 } as const;
 
