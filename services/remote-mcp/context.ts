@@ -57,8 +57,11 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
   const link = new BusLink({ process, open, log: log('bus') });
   const usage = new UsageLog(link, log('usage'));
   const principals = new Principals({ checkKey: (key) => checkKey(link, key), onUsed: (used) => usage.keyUsed(used) });
-  const streams = new SessionStreams((workspace) => catalogues.keep(workspace));
   const messages = new SessionMessages(link, log('sessions'));
+  const streams = new SessionStreams({
+    onListening: (workspace) => catalogues.keep(workspace),
+    tell: (session, message) => messages.tell(session, message),
+  });
   const sessions = new Sessions({
     ...{ link, messages, log: log('sessions') },
     idleTimeoutMs: config.SVC_SESSION_IDLE_TIMEOUT_MS,

@@ -70,7 +70,7 @@ export class Listeners implements BusListener {
   }
 
   #hearOfSession(id: SessionId, message: SessionMessage): void {
-    const { sessions, streams } = this.#platform;
+    const { sessions, streams, listChanges } = this.#platform;
     const session = sessions.peek(id);
     switch (message.kind) {
       // These two concern also who reads its record just now.
@@ -80,6 +80,13 @@ export class Listeners implements BusListener {
         break;
       case 'ended':
         sessions.endHere(id);
+        break;
+      case 'listening':
+        streams.supersede(id, message.since);
+        break;
+      case 'silent':
+        streams.resume(id);
+        listChanges.ofSession(id);
         break;
       case 'cancel':
         session?.calls?.get(message.request)?.cancel();

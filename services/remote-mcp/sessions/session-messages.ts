@@ -10,6 +10,10 @@ const sessionMessage = z.discriminatedUnion('kind', [
   /** Its record was written: whoever holds a copy reads it again. */
   z.object({ kind: z.literal('changed') }),
   z.object({ kind: z.literal('ended') }),
+  /** A stream of it was opened then: older ones elsewhere say nothing while that one is open. */
+  z.object({ kind: z.literal('listening'), since: z.number() }),
+  /** That stream is closed. */
+  z.object({ kind: z.literal('silent') }),
   /** The agent cancels one of its requests: whoever has it under way ends it. */
   z.object({ kind: z.literal('cancel'), request: z.union([z.string(), z.number()]) }),
 ]);

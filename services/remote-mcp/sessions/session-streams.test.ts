@@ -18,6 +18,7 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000, toFake: ['setInterval',
 afterEach(() => void vi.useRealTimers());
 
 const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
+const alone = { onListening: () => undefined, tell: () => undefined };
 const unread = new UnreadAnswers(log('http'));
 
 /** A stream of a session of its own, and what was written to it. */
@@ -43,7 +44,7 @@ function opened({ expiresAt = null as number | null, key = newId('key') } = {}) 
 }
 
 test('a stream ends when its key has expired, and is kept alive until then', () => {
-  const streams = new SessionStreams(() => undefined);
+  const streams = new SessionStreams(alone);
   streams.start();
   const short = opened({ expiresAt: 1_020_000 });
   const long = opened();
@@ -59,7 +60,7 @@ test('a stream ends when its key has expired, and is kept alive until then', () 
 });
 
 test('one key has two thousand at most, and other keys have theirs', () => {
-  const streams = new SessionStreams(() => undefined);
+  const streams = new SessionStreams(alone);
   const key = newId('key');
   const first = opened({ key });
   streams.add(first);
@@ -74,7 +75,7 @@ test('one key has two thousand at most, and other keys have theirs', () => {
 });
 
 test('one whose client left before it was opened is not held', async () => {
-  const streams = new SessionStreams(() => undefined);
+  const streams = new SessionStreams(alone);
   const { session, principal } = opened();
   const tried = Promise.withResolvers<void>();
   const server = createServer(async (asked, response) => {
@@ -113,7 +114,7 @@ test('the changes of its workspace are followed for as long as one is open', asy
     onChange: () => undefined,
     log: log('catalogue'),
   });
-  const streams = new SessionStreams((of) => catalogues.keep(of));
+  const streams = new SessionStreams({ ...alone, onListening: (of) => catalogues.keep(of) });
   catalogues.start();
   streams.start();
   streams.add({ ...listening, session, principal });

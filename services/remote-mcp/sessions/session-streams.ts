@@ -5,6 +5,7 @@ import type { Admitted } from '../auth/rechecks.ts';
 import type { EventStream } from '../http/event-stream.ts';
 import { Room } from './room.ts';
 import type { Session } from './session.ts';
+import type { SessionMessage } from './session-messages.ts';
 
 /** A client that lost its connection opens a new stream before the old one is known to be dead; the oldest gives way. */
 const perSessionMax = 4;
@@ -28,6 +29,9 @@ export class OpenStream implements Admitted, OpenedWith {
   readonly session: Session;
   readonly principal: Principal;
   readonly authorization: string | undefined;
+  readonly since = Date.now();
+  /** A newer one is open at another remote-mcp. */
+  isSuperseded = false;
 
   constructor({ stream, session, principal, authorization }: OpenedWith) {
     this.stream = stream;
@@ -45,6 +49,13 @@ export class OpenStream implements Admitted, OpenedWith {
   }
 }
 
+export interface SessionStreamsOptions {
+  /** Called again and again for every workspace whose changes somebody waits for. */
+  readonly onListening: (workspace: WorkspaceId) => void;
+  /** Tells the other remote-mcps. */
+  readonly tell: (session: SessionId, message: SessionMessage) => void;
+}
+
 /** The streams that clients opened with GET, to hear what belongs to none of their requests. */
 export class SessionStreams {
   readonly #ofSession = new Map<SessionId, OpenStream[]>();
@@ -52,13 +63,12 @@ export class SessionStreams {
     ...{ what: 'streams', max: streamsMax, perKeyMax: streamsPerKeyMax },
     hint: 'Close streams that nobody reads; all else works without one.',
   });
-  readonly #onListening: (workspace: WorkspaceId) => void;
+  readonly #options: SessionStreamsOptions;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  /** `onListening` is called again and again for every workspace whose changes somebody waits for. */
-  constructor(onListening: (workspace: WorkspaceId) => void) {
-    this.#onListening = onListening;
+  constructor(options: SessionStreamsOptions) {
+    this.#options = options;
   }
 
   start(): void {
@@ -82,7 +92,18 @@ export class SessionStreams {
     if (others.length >= perSessionMax) others[0]?.stream.end();
     this.#ofSession.set(session.id, [...others, opened]);
     this.#room.take(principal.key);
+    this.#options.tell(session.id, { kind: 'listening', since: opened.since });
     opened.stream.onClose(() => this.#remove(opened));
+  }
+
+  /** A stream of the session was opened elsewhere. */
+  supersede(session: SessionId, since: number): void {
+    for (const opened of this.#ofSession.get(session) ?? []) if (opened.since < since) opened.isSuperseded = true;
+  }
+
+  /** It was closed again. */
+  resume(session: SessionId): void {
+    for (const opened of this.#ofSession.get(session) ?? []) opened.isSuperseded = false;
   }
 
   has(session: SessionId): boolean {
@@ -93,16 +114,19 @@ export class SessionStreams {
     for (const streams of this.#ofSession.values()) yield* streams;
   }
 
-  /** Messages go to one of its streams and never to two (2025-11-25, "Multiple Connections"): the newest is the likeliest to be heard. */
+  /**
+   * Messages go to one of a session's streams and never to two (2025-11-25, "Multiple Connections"): the newest is the likeliest to be heard.
+   * Null where that is open elsewhere, or none is.
+   */
   newestOf(session: SessionId): OpenStream | null {
-    return this.#ofSession.get(session)?.findLast(({ stream }) => stream.isOpen) ?? null;
+    return this.#ofSession.get(session)?.findLast(({ stream, isSuperseded }) => stream.isOpen && !isSuperseded) ?? null;
   }
 
   /** One stream of each session that has any. */
   *newestOfEach(): Generator<OpenStream> {
-    for (const streams of this.#ofSession.values()) {
-      const newest = streams.at(-1);
-      if (newest !== undefined) yield newest;
+    for (const session of this.#ofSession.keys()) {
+      const newest = this.newestOf(session);
+      if (newest !== null) yield newest;
     }
   }
 
@@ -141,7 +165,7 @@ export class SessionStreams {
         workspaces.add(session.workspace);
       }
     }
-    for (const workspace of workspaces) this.#onListening(workspace);
+    for (const workspace of workspaces) this.#options.onListening(workspace);
   }
 
   #remove(closed: OpenStream): void {
@@ -150,5 +174,6 @@ export class SessionStreams {
     if (left.length > 0) this.#ofSession.set(id, left);
     else this.#ofSession.delete(id);
     this.#room.leave(closed.principal.key);
+    if (!closed.isSuperseded && this.newestOf(id) === null) this.#options.tell(id, { kind: 'silent' });
   }
 }

@@ -126,6 +126,29 @@ test('a tool that comes to a skill loaded elsewhere is told on the stream', asyn
   stream.close();
 });
 
+test('what belongs to no request is told on one stream, wherever that is: the newest that is open', async () => {
+  const session = await openSession(urls.A, key);
+  const older = await openStream(urls.A, { key, session });
+  // Of one moment both would be the newest.
+  const openedAt = Date.now();
+  await until(() => Date.now() > openedAt + 1);
+  const newer = await openStream(urls.B, { key, session });
+  await until(() => listChanges(newer) === 1);
+  expect(isGood(await call('A', session, 'load_skill', { skill: 'reading' }))).toBe(true);
+  await until(() => listChanges(newer) === 2);
+  const said = listChanges(older);
+  expect(isGood(await call('B', session, 'load_skill', { skill: 'writing' }))).toBe(true);
+  await until(() => listChanges(newer) === 3);
+  expect(listChanges(older)).toBe(said);
+  newer.close();
+  await until(async () => {
+    await call('B', session, 'deactivate_role', { role: 'All' });
+    await call('B', session, 'activate_role', { role: 'All' });
+    return listChanges(older) > said;
+  });
+  older.close();
+});
+
 test('a call that is under way hears of the level of logging that is set elsewhere', async () => {
   const session = await openSession(urls.A, key);
   const said = Promise.withResolvers<void>();
