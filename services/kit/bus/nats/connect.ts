@@ -196,8 +196,11 @@ async function follow(connection: NatsConnection, bus: NatsBus, logger: Logger):
   const { identity } = bus;
   for await (const status of connection.status()) {
     if (status.type === 'disconnect') bus.lost();
-    else if (status.type === 'error') logger.warn({ err: status.error, identity }, 'was refused something by the bus');
-    else if (status.type === 'reconnect') await welcomeBack(connection, bus, logger);
+    // Whoever is being let in again hears the same at each try, and why it is refused is told elsewhere.
+    else if (status.type === 'error') {
+      const level = isRefused(status.error) ? 'debug' : 'warn';
+      logger[level]({ err: status.error, identity }, 'was refused something by the bus');
+    } else if (status.type === 'reconnect') await welcomeBack(connection, bus, logger);
   }
   bus.lost();
 }
@@ -249,6 +252,12 @@ function isRefused(thrown: unknown): boolean {
 function notReached({ servers }: ConnectOptions, cause: unknown): SvcError {
   const where = servers.join(', ');
   const why = cause instanceof Error ? whyOf(cause) : 'it does not answer';
+  if (isDistrusted(cause)) {
+    return new SvcError('unavailable', `The bus at ${where} is not trusted, and was told nothing: ${why}.`, {
+      hint: 'Let BUS_CA_PATH name the PEM file that vouches for it; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.',
+      cause,
+    });
+  }
   return new SvcError('unavailable', `The bus at ${where} cannot be reached: ${why}.`, {
     hint: 'Does it run, does BUS_SERVERS name it, and can this machine reach that port?',
     cause,
@@ -257,7 +266,18 @@ function notReached({ servers }: ConnectOptions, cause: unknown): SvcError {
 
 function whyOf(error: Error): string {
   const inner = error.cause instanceof Error ? error.cause : error;
-  return (inner.message || error.message || error.name).slice(0, 300);
+  // Behind a semicolon Node gives advice about its own flags.
+  const [why = ''] = (inner.message || error.message || error.name).split(';');
+  return why.slice(0, 300);
+}
+
+/** What Node says of a certificate that it does not accept (OpenSSL, X509_V_ERR_…). */
+function isDistrusted(cause: unknown): boolean {
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    const code = 'code' in error ? String(error.code) : '';
+    if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return true;
+  }
+  return false;
 }
 
 function notOurBus(account: string, cause: unknown): SvcError {
