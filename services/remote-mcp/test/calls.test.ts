@@ -255,6 +255,7 @@ describe('cancellation', () => {
     await started(2);
     await cancel(8, other);
     await answers[1];
+    await until(() => aborted.length > 0);
     expect(aborted).toEqual([other]);
     await cancel(8);
     await answers[0];
@@ -427,10 +428,10 @@ test('of two runtime processes the one with fewer calls under way gets the next,
   const release: (() => void)[] = [];
   const hold = () =>
     new Promise<ReturnType<typeof result>>((resolve) => release.push(() => resolve(result({ content: [] }))));
-  await until(async () => (await callTwin()).body.result?.content.length === 1);
+  const counts = () => [platform.runtime, twin].map(({ calls }) => calls.filter((one) => one.mcpServer === id).length);
+  await until(async () => isGood(await callTwin()) && counts().every((count) => count > 0));
   platform.runtime.answer(hold);
   twin.answer(hold);
-  const counts = () => [platform.runtime, twin].map(({ calls }) => calls.filter((one) => one.mcpServer === id).length);
   const before = counts();
   const answers = Array.from({ length: 6 }, callTwin);
   await until(() => release.length === 6);
