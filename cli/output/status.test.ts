@@ -15,6 +15,7 @@ function statusWith(pids: readonly number[]): Status {
     engine: 'process',
     services,
     ended: null,
+    supervisor: null,
     mcpServers: [],
     runtimes: [],
     urls: { app: 'http://localhost:1', api: 'http://localhost:2', mcp: 'http://localhost:3/mcp' },
@@ -55,6 +56,11 @@ test('a service that ended without being asked is told with how often, when and 
   expect(told).toContain(
     `service-1: ${reason}\nservice-1: ended 9 times without being asked, the last time 2 min ago.`,
   );
+});
+
+test('a supervisor that does not answer is told, with what to do', () => {
+  const silent = { ...statusWith([7, 8]), state: 'degraded', supervisor: { pid: 9, state: 'silent' } };
+  expect(describeStatus(silent as never, plain as never)).toContain('Its supervisor (pid 9) does not answer');
 });
 
 test('services that go on without their platform are told as such', () => {

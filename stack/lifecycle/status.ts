@@ -1,6 +1,7 @@
+import { askSupervisor } from '../control/control-client.ts';
 import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
-import { findRunning } from '../state/find-running.ts';
+import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import {
   type PartEnd,
   type PlatformRecord,
@@ -24,9 +25,16 @@ export interface Status extends Content {
   /** Of the platform that runs; a command of another version should say so. Null while none does. */
   readonly version: string | null;
   readonly urls: Urls;
+  /** What starts processes again that end; null where all services live in one process, or nothing runs. */
+  readonly supervisor: SupervisorStatus | null;
   readonly services: readonly ServiceStatus[];
   /** Where nobody stopped it: how it ended. Its services may go on without it, and then nothing starts them again. */
   readonly ended: UnwantedEnd | null;
+}
+
+export interface SupervisorStatus {
+  readonly pid: number;
+  readonly state: 'running' | 'silent' | 'gone';
 }
 
 export interface ServiceStatus {
@@ -56,8 +64,41 @@ export async function status({ installation, signal }: StatusOptions): Promise<S
   const running = findRunning(installation);
   if (running === null) return stoppedStatus(installation);
   if (running.record === null) return unrecordedStatus(installation, running.pid);
-  const seen = await runningStatus(installation, running.record, signal);
-  return running.isAbandoned ? { ...seen, state: 'degraded', ended: await findUnwantedEnd(installation) } : seen;
+  const supervisor = await askHow(installation, running, signal);
+  const seen = await runningStatus(installation, supervisor.record ?? running.record, signal);
+  if (running.record.topology === 'embedded') return seen;
+  const { pid } = running;
+  if (running.isAbandoned) {
+    const ended = await findUnwantedEnd(installation);
+    return { ...seen, state: 'degraded', supervisor: { pid, state: 'gone' }, ended };
+  }
+  const { isSilent } = supervisor;
+  const state = isSilent ? 'degraded' : seen.state;
+  return { ...seen, state, supervisor: { pid, state: isSilent ? 'silent' : 'running' } };
+}
+
+/** A status must come in time; what the supervisor has written down is as good as what it says. */
+const silenceMaxMs = 1000;
+
+interface Supervision {
+  readonly record: PlatformRecord | null;
+  readonly isSilent: boolean;
+}
+
+async function askHow(
+  installation: Installation,
+  { record, isAbandoned }: RunningPlatform,
+  signal: AbortSignal | undefined,
+): Promise<Supervision> {
+  if (record === null || record.topology === 'embedded' || isAbandoned) return { record, isSilent: false };
+  try {
+    const reply = await askSupervisor(installation, { kind: 'status' }, { silenceMaxMs, signal });
+    return { record: reply.kind === 'record' ? reply.record : record, isSilent: false };
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    // Where it has only begun, nobody can be asked yet.
+    return { record, isSilent: record.services.every(({ state }) => state !== 'planned') };
+  }
 }
 
 async function stoppedStatus(installation: Installation): Promise<Status> {
@@ -73,6 +114,7 @@ async function stoppedStatus(installation: Installation): Promise<Status> {
     engine: definition.engine,
     version: null,
     urls: urlsOf(addresses),
+    supervisor: null,
     services: parts.map(({ name, url }) => ({
       name,
       state: stateOf(name),
@@ -99,6 +141,7 @@ function unrecordedStatus(installation: Installation, pid: number): Status {
     engine: definition.engine,
     version: null,
     urls: urlsOf(addresses),
+    supervisor: null,
     services: parts.map(({ name }) => ({
       name,
       state: 'starting',
@@ -131,6 +174,7 @@ async function runningStatus(
     engine: 'process',
     version: running.version,
     urls: running.urls,
+    supervisor: null,
     services,
     ended: null,
     ...content,

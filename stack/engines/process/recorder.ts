@@ -4,7 +4,7 @@ import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../parts.ts';
 import { writeLease } from '../../ports/port-lease.ts';
-import { portWishesOf } from '../../ports/port-wishes.ts';
+import { type Ports, portWishesOf } from '../../ports/port-wishes.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
 import type { PlanWatcher } from './platform.ts';
@@ -29,6 +29,9 @@ export class Recorder implements PlanWatcher {
   readonly #listeners = new Set<Listener>();
   #plan: Plan;
   #record: PlatformRecord;
+  /** All of it was healthy once. */
+  #isUp = false;
+  #keptPorts: Ports | null = null;
 
   constructor({ plan, before, foreground, logs, onChange }: Recording) {
     this.#plan = plan;
@@ -77,8 +80,8 @@ export class Recorder implements PlanWatcher {
       this.#record = { ...this.#record, settings: { ...this.#record.settings, ...settingsOfPart(part) } };
     // Before anybody can see that it is up: from then on its ports stay.
     if (isHealthy(this.#record)) this.#keepPorts();
-    if (event === 'start' || event === 'ready') this.#write();
-    else this.#writeIfPossible();
+    this.#write({ isNeeded: event === 'start' || event === 'ready' });
+    this.#isUp ||= isHealthy(this.#record);
   }
 
   born(part: Part, process: ProcessIdentity): void {
@@ -105,22 +108,20 @@ export class Recorder implements PlanWatcher {
 
   #keepPorts(): void {
     const { definition, installation, ports } = this.#plan;
+    if (ports === this.#keptPorts) return;
     writeLease(installation, ports, portWishesOf(definition));
+    this.#keptPorts = ports;
   }
 
-  #write(): void {
-    writeRecord(this.#plan.installation, this.#record);
-    this.#tell();
-  }
-
-  /** Nobody starts anything for it, and a full disk must not take down what runs. */
-  #writeIfPossible(): void {
+  /** A start that could not be told is none. What runs is not kept from running on by a full disk, or where state/ was lost. */
+  #write({ isNeeded = true } = {}): void {
     try {
-      this.#write();
+      writeRecord(this.#plan.installation, this.#record);
     } catch (error) {
-      this.#logs.note('error', 'the record of a stop could not be written', { reason: String(error) });
-      this.#tell();
+      if (isNeeded && !this.#isUp) throw error;
+      this.#logs.note('error', 'the record could not be written', { reason: String(error) });
     }
+    this.#tell();
   }
 
   #tell(): void {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { request } from '../../../http.ts';
@@ -114,6 +114,25 @@ describe('a part that ends without being asked', () => {
     });
   });
 
+  test('is started again where state/ was lost', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    await using supervisor = supervise(trial);
+    await untilHealthy(installation);
+    const { url, process: runtime } = supervisor.part('runtime');
+    const lost = `${installation.stateDir}.lost`;
+    renameSync(installation.stateDir, lost);
+    process.kill(runtime?.pid ?? 0, 'SIGKILL');
+    await until(() => supervisor.states.filter((line) => line === 'runtime healthy').length === 2);
+    expect((await request({ method: 'GET', url: `${url}/ready`, timeoutMs: 5000 })).status).toBe(200);
+    // What was written there meanwhile is of use to nobody.
+    rmSync(installation.stateDir, { recursive: true, force: true });
+    renameSync(lost, installation.stateDir);
+    expect(readFileSync(join(installation.logsDir, 'platform.log'), 'utf8')).toContain(
+      'the record could not be written',
+    );
+  });
+
   test('takes what it had started along', async () => {
     await using trial = await openProcessTrial();
     trial.behave({ runtime: { child: true } });
@@ -151,8 +170,10 @@ describe('a part that ends without being asked', () => {
 
   test('and does not get ready any more is killed and counted', async () => {
     await using trial = await openProcessTrial();
-    await using supervisor = supervise(trial, { ...hasty, readyMs: 300 });
-    await until(() => supervisor.states.includes('remote-mcp healthy'));
+    const patience = { ...hasty };
+    await using supervisor = supervise(trial, patience);
+    await untilHealthy(trial.installation);
+    patience.readyMs = 300;
     trial.behave({ frontend: { notReady: true } });
     process.kill(supervisor.part('frontend').process?.pid ?? 0, 'SIGKILL');
     await until(() => supervisor.part('frontend').state === 'failed');

@@ -33,7 +33,7 @@ describe('after a kill -9 of the supervisor', () => {
     const pids = await abandon(trial);
     expect(pids).toHaveLength(5);
     const seen = await status({ installation });
-    expect(seen).toMatchObject({ state: 'degraded', ended: { by: 'outside' } });
+    expect(seen).toMatchObject({ state: 'degraded', supervisor: { state: 'gone' }, ended: { by: 'outside' } });
     expect(seen.services.map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'healthy'));
   });
 
@@ -95,6 +95,21 @@ describe('after a kill -9 of the supervisor', () => {
     expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
     expect(readRecord(installation)).toBeNull();
   });
+});
+
+test('a supervisor that hears nothing any more is told', async () => {
+  await using trial = await openProcessTrial();
+  const { installation } = trial;
+  const supervisor = spawnSupervisor(trial);
+  await untilHealthy(installation);
+  expect(await status({ installation })).toMatchObject({ state: 'running', supervisor: { state: 'running' } });
+  supervisor.kill('SIGSTOP');
+  expect(await status({ installation })).toMatchObject({
+    state: 'degraded',
+    supervisor: { pid: supervisor.pid, state: 'silent' },
+  });
+  supervisor.kill('SIGCONT');
+  await until(async () => (await status({ installation })).state === 'running');
 });
 
 test('a process whose number was not written down yet ends with whoever was to do so, and has done nothing', async () => {
