@@ -4,7 +4,7 @@ import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Bucket, Entry } from '../bus.ts';
 import { checkedKey, checkedValue } from '../check-entry.ts';
-import { ensureStream, isConflict, isGone, storageError } from './kept.ts';
+import { ensureStream, isConflict, isGone, type KeptStream, storageError } from './kept.ts';
 
 /** Sessions are a few hundred bytes each. */
 const bucketMaxBytes = 256 * 1024 * 1024;
@@ -82,24 +82,46 @@ export class NatsBucket implements Bucket {
     const { connection, persistent } = this.#place;
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false });
-      await ensureStream(manager, {
-        name: `KV_${this.#name}`,
-        subjects: [`$KV.${this.#name}.>`],
-        max_msgs_per_subject: 1,
-        max_age: nanos(this.#maxAgeMs),
-        duplicate_window: nanos(Math.min(this.#maxAgeMs, 120_000)),
-        max_bytes: bucketMaxBytes,
-        discard: 'new',
-        storage: persistent ? StorageType.File : StorageType.Memory,
-        allow_rollup_hdrs: true,
-        deny_delete: true,
-        // Read where it is written, so that nobody reads what was there before.
-        allow_direct: false,
-      });
+      await ensureStream(manager, bucketConfiguration(this.#name, { maxAgeMs: this.#maxAgeMs, persistent }));
       return await new Kvm(jetstream(connection)).open(this.#name, { allow_direct: false });
     } catch (error) {
       this.#opened = null;
       throw storageError(error);
     }
   }
+}
+
+export function bucketConfiguration(
+  name: string,
+  { maxAgeMs, persistent }: { maxAgeMs: number; persistent: boolean },
+): KeptStream {
+  return {
+    name: bucketStream(name),
+    subjects: [keySubject(name, '>')],
+    max_msgs_per_subject: 1,
+    max_age: nanos(maxAgeMs),
+    // A key that was carried here from another engine has a part of its age behind it.
+    allow_msg_ttl: true,
+    duplicate_window: nanos(Math.min(maxAgeMs, 120_000)),
+    max_bytes: bucketMaxBytes,
+    discard: 'new',
+    storage: persistent ? StorageType.File : StorageType.Memory,
+    allow_rollup_hdrs: true,
+    deny_delete: true,
+    // Read where it is written, so that nobody reads what was there before.
+    allow_direct: false,
+  };
+}
+
+/** Names of NATS's own (ADR-8). */
+export function bucketStream(bucket: string): string {
+  return `KV_${bucket}`;
+}
+
+export function keySubject(bucket: string, key: string): string {
+  return `$KV.${bucket}.${key}`;
+}
+
+export function keyOf(bucket: string, subject: string): string {
+  return subject.slice(keySubject(bucket, '').length);
 }

@@ -6,8 +6,10 @@ const nameInUse = 10058;
 const streamNotFound = 10059;
 const wrongLastSequence = [10071, 10164];
 
+export type KeptStream = Partial<StreamConfig> & { name: string };
+
 /** Makes the stream, or makes it as it should be where there is one already. What it holds stays. */
-export async function ensureStream(manager: JetStreamManager, config: Partial<StreamConfig> & { name: string }) {
+export async function ensureStream(manager: JetStreamManager, config: KeptStream) {
   try {
     await manager.streams.add(config);
   } catch (error) {

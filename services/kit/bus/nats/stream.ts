@@ -14,7 +14,7 @@ import type { Logger } from '../../log.ts';
 import type { Stream, Subscription } from '../bus.ts';
 import { checkedRecord } from '../check-entry.ts';
 import { withinDeadline } from '../deadline.ts';
-import { ensureStream, storageError } from './kept.ts';
+import { ensureStream, type KeptStream, storageError } from './kept.ts';
 import { streamSubject } from './subjects.ts';
 
 /** What a stream keeps for a consumer that is away; the oldest goes first: as the stream inside the process has it. */
@@ -50,14 +50,7 @@ export class NatsStream implements Stream {
 
   /** Backends do it as they connect, so that others find the stream. */
   async ensure(): Promise<void> {
-    await ensureStream(await this.#manager(), {
-      name: this.#name,
-      subjects: [streamSubject(this.#name)],
-      max_bytes: streamMaxBytes,
-      max_age: nanos(streamMaxAgeMs),
-      discard: 'old',
-      storage: this.#place.persistent ? StorageType.File : StorageType.Memory,
-    });
+    await ensureStream(await this.#manager(), streamConfiguration(this.#name, this.#place.persistent));
   }
 
   async append(payload: Uint8Array): Promise<void> {
@@ -93,6 +86,17 @@ export class NatsStream implements Stream {
   #manager(): Promise<JetStreamManager> {
     return jetstreamManager(this.#place.connection, { checkAPI: false });
   }
+}
+
+export function streamConfiguration(name: string, persistent: boolean): KeptStream {
+  return {
+    name,
+    subjects: [streamSubject(name)],
+    max_bytes: streamMaxBytes,
+    max_age: nanos(streamMaxAgeMs),
+    discard: 'old',
+    storage: persistent ? StorageType.File : StorageType.Memory,
+  };
 }
 
 /** One consumer at work: takes what has come as a batch, has it handled, and only then lets NATS forget it. */

@@ -1,0 +1,88 @@
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import type { BusContent, KeptEntry, KeptRecord, SqliteContentOptions } from '../content.ts';
+import { createTables } from './storage.ts';
+
+/** Written at a time, so that a large content needs little memory. */
+const transactionMax = 1000;
+
+/** The file of a bus that no process has open. Whole and on the disk once it is closed. */
+export class SqliteBusContent implements BusContent {
+  readonly #database: DatabaseSync;
+  readonly #keyMaxAgeMs: number;
+
+  constructor({ file, keyMaxAgeMs }: SqliteContentOptions) {
+    this.#keyMaxAgeMs = keyMaxAgeMs;
+    this.#database = new DatabaseSync(file);
+    this.#database.exec('PRAGMA synchronous = FULL');
+    createTables(this.#database);
+  }
+
+  async *records(stream: string): AsyncGenerator<KeptRecord> {
+    const handled = this.#database
+      .prepare('SELECT coalesce(min(position), 0) AS position FROM consumer WHERE stream = ?')
+      .get(stream);
+    const rows = this.#database
+      .prepare('SELECT payload FROM record WHERE stream = ? AND sequence > ? ORDER BY sequence')
+      .iterate(stream, Number(handled?.position));
+    for (const { payload } of rows) yield { payload: bytes(payload) };
+  }
+
+  async *entries(bucket: string): AsyncGenerator<KeptEntry> {
+    const rows = this.#database
+      .prepare('SELECT key, value, put_at FROM entry WHERE bucket = ? AND put_at > ?')
+      .iterate(bucket, Date.now() - this.#keyMaxAgeMs);
+    for (const { key, value, put_at: putAt } of rows) {
+      yield { key: String(key), value: bytes(value), expiresAt: Number(putAt) + this.#keyMaxAgeMs };
+    }
+  }
+
+  async addRecords(stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
+    const add = this.#database.prepare('INSERT INTO record (stream, at, payload) VALUES (?, ?, ?)');
+    const grow = this.#database.prepare(
+      'INSERT INTO stream (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET bytes = bytes + excluded.bytes',
+    );
+    await this.#inTransactions(records, ({ payload }) => {
+      // The age of a record bounds what a backend that stays away costs, and now it is waited for anew.
+      add.run(stream, Date.now(), payload);
+      grow.run(stream, payload.byteLength);
+    });
+  }
+
+  async addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
+    const put = this.#database.prepare('INSERT OR REPLACE INTO entry (bucket, key, put_at, value) VALUES (?, ?, ?, ?)');
+    await this.#inTransactions(entries, ({ key, value, expiresAt }) => {
+      put.run(bucket, key, Math.floor(expiresAt - this.#keyMaxAgeMs), value);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+
+  async #inTransactions<Item>(items: AsyncIterable<Item>, write: (item: Item) => void): Promise<void> {
+    let batch: Item[] = [];
+    for await (const item of items) {
+      batch.push(item);
+      if (batch.length < transactionMax) continue;
+      this.#writeAll(batch, write);
+      batch = [];
+    }
+    this.#writeAll(batch, write);
+  }
+
+  #writeAll<Item>(items: readonly Item[], write: (item: Item) => void): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const item of items) write(item);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+function bytes(value: SQLOutputValue | undefined): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw new Error('A column of bytes holds something else.');
+}

@@ -1,0 +1,53 @@
+import { fromSeed } from '@nats-io/nkeys';
+import {
+  connect as dial,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+import { randomText } from '../../../contracts/ids.ts';
+import type { NatsContentOptions } from '../content.ts';
+import { authorizationSubject, busAccount } from './callout.ts';
+import { tlsOf } from './tls.ts';
+import { admit, readApplicant, refuse } from './user-token.ts';
+
+const connectDeadlineMs = 8000;
+
+/** The one connection to a bus on which no backend is: whoever holds its seeds decides on connections, and admits nobody but himself. */
+export async function connectAlone(options: NatsContentOptions): Promise<NatsConnection> {
+  const { servers, caPath, seeds } = options;
+  const tls = tlsOf(servers, caPath);
+  const open = async (how: NodeConnectionOptions) => {
+    const shared = { servers: [...servers], timeout: connectDeadlineMs, reconnect: false, noAsyncTraces: true };
+    return await dial({ ...shared, ...(tls === null ? {} : { tls }), ...how }).catch((cause: unknown) => {
+      throw new SvcError('unavailable', `The bus at ${servers.join(', ')} could not be opened.`, {
+        hint: 'Does it run, and does its configuration name the public keys of the seeds in secrets/?',
+        cause,
+      });
+    });
+  };
+  const issuer = fromSeed(Buffer.from(seeds.issuer.reveal()));
+  const word = randomText(43);
+  const deciding = await open({ authenticator: nkeyAuthenticator(Buffer.from(seeds.callout.reveal())) });
+  try {
+    deciding.subscribe(authorizationSubject, {
+      queue: 'backend',
+      callback: (error, message) => {
+        if (error !== null) return;
+        const applicant = readApplicant(message.string());
+        const grants = { publish: ['>'], subscribe: ['>'] };
+        const isOwn = applicant.password === word;
+        message.respond(
+          isOwn
+            ? admit(issuer, { applicant, account: busAccount, name: 'alone', grants })
+            : refuse(issuer, applicant, 'The platform is being moved.'),
+        );
+      },
+    });
+    await deciding.flush();
+    return await open({ user: 'alone', pass: word });
+  } finally {
+    await deciding.close();
+  }
+}

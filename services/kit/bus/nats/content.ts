@@ -1,0 +1,122 @@
+import { DeliverPolicy, type JsMsg, jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+import type { BusContent, KeptEntry, KeptRecord, NatsContentOptions } from '../content.ts';
+import { bucketConfiguration, bucketStream, keyOf, keySubject } from './bucket.ts';
+import { connectAlone } from './connect-alone.ts';
+import { ensureStream, isGone, storageError } from './kept.ts';
+import { streamConfiguration } from './stream.ts';
+import { streamSubject } from './subjects.ts';
+
+/** Read and written at a time: enough that waiting for the disk is shared, and little enough to hold in memory. */
+const batchMax = 256;
+const fetchTimeoutMs = 5000;
+
+const operationHeader = 'KV-Operation';
+/** In seconds: NATS lets a message expire at its own time, which the next put of its key takes away again. */
+const ageHeader = 'Nats-TTL';
+
+export async function openNatsContent(options: NatsContentOptions): Promise<BusContent> {
+  return new NatsBusContent(await connectAlone(options), options.keyMaxAgeMs);
+}
+
+class NatsBusContent implements BusContent {
+  readonly #connection: NatsConnection;
+  readonly #keyMaxAgeMs: number;
+
+  constructor(connection: NatsConnection, keyMaxAgeMs: number) {
+    this.#connection = connection;
+    this.#keyMaxAgeMs = keyMaxAgeMs;
+  }
+
+  async *records(stream: string): AsyncGenerator<KeptRecord> {
+    const info = await this.#find(stream);
+    if (info === null) return;
+    const { consumers } = await this.#manager();
+    let handled = Number.POSITIVE_INFINITY;
+    for await (const { ack_floor: floor } of consumers.list(stream)) handled = Math.min(handled, floor.stream_seq);
+    const first = Number.isFinite(handled) ? handled + 1 : 0;
+    for await (const { data } of this.#messages(info, first)) yield { payload: data };
+  }
+
+  async *entries(bucket: string): AsyncGenerator<KeptEntry> {
+    const info = await this.#find(bucketStream(bucket));
+    if (info === null) return;
+    const maxAgeMs = info.config.max_age / nanos(1);
+    for await (const message of this.#messages(info, 0)) {
+      if ((message.headers?.get(operationHeader) ?? '') !== '') continue;
+      const own = Number.parseInt(message.headers?.get(ageHeader) ?? '', 10);
+      const ageMs = Number.isNaN(own) ? maxAgeMs : Math.min(own * 1000, maxAgeMs);
+      const key = keyOf(bucket, message.subject);
+      yield { key, value: message.data, expiresAt: Number(message.timestampNanos / 1_000_000n) + ageMs };
+    }
+  }
+
+  async addRecords(stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
+    await ensureStream(await this.#manager(), streamConfiguration(stream, true));
+    const bus = jetstream(this.#connection);
+    await inBatches(records, ({ payload }) => bus.publish(streamSubject(stream), payload));
+  }
+
+  async addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
+    const maxAgeMs = this.#keyMaxAgeMs;
+    await ensureStream(await this.#manager(), bucketConfiguration(bucket, { maxAgeMs, persistent: true }));
+    const bus = jetstream(this.#connection);
+    await inBatches(entries, async ({ key, value, expiresAt }) => {
+      // Whole seconds: it lives up to one second less than it would have, and longer by nothing but its way to the disk.
+      const seconds = Math.floor((expiresAt - Date.now()) / 1000);
+      if (seconds >= 1) await bus.publish(keySubject(bucket, key), value, { ttl: `${seconds}s` });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  async #find(stream: string): Promise<StreamInfo | null> {
+    try {
+      return await (await this.#manager()).streams.info(stream);
+    } catch (error) {
+      if (isGone(error)) return null;
+      throw storageError(error);
+    }
+  }
+
+  async *#messages({ config }: StreamInfo, first: number): AsyncGenerator<JsMsg> {
+    const start = first === 0 ? {} : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: first };
+    const consumer = await jetstream(this.#connection).consumers.get(config.name, start);
+    for (let left = (await consumer.info()).num_pending; left > 0; ) {
+      let count = 0;
+      // Never more than there is: a fetch waits for what it asks for.
+      const wanted = Math.min(left, batchMax);
+      for await (const message of await consumer.fetch({ max_messages: wanted, expires: fetchTimeoutMs })) {
+        left = message.info.pending;
+        count++;
+        yield message;
+      }
+      if (count === 0) {
+        throw new SvcError('unavailable', `The bus did not hand out what it keeps in "${config.name}" in time.`);
+      }
+    }
+  }
+
+  #manager() {
+    return jetstreamManager(this.#connection, { checkAPI: false });
+  }
+}
+
+/** The messages of a batch are sent one after the other, and waited for together. */
+async function inBatches<Item>(items: AsyncIterable<Item>, send: (item: Item) => Promise<unknown>): Promise<void> {
+  let sent: Promise<unknown>[] = [];
+  const arrive = async () => {
+    await Promise.all(sent).catch((error: unknown) => {
+      throw storageError(error);
+    });
+    sent = [];
+  };
+  for await (const item of items) {
+    sent.push(send(item));
+    if (sent.length === batchMax) await arrive();
+  }
+  await arrive();
+}
