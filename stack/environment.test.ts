@@ -163,7 +163,8 @@ mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com
 logs: { levels: 'bus=warn' }
 `;
   const elsewhere = 'topology: distributed\nbus: { servers: [tls://bus.example.com:4222], ca: ca.pem }\n';
-  const others = 'topology: distributed\nbus: { public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 } }\n';
+  const others =
+    'topology: distributed\nbus: { port: 4222, public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 } }\n';
   for (const chosen of [full, elsewhere, others].map((yaml) => environmentFor(yaml))) {
     for (const service of servicesOf(chosen)) {
       const decided = Object.keys(chosen[service]).map((name) => name.replace(/_FILE$/, ''));

@@ -83,7 +83,9 @@ describe('what a part is started with', () => {
 
   test('a bus that others reach: where they do, with its certificate', () => {
     const tls = 'tls: { cert: secrets/bus.pem, key: /etc/bus.key, ca: secrets/ca.pem }';
-    const plan = planOf(`${distributed}bus:\n  public: { servers: [tls://bus.example.com:4222], bind: "::", ${tls} }`);
+    const plan = planOf(
+      `${distributed}bus:\n  port: 4222\n  public: { servers: [tls://bus.example.com:4222], bind: "::", ${tls} }`,
+    );
     expect(variablesOf(plan, 'nats')).toMatchObject({
       LISTEN: '[::]:4222',
       HTTP_LISTEN: '127.0.0.1:8222',

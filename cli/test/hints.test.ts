@@ -54,10 +54,13 @@ function textsOf(path: string): string[] {
   return texts;
 }
 
-const sources = globSync(['{services,stack,cli}/**/*.ts', 'cli/*.cjs', 'templates/**/*.{yaml,md}', '**/README.md'], {
-  cwd: repository,
-  exclude: ['**/node_modules/**', 'dist/**', '**/test/**', '**/*.test.ts'],
-}).sort();
+const sources = globSync(
+  ['{services,stack,cli}/**/*.ts', 'cli/*.cjs', 'templates/**/*.{yaml,md}', 'docs/*.md', '**/README.md'],
+  {
+    cwd: repository,
+    exclude: ['**/node_modules/**', 'dist/**', '**/test/**', '**/*.test.ts'],
+  },
+).sort();
 
 test('every command that a message, an example or a template names is there, with its flags', () => {
   expect(sources.length).toBeGreaterThan(200);

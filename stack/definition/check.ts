@@ -29,7 +29,7 @@ export function checkDefinition(text: string, file: string): Definition {
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
-    const rules = [mailIncomplete, internalAddresses, oneProcessOnly, oneWriterOnly];
+    const rules = [mailIncomplete, internalAddresses, oneProcessOnly, steadyPort, oneWriterOnly];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
@@ -126,6 +126,14 @@ function oneProcessOnly({ topology, bus, replicas }: Definition, text: YamlText)
         message: `bus.${field} needs topology: distributed. With topology: embedded the bus is inside the one process, and nobody else can reach it.`,
       })),
   ];
+}
+
+/** What others were told, in files of theirs, must not move when another program takes the port. */
+function steadyPort({ bus }: Definition, text: YamlText): readonly Mistake[] {
+  if (bus.public === undefined || bus.servers !== 'auto' || bus.port !== 'auto') return [];
+  const message =
+    'bus.public needs a number as bus.port, such as 4222: runtimes elsewhere were told where the bus is, and auto may move it.';
+  return [{ ...text.locateName(['bus', 'public']), message }];
 }
 
 /** Architecture, section 3: what is written to SQLite passes through one process. */

@@ -105,6 +105,15 @@ describe('a mistake in bus.public is told with its place and its rule', () => {
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text)).toBe(told));
 
+  test('one whose port could move', () => {
+    expect(refusal('{ servers: [nats://127.0.0.1:4222] }')).toMatch(
+      /^svc\.yaml:4:3 bus\.public needs a number as bus\.port/,
+    );
+    const elsewhere =
+      'id: abcdef0123456789\ntopology: distributed\nbus:\n  servers: [nats://127.0.0.1:1]\n  public: { servers: [nats://127.0.0.1:4222] }\n';
+    expect(checkDefinition(elsewhere, 'svc.yaml').bus.port).toBe('auto');
+  });
+
   test('one that no topology of this kind can serve', () => {
     const text = 'id: abcdef0123456789\nbus:\n  public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 }\n';
     expect(() => checkDefinition(text, 'svc.yaml')).toThrow(/^svc\.yaml:3:3 bus\.public needs topology: distributed\./);
