@@ -244,7 +244,7 @@ describe('cancellation', () => {
     expect(aborted).toEqual([]);
     await cancel(6);
     await answer;
-    expect(aborted).toHaveLength(1);
+    await until(() => aborted.length === 1);
   });
 
   test('concerns one session, though another has the same id under way', async () => {
