@@ -22,13 +22,24 @@ export async function readReadiness(url: string, signal?: AbortSignal): Promise<
   }
 }
 
+/** Whether anything at all comes back: what is not ready may well be alive. */
+export function answers(url: string): Promise<boolean> {
+  return request({ method: 'GET', url, timeoutMs: probeTimeoutMs }).then(
+    () => true,
+    () => false,
+  );
+}
+
 export async function waitUntilReady(url: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     const readiness = await readReadiness(url, options.signal);
     if (readiness.ready) return;
     if (performance.now() >= deadline) {
-      throw new SvcError('timeout', `It was not ready within ${options.timeoutMs / 1000} s: ${readiness.missing}.`);
+      throw new SvcError(
+        'timeout',
+        `It was not ready within ${options.timeoutMs / 1000} s: ${readiness.missing.replace(/\.$/, '')}.`,
+      );
     }
     await pause(pauseMs, undefined, { signal: options.signal });
   }

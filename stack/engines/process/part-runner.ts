@@ -19,6 +19,8 @@ export interface RunningPart {
   readonly readyUrl: string;
   /** Never resolves for a part that cannot end without this process. */
   readonly ended: Promise<Ending>;
+  /** Whether it says anything, be it that it is not ready. Always where it could not be silent without this process. */
+  answers(): Promise<boolean>;
   /** Lets it finish what is under way, within a deadline, and leaves nothing of it. */
   stop(how: StopHow): Promise<void>;
 }

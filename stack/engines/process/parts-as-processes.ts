@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
+import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
 import type { Part } from '../../parts.ts';
 import { isFree } from '../../ports/is-free.ts';
@@ -85,6 +86,7 @@ function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>
   return {
     readyUrl: part.readyUrl,
     ended,
+    answers: () => answers(part.readyUrl),
     async stop(how) {
       await endGroup(identity, how === 'drain' ? patience.drainMs : patience.hurryMs);
       killGroup(identity);

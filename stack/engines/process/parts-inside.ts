@@ -37,6 +37,7 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
       return {
         readyUrl: running.url === null ? part.readyUrl : `${running.url}/ready`,
         ended: new Promise(() => undefined),
+        answers: async () => true,
         stop: () => running.stop(),
       };
     },

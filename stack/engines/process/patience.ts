@@ -10,6 +10,9 @@ export interface Patience {
   readonly hurryMs: number;
   /** For a part that shall run on as it is and stumbles. */
   readonly stumbleMs: number;
+  /** A part is looked at this often and, having been silent this many times in a row, is ended and started again. */
+  readonly lookMs: number;
+  readonly silencesMax: number;
   readonly restarts: RestartPolicy;
 }
 
@@ -21,6 +24,9 @@ export const usualPatience: Patience = {
   // Nobody goes on with what is under way, so only what is nearly done is worth waiting for.
   hurryMs: 3000,
   stumbleMs: 5_000,
+  // Half a minute: a machine that has other things to do is no reason, and neither is one that slept.
+  lookMs: 5_000,
+  silencesMax: 6,
   // The last try is half a minute after the first: nobody mends anything meanwhile, and a machine short of memory may have recovered.
   restarts: { stableMs: 10_000, triesMax: 8, delayFirstMs: 250, delayMaxMs: 10_000 },
 };

@@ -102,7 +102,8 @@ export class SupervisedPart {
     for (let reason = begin; ; ) {
       reason ??= await this.#endingOf(signal);
       if (signal.aborted || reason === null) return;
-      this.#running = null;
+      // Of one that is silent there is something left to end.
+      await this.#end('hurry');
       this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen(restarts));
       const next = nextStep(this.#livedMs, restarts);
       this.#watcher.broke(this.part, reason);
@@ -117,16 +118,26 @@ export class SupervisedPart {
     }
   }
 
-  /** Null where the supervision ends first. */
-  #endingOf(signal: AbortSignal): Promise<string | null> {
-    const stopped = Promise.withResolvers<null>();
-    const stop = () => stopped.resolve(null);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    const ended = this.#running?.ended.then(({ reason }) => reason) ?? stopped.promise;
-    return Promise.race<string | null>([ended, stopped.promise]).finally(() =>
-      signal.removeEventListener('abort', stop),
-    );
+  /** Why it has to be started again: it ended, or says nothing any more. Null where the supervision ends first. */
+  async #endingOf(signal: AbortSignal): Promise<string | null> {
+    const running = this.#running;
+    if (running === null) return null;
+    const watching = new AbortController();
+    const either = AbortSignal.any([signal, watching.signal]);
+    const ended = running.ended.then(({ reason }) => reason);
+    const reason = await Promise.race<string | null>([ended, this.#silenceOf(running, either)]);
+    watching.abort();
+    return reason;
+  }
+
+  async #silenceOf(running: RunningPart, signal: AbortSignal): Promise<string | null> {
+    const { lookMs, silencesMax } = this.#patience;
+    for (let silences = 0; silences < silencesMax; ) {
+      await pause(lookMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return null;
+      silences = (await running.answers()) ? 0 : silences + 1;
+    }
+    return 'did not answer any more and was ended';
   }
 
   async #end(how: StopHow): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } f
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { request } from '../../../http.ts';
+import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
 import { status } from '../../../lifecycle/status.ts';
 import { until } from '../../../lifecycle/test/trial.ts';
 import { isFree } from '../../../ports/is-free.ts';
@@ -177,9 +178,29 @@ describe('a part that ends without being asked', () => {
     trial.behave({ frontend: { notReady: true } });
     process.kill(supervisor.part('frontend').process?.pid ?? 0, 'SIGKILL');
     await until(() => supervisor.part('frontend').state === 'failed');
-    expect(supervisor.part('frontend').lastEnds.at(-1)?.reason).toMatch(/^failed to get ready: .*patience/);
+    expect(supervisor.part('frontend').lastEnds.at(-1)?.reason).toMatch(
+      /^failed to get ready: It was not ready within 0\.3 s: /,
+    );
     expect(livingPids(trial.installation)).toHaveLength(4);
   });
+});
+
+test('a part that runs and says nothing any more is ended and started again', async () => {
+  await using trial = await openProcessTrial();
+  const { installation } = trial;
+  await using supervisor = supervise(trial, { ...hasty, lookMs: 50, silencesMax: 2 });
+  await untilHealthy(installation);
+  const pid = supervisor.part('runtime').process?.pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  await until(() => supervisor.part('runtime').endCount > 0);
+  await untilHealthy(installation);
+  expect(startTimeOf(pid)).toBeNull();
+  expect(supervisor.part('runtime').lastEnds[0]?.reason).toBe('did not answer any more and was ended');
+  // One that answers, and be it that it is not ready, is let be.
+  trial.behave({ runtime: { notReady: true } });
+  const { url } = supervisor.part('runtime');
+  expect(await readReadiness(`${url}/ready`)).toEqual({ ready: false, missing: 'patience' });
+  expect(await answers(`${url}/ready`)).toBe(true);
 });
 
 describe('a start that fails', () => {
