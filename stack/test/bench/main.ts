@@ -1,21 +1,25 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { measureCommands, measureUp } from './commands.ts';
+import { measureDistributed } from './distributed.ts';
 import { measureDisturbances } from './disturbances.ts';
 import type { Figure } from './figure.ts';
 import { measureMemory } from './memory.ts';
-import { startPlatform } from './platform.ts';
+import { type Platform, type PlatformOptions, startPlatform } from './platform.ts';
 import { repository } from './processes.ts';
+import { measureReplicas } from './replicas.ts';
 import { table } from './report.ts';
 import { measureSpeed } from './speed.ts';
 
 /** `npm run bench [-- NAME…]`: measures the figures that the platform promises and prints them, with what was reached. */
-const groups = {
-  commands: measureCommands,
-  up: measureUp,
-  speed: measureSpeed,
-  disturbances: measureDisturbances,
-  memory: measureMemory,
+const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  commands: () => onOwnPlatform({}, measureCommands),
+  up: () => onOwnPlatform({}, measureUp),
+  speed: () => onOwnPlatform({}, measureSpeed),
+  disturbances: () => onOwnPlatform({}, measureDisturbances),
+  memory: () => onOwnPlatform({}, measureMemory),
+  distributed: () => onOwnPlatform({ replicas: 1 }, measureDistributed),
+  replicas: () => onOwnPlatform({ replicas: 2 }, measureReplicas),
 };
 const wanted = process.argv.slice(2);
 
@@ -23,10 +27,17 @@ const figures: Figure[] = [];
 for (const [name, measure] of Object.entries(groups)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   process.stderr.write(`measuring ${name}\n`);
-  // Each has a platform of its own: what one leaves behind is none of the next one's business.
-  const platform = await startPlatform();
+  figures.push(...(await measure()));
+}
+
+/** What one group leaves behind is none of the next one's business. */
+async function onOwnPlatform(
+  options: PlatformOptions,
+  measure: (platform: Platform) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const platform = await startPlatform(options);
   try {
-    figures.push(...(await measure(platform)));
+    return await measure(platform);
   } finally {
     await platform.remove();
   }

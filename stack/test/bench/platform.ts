@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -9,6 +9,8 @@ import { platformSide, type Side } from './sides.ts';
 export interface Platform {
   readonly dir: string;
   readonly mcpUrl: URL;
+  /** One for each remote-mcp. */
+  readonly mcpUrls: readonly URL[];
   readonly apiUrl: string;
   readonly key: string;
   /** The process that all services run in. */
@@ -20,15 +22,20 @@ export interface Platform {
 
 const status = z.object({
   urls: z.object({ mcp: z.string(), api: z.string() }),
-  services: z.array(z.object({ name: z.string(), pid: z.number().nullable() })),
+  services: z.array(z.object({ name: z.string(), pid: z.number().nullable(), url: z.string() })),
 });
 const createdKey = z.object({ key: z.string() });
 const skills = z.object({ skills: z.array(z.object({ id: z.string(), name: z.string() })) });
 
-export async function startPlatform(): Promise<Platform> {
+export interface PlatformOptions {
+  /** Each service in a process of its own, so many of those that may be several, on a real bus. */
+  readonly replicas?: number;
+}
+
+export async function startPlatform({ replicas }: PlatformOptions = {}): Promise<Platform> {
   const dir = join(await mkdtemp(join(tmpdir(), 'svc-bench-')), 'svc');
-  await svc(dir, 'init', dir, '--yes');
-  await choosePorts(dir);
+  await svc(dir, 'init', dir, '--yes', '--topology', replicas === undefined ? 'embedded' : 'distributed');
+  await choose(dir, replicas ?? 1);
   await svc(dir, 'up');
   const file = join(dir, 'bench.yaml');
   await writeFile(file, benchFile);
@@ -39,14 +46,18 @@ export async function startPlatform(): Promise<Platform> {
   const echo = skills.parse(await svc(dir, 'skill', 'list')).skills.find((skill) => skill.name === 'bench-echo');
   const seen = status.parse(await svc(dir, 'status'));
   const mcpUrl = new URL(seen.urls.mcp);
-  const preloaded = new URL(`?skillIds=${echo?.id}`, mcpUrl);
+  const preload = (url: URL) => new URL(`?skillIds=${echo?.id}`, url);
+  const mcpUrls = seen.services.flatMap(({ name, url }) =>
+    /^remote-mcp/.test(name) ? [preload(new URL('/mcp', url))] : [],
+  );
   return {
     dir,
     mcpUrl,
+    mcpUrls,
     apiUrl: seen.urls.api,
     key,
     pid: await pidOf(dir),
-    side: () => platformSide(preloaded, key),
+    side: () => platformSide(mcpUrls, key),
     async remove() {
       await svc(dir, 'down');
       await rm(join(dir, '..'), { recursive: true, force: true });
@@ -54,9 +65,9 @@ export async function startPlatform(): Promise<Platform> {
   };
 }
 
-export async function pidOf(dir: string): Promise<number> {
+export async function pidOf(dir: string, service = 'backend'): Promise<number> {
   const seen = status.parse(await svc(dir, 'status'));
-  const pid = seen.services.find((service) => service.name === 'backend')?.pid;
+  const pid = seen.services.find(({ name }) => name === service)?.pid;
   if (pid === undefined || pid === null) throw new Error('The platform does not run.');
   return pid;
 }
@@ -71,13 +82,13 @@ roles:
   - { name: Bench, skills: [bench-echo] }
 `;
 
-/** Ports that nothing else uses, so that the bench runs beside an installation of its reader. */
-async function choosePorts(dir: string): Promise<void> {
-  const { readFile } = await import('node:fs/promises');
+/** Ports that nothing else uses, so that the bench runs beside an installation of its reader; and how many there are of each. */
+async function choose(dir: string, replicas: number): Promise<void> {
   const file = join(dir, 'svc.yaml');
   let text = await readFile(file, 'utf8');
   for (const name of ['backend', 'remote-mcp', 'runtime', 'frontend']) {
     text = text.replace(new RegExp(`^(\\s+${name}: *)auto`, 'm'), `$1${await freePort()}`);
   }
+  for (const name of ['remote-mcp', 'runtime']) text = text.replace(`\n  ${name}: 1\n`, `\n  ${name}: ${replicas}\n`);
   await writeFile(file, text);
 }

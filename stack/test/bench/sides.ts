@@ -64,23 +64,32 @@ export async function startDirect(): Promise<Side> {
   return { name: 'direct', callers: (count) => openCallers(target, count), stop: () => end(child) };
 }
 
-/** What is behind an address that is already there: the platform. */
-export function platformSide(url: URL, key: string): Side {
-  const target: Target = {
-    port: Number(url.port),
-    path: `${url.pathname}${url.search}`,
+/** What is behind addresses that are already there: the platform. Callers take them in turn. */
+export function platformSide(urls: readonly URL[], key: string): Side {
+  const targets = urls.map(({ port, pathname, search }) => ({
+    ...{ port: Number(port), path: `${pathname}${search}` },
     headers: { authorization: `Bearer ${key}` },
+  }));
+  const callers = async (count: number) => {
+    const opened: Caller[] = [];
+    for (let i = 0; i < count; i++) {
+      const target = targets[i % targets.length];
+      if (target !== undefined) opened.push(await openCaller(target));
+    }
+    return opened;
   };
-  return { name: 'svc', callers: (count) => openCallers(target, count), stop: () => undefined };
+  return { name: 'svc', callers, stop: () => undefined };
 }
 
-/** http → bus → stdio child without any logic: what the parts cost that cannot be left out. */
-export async function startFloor(): Promise<Side> {
+/** http → bus → stdio child without any logic: what the parts cost that cannot be left out. With NATS in two processes. */
+export async function startFloor(bus: 'inproc' | 'nats' = 'inproc'): Promise<Side> {
   const port = await freePort();
-  const child = startNode([new URL('./floor.ts', import.meta.url).pathname, String(port), everything]);
+  const program = bus === 'inproc' ? './floor.ts' : './floor-on-nats.ts';
+  const child = startNode([new URL(program, import.meta.url).pathname, String(port), everything]);
   const target: Target = { port, path: '/mcp', headers: {} };
   (await eventually('the floor', () => openCaller(target))).connection.close();
-  return { name: 'floor', callers: (count) => openCallers(target, count), stop: () => end(child) };
+  // It ends what it started.
+  return { name: 'floor', callers: (count) => openCallers(target, count), stop: () => void child.kill('SIGTERM') };
 }
 
 /** A server that answers the same bytes to everything: how fast the generator itself can be. */

@@ -37,9 +37,9 @@ export async function measureSpeed(platform: Platform): Promise<Figure[]> {
   }
 }
 
-type Numbers = Readonly<Record<string, readonly number[]>>;
+export type Numbers = Readonly<Record<string, readonly number[]>>;
 
-async function perSide(sides: readonly Side[], measure: (side: Side) => Promise<number>): Promise<Numbers> {
+export async function perSide(sides: readonly Side[], measure: (side: Side) => Promise<number>): Promise<Numbers> {
   const numbers: Record<string, number[]> = Object.fromEntries(sides.map((side) => [side.name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const side of sides) numbers[side.name]?.push(await measure(side));
@@ -47,7 +47,7 @@ async function perSide(sides: readonly Side[], measure: (side: Side) => Promise<
   return numbers;
 }
 
-async function oneSession(side: Side): Promise<number> {
+export async function oneSession(side: Side): Promise<number> {
   const [caller] = await side.callers(1);
   if (caller === undefined) throw new Error(`No session with ${side.name}.`);
   await oneAfterTheOther(caller, warmCalls);
@@ -56,7 +56,7 @@ async function oneSession(side: Side): Promise<number> {
   return median(latencies);
 }
 
-async function manySessions(side: Side): Promise<number> {
+export async function manySessions(side: Side): Promise<number> {
   const callers = await side.callers(sessions);
   await allAtOnce(callers, warmCalls);
   const perSecond = await allAtOnce(callers, calls);
@@ -72,6 +72,6 @@ async function steadySessions(side: Side): Promise<number> {
   return quantile(latencies, 0.99);
 }
 
-function ratio(numbers: Numbers, name: string): number {
+export function ratio(numbers: Numbers, name: string): number {
   return median(numbers[name] ?? []) / median(numbers.direct ?? []);
 }
