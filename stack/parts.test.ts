@@ -145,7 +145,7 @@ describe('the process of a part', () => {
   const programs = { node: '/n/node', natsServer: '/n/nats-server', services };
   const env = {
     PATH: '/bin',
-    HOME: '/home/me',
+    HOME: '/srv/me',
     HTTPS_PROXY: 'http://p:1',
     AWS_SECRET: 'x',
     OTEL_EXPORTER: 'y',
@@ -166,7 +166,7 @@ describe('the process of a part', () => {
       env: {
         NODE_COMPILE_CACHE: '/srv/svc/state/compile-cache',
         PATH: '/bin',
-        HOME: '/home/me',
+        HOME: '/srv/me',
         HTTPS_PROXY: 'http://p:1',
         ...variablesOf(plan, 'runtime-2'),
       },
