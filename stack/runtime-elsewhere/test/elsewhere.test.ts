@@ -124,6 +124,20 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await renewed.end('SIGTERM')).toBe(0);
   });
 
+  test('whoever stays with a key that was replaced is disconnected when its day is over, and nobody else', async () => {
+    using old = new Elsewhere();
+    using present = new Elsewhere();
+    const before = await register(workspace, 'edge');
+    const late = await startedWith(old, before.key);
+    const after = await startedWith(present, (await register(workspace, 'edge')).key);
+    await platform.letKeysExpire(before.id);
+    expect(await late.end()).toBe(3);
+    expect(late.stderr).toContain('This RUNTIME_KEY has expired: a newer one was issued.');
+    await serves();
+    expect(after.lines.filter(({ state }) => state === 'disconnected')).toEqual([]);
+    expect(await after.end('SIGTERM')).toBe(0);
+  });
+
   test('a key that nobody issued is refused with what to do, also as JSON', async () => {
     using elsewhere = new Elsewhere();
     elsewhere.bring(brought(newKey('runtime').reveal()));

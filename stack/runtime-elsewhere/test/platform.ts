@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { startBackend } from '../../../services/backend/start.ts';
 import { newKey } from '../../../services/contracts/keys.ts';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
@@ -10,6 +11,9 @@ import { startRemoteMcp } from '../../../services/remote-mcp/start.ts';
 import { openBackendClient } from '../../backend-client.ts';
 import { mintOperatorToken } from '../../operator-token.ts';
 import { makeCertificate } from './certificate.ts';
+
+/** A backend has started by then. */
+const lapseMs = 2000;
 
 /** A platform on a real bus, without a runtime: NATS as a process, backend and remote-mcp in this one. */
 export class PlatformOnNats implements AsyncDisposable {
@@ -74,6 +78,16 @@ export class PlatformOnNats implements AsyncDisposable {
       this.#surroundings,
     );
     this.#backendPort = new URL(this.#backend.url ?? '').port;
+  }
+
+  /** Keys of this runtime that were replaced are over in a moment, as if a day had passed; the backend is started anew meanwhile. */
+  async letKeysExpire(runtime: string): Promise<void> {
+    await this.stopBackend();
+    const database = new DatabaseSync(join(this.folder, 'graph.sqlite'));
+    const shorten = 'update runtimeKey set expiresAt = ? where runtime = ? and expiresAt > ?';
+    database.prepare(shorten).run(Date.now() + lapseMs, runtime, Date.now());
+    database.close();
+    await this.startBackend();
   }
 
   async stopBackend(): Promise<void> {
