@@ -73,6 +73,17 @@ describe('a file with variables', () => {
     expect(other.stderr).toContain('BUS_CA_PATH "other.pem" is not there.');
   });
 
+  test('that sets what nobody reads is told of', async () => {
+    const text = 'BUS_SERVER=nats://x:1\nHTTPS_PROXY=http://proxy:3128\nUSER_KEY=x\nFAVOURITE=blue\n';
+    writeFileSync(join(cwd, 'mistyped.env'), text, { mode: 0o600 });
+    const { stderr } = await start({}, '--variable-file', 'mistyped.env');
+    expect(stderr.split('\n').filter((line) => line.includes('is not a variable'))).toEqual([
+      '! BUS_SERVER is not a variable of the runtime: did you mean BUS_SERVERS?',
+      '! FAVOURITE is not a variable of the runtime',
+    ]);
+    expect(stderr).toContain('USER_KEY is rejected by runtime');
+  });
+
   test('that is not there is named', async () => {
     const run = await start({}, '--variable-file', 'none.env');
     expect(run.stderr).toContain('--variable-file "none.env" cannot be read: ENOENT.');

@@ -8,7 +8,7 @@ import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { describeLogLine } from '../../output/log-line.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { exposure } from '../../runtime-elsewhere/private-file.ts';
-import { readVariables } from '../../runtime-elsewhere/read-variables.ts';
+import { readVariables, unreadIn } from '../../runtime-elsewhere/read-variables.ts';
 
 export default class RuntimeStart extends SvcCommand {
   static override summary = 'Run a runtime of a platform elsewhere, here and in the foreground.';
@@ -36,7 +36,8 @@ export default class RuntimeStart extends SvcCommand {
     const file = flags['variable-file'];
     const given = file === undefined ? {} : await readVariables('--variable-file', file);
     const env = { ...given, ...withoutEmpty(environment) };
-    for (const warning of warningsAbout(file, env)) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
+    for (const warning of [...warningsAbout(file, env), ...unreadIn(given)])
+      terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
     terminal.talk(`The runtime works in ${workingDirOf(env)}. Ctrl-C ends it.`);
     await runRuntime({ env, log: { write: (line) => show(line, terminal) }, signal: interruption() });
     terminal.talk('Stopped; its MCP servers have ended.');
