@@ -74,6 +74,10 @@ export class TestServer {
     writeFileSync(file, this.#configuration());
     const child = spawn(program, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
+    // A test that fails before it stops its server leaves none behind.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stderr })) {
       lines.push(line);
