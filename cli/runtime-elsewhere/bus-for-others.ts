@@ -30,8 +30,21 @@ export function noBusYet(): SvcError {
 
 /** Who vouches for the bus where it speaks TLS: the PEM text, or null where systems know who does, or where it doesn't. */
 export function authorityOf({ dir }: Installation, { bus }: Definition): string | null {
-  const file = bus.public?.tls?.ca ?? bus.ca ?? null;
-  return file === null ? null : readFileSync(resolve(dir, file), 'utf8');
+  const named = bus.public?.tls?.ca ?? bus.ca ?? null;
+  if (named === null) return null;
+  const file = resolve(dir, named);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new SvcError(
+      'invalid_input',
+      `"${file}", which vouches for the bus, cannot be read. Nothing was registered.`,
+      {
+        hint: 'Mend svc.yaml, and look again: svc config check',
+        cause,
+      },
+    );
+  }
 }
 
 /** What must be said of how others reach it; null where nothing must. */

@@ -141,6 +141,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     edit('key: secrets/bus.key, ca: secrets/bus.pem', 'key: secrets/none.key, ca: secrets/bus.pem');
     const run = await svc('config', 'check');
     copyFileSync(`${file}.good`, file);
+    edit('ca: secrets/bus.pem } }', 'ca: secrets/none.pem } }');
+    const refused = await svc('runtime', 'register', 'never');
+    copyFileSync(`${file}.good`, file);
+    expect(refused.stderr).toMatch(/none\.pem", which vouches for the bus, cannot be read\. Nothing was registered\./);
+    expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('never');
     expect(run.stderr).toMatch(/svc\.yaml:\d+:\d+ bus\.public\.tls\.key cannot be used: .*none\.key is not there\./);
     expect(run.code).toBe(2);
   });
