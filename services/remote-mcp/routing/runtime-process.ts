@@ -29,6 +29,11 @@ export class RuntimeProcess {
     this.#isGone = false;
   }
 
+  /** Its silence counts anew from now. */
+  pardon(now: number): void {
+    if (this.#heardAt !== null) this.#heardAt = now;
+  }
+
   gone(): void {
     this.#isGone = true;
   }

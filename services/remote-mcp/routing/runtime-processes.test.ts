@@ -5,10 +5,12 @@ import { newId, newProcessId, type ProcessId, type RuntimeId } from '../../contr
 import { newKey } from '../../contracts/keys.ts';
 import type { Bus, Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
+import { type LossyHub, lossy } from '../test/lossy-hub.ts';
 import { RuntimeProcesses } from './runtime-processes.ts';
 
 const hourMs = 3_600_000;
 let hub: Hub;
+let connections: LossyHub;
 let processes: RuntimeProcesses;
 let changes: number;
 const runtime = newId('runtime');
@@ -25,8 +27,9 @@ beforeEach(async () => {
   );
   changes = 0;
   processes = new RuntimeProcesses(() => changes++);
+  connections = lossy(hub);
   processes.listen(
-    await hub.connect({ kind: 'system', component: 'remote-mcp', key: newKey('system') }, newProcessId()),
+    await connections.connect({ kind: 'system', component: 'remote-mcp', key: newKey('system') }, newProcessId()),
   );
   processes.start();
 });
@@ -61,6 +64,21 @@ test('a process that a catalogue names is the same one however long it was gone'
   expect([named.isThere, changes]).toEqual([false, 2]);
   await beat(bus, [runtime, process]);
   expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
+});
+
+test('while nobody can be heard it is not they who are silent', async () => {
+  const bus = await connect(process);
+  const named = processes.of(runtime, process);
+  named.gone();
+  await beat(bus, [runtime, process]);
+  connections.lose();
+  vi.advanceTimersByTime(hourMs);
+  expect([named.isThere, changes]).toEqual([true, 1]);
+  connections.restore();
+  vi.advanceTimersByTime(10_000);
+  expect([named.isThere, changes]).toEqual([true, 1]);
+  vi.advanceTimersByTime(1000);
+  expect([named.isThere, changes]).toEqual([false, 2]);
 });
 
 test('of processes that are gone only so many are remembered, and of those that are there all', () => {

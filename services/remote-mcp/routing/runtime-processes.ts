@@ -21,6 +21,7 @@ export class RuntimeProcesses {
   readonly #onChange: () => void;
   #timer: NodeJS.Timeout | null = null;
   #lookedAt = 0;
+  #isConnected = true;
 
   /** `onChange` is called when a process went or came back. */
   constructor(onChange: () => void) {
@@ -30,6 +31,7 @@ export class RuntimeProcesses {
   listen(bus: Bus): void {
     bus.subscribe(patterns.heartbeat, (message) => this.#heard(message));
     bus.subscribe(patterns.gone, (message) => this.#ended(message));
+    bus.onConnection((state) => this.#connected(state === 'connected'));
   }
 
   start(): void {
@@ -66,6 +68,14 @@ export class RuntimeProcesses {
     if (process?.isThere) this.#take(process);
   }
 
+  /** While nobody can be heard, it is not they who are silent. Who ended meanwhile answers nothing, which is noticed. */
+  #connected(isConnected: boolean): void {
+    this.#isConnected = isConnected;
+    if (!isConnected) return;
+    const now = performance.now();
+    for (const process of this.#all.values()) process.pardon(now);
+  }
+
   #take(process: RuntimeProcess): void {
     process.gone();
     this.#onChange();
@@ -74,7 +84,7 @@ export class RuntimeProcesses {
   #look(now: number): void {
     const isLate = now - this.#lookedAt > lateLookMs;
     this.#lookedAt = now;
-    if (isLate) return;
+    if (isLate || !this.#isConnected) return;
     for (const process of this.#all.values()) if (process.isThere && process.isSilent(now)) this.#take(process);
   }
 

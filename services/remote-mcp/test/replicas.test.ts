@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { streams } from '../../contracts/bus/subjects.ts';
+import { newProcessId } from '../../contracts/ids.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
-import { isGood, openSession, rpc, send } from './raw.ts';
+import { isGood, openSession, ping, rpc, send } from './raw.ts';
 import { notify, result, tool } from './runtime.ts';
 import { openStream, type TestStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
@@ -147,6 +149,69 @@ test('what belongs to no request is told on one stream, wherever that is: the ne
     return listChanges(older) > said;
   });
   older.close();
+});
+
+test('a call that waits for a start at one is cancelled, or ended with its session, at another', async () => {
+  const own = await workspace.mcpServer('slow-to-start', [tool('awaited')]);
+  await workspace.role('Slow', [await workspace.skill('slow', ['slow-to-start/awaited'])]);
+  const session = await openSession(urls.A, key);
+  await until(async () => isGood(await call('A', session, 'awaited')));
+  const reason = { code: 'starting', message: 'It is being started.', repair: 'Wait a moment.' };
+  await platform.runtime.report(own, { status: 'Disconnected', health: 'red', reason });
+  await until(async () => (await call('A', session, 'list_skills')).text.includes('It is being started'));
+  const before = platform.runtime.calls.length;
+  /** Of two with one id one waits, and the other is refused. */
+  const waiting = async (id: string) => {
+    const twins = [1, 2].map(() => ask('A', session, 'tools/call', { name: 'awaited' }, id));
+    const first = await Promise.race(twins.map(async (twin, at) => ({ at, text: (await twin).text })));
+    expect(first.text).toContain('under way');
+    return { answer: twins[1 - first.at] };
+  };
+  const cancelled = await waiting('first');
+  const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'first' } };
+  await send(urls.B, { key, session, body });
+  expect((await cancelled.answer)?.text).toBe('');
+  const ended = await waiting('second');
+  expect((await send(urls.B, { method: 'DELETE', key, session })).status).toBe(204);
+  expect((await ended.answer)?.text).toBe('');
+  expect(platform.runtime.calls).toHaveLength(before);
+});
+
+test('a key that is revoked ends what it has at each of them', async () => {
+  const revoked = await workspace.key('revoked');
+  const by = { key: revoked.text, session: await openSession(urls.A, revoked.text) };
+  const opened = [await openStream(urls.A, by), await openStream(urls.B, by)];
+  const before = platform.runtime.calls.length;
+  platform.runtime.answer(() => new Promise(() => undefined));
+  const body = rpc('tools/call', { name: 'read', arguments: {} });
+  const underWay = both.map((at) => send(urls[at], { ...by, body: { ...body, id: at } }));
+  await until(() => platform.runtime.calls.length === before + 2);
+  await workspace.revoke(revoked.id);
+  for (const { closed } of opened) await closed;
+  for (const answer of underWay) expect((await answer).status).toBe(401);
+  for (const at of both) expect((await send(urls[at], { ...by, body: ping })).status).toBe(401);
+  platform.runtime.answer(async () => result({ content: [] }));
+});
+
+test('what is called at each of them is counted once', async () => {
+  const backend = await platform.hub.connect({ kind: 'backend' }, newProcessId());
+  const counted: string[] = [];
+  const consumer = backend.stream(streams.usage).consume('replicas', async (batch) => {
+    for (const one of batch) {
+      for (const { call } of JSON.parse(Buffer.from(one).toString()))
+        if (call?.outcome === 'ok') counted.push(call.mcpServer);
+    }
+  });
+  const own = await workspace.mcpServer('counted', [tool('count')]);
+  await workspace.role('Counted', [await workspace.skill('counted', ['counted/count'])]);
+  const session = await openSession(urls.A, key);
+  for (const at of both) await until(async () => isGood(await call(at, session, 'count')));
+  await Promise.all(Array.from({ length: 20 }, (_, at) => call(both[at % 2] ?? 'A', session, 'count')));
+  const made = platform.runtime.calls.filter(({ mcpServer }) => mcpServer === own).length;
+  await until(() => counted.filter((mcpServer) => mcpServer === own).length >= made);
+  expect(counted.filter((mcpServer) => mcpServer === own)).toHaveLength(made);
+  await consumer.stop();
+  await backend.close();
 });
 
 test('a call that is under way hears of the level of logging that is set elsewhere', async () => {
