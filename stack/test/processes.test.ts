@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { svcFile } from '../../cli/test/run-svc.ts';
+import { busKeysOf, natsConfiguration } from '../bus/nats-configuration.ts';
+import { newBusSeed, publicBusKey } from '../bus/seeds.ts';
+import { waitUntilReady } from '../lifecycle/readiness.ts';
+import { secretFilesOf } from '../secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
@@ -144,5 +149,61 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await platform.svc('up');
     expect(new Set((await pids()).values()).size).toBe(5);
     expect(await keys()).toEqual(before);
+  });
+});
+
+/** What an operator of that NATS would have made of the public keys that `svc up` tells. */
+async function startForeignBus(platform: Platform, keys: Readonly<Record<string, string>>): Promise<AsyncDisposable> {
+  const { port, httpPort } = platform.busPorts;
+  const file = join(platform.folder, 'foreign.conf');
+  const listen = { LISTEN: `127.0.0.1:${port}`, HTTP_LISTEN: `127.0.0.1:${httpPort}` };
+  const rest = { NAME: 'theirs', STORE_DIR: join(platform.folder, 'foreign'), TLS: '' };
+  await writeFile(file, natsConfiguration({ ...listen, ...rest, ...keys }));
+  const child = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const { signal } = new AbortController();
+  await waitUntilReady(`http://127.0.0.1:${httpPort}/healthz`, { timeoutMs: 20_000, signal });
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () => {
+  const settings = (yaml: string) => yaml.replace('  servers: auto', '  servers: [nats://127.0.0.1:1]');
+
+  test('nothing is provisioned, and everything checked', { timeout: startTimeoutMs }, async () => {
+    await using platform = await Platform.init({ topology: 'distributed', settings });
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    await writeFile(definitionFile, yaml.replace('127.0.0.1:1]', `127.0.0.1:${platform.busPorts.port}]`));
+    const absent = await platform.fails('up');
+    expect([absent.code, absent.json.error.message]).toEqual([
+      4,
+      expect.stringContaining('does not answer as a NATS server: connect ECONNREFUSED'),
+    ]);
+    const own = busKeysOf(secretFilesOf(platform.installation));
+    {
+      await using _ = await startForeignBus(platform, { ...own, CALLOUT_PUBLIC_KEY: publicBusKey(newBusSeed('user')) });
+      const { code, json } = await platform.fails('up');
+      expect([code, json.error.message, json.error.hint]).toEqual([
+        3,
+        expect.stringContaining('does not know the user of our callout account'),
+        expect.stringContaining(`callout ${own.CALLOUT_PUBLIC_KEY}, system ${own.SYSTEM_PUBLIC_KEY}`),
+      ]);
+    }
+    await using _ = await startForeignBus(platform, own);
+    const { services } = await platform.svc('up');
+    expect(services.map(({ name, state }: Service) => [name, state])).toEqual(
+      names.slice(0, 4).map((name) => [name, 'healthy']),
+    );
+    await platform.addServer('everything', foreignServers.everything);
+    const skill = await platform.addSkill('all', ['everything/echo']);
+    await platform.addRole('All', ['all']);
+    const agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
+    expect(await agent.text('echo', { message: 'over theirs' })).toBe('Echo: over theirs');
+    await platform.svc('down');
   });
 });

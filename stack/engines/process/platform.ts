@@ -57,21 +57,25 @@ export class Platform {
     for (const name of this.#parts.keys()) if (!wanted.has(name)) await this.#stopOne(name, 'drain');
     this.#plan = plan;
     this.#watcher.replan(plan);
-    for (const part of inStartOrder(plan.parts)) {
-      const present = this.#parts.get(part.name);
-      if (present !== undefined && !differ.has(part.name) && (await present.isWell(signal))) {
-        present.part = part;
-        // What svc.yaml says of identities is none of its variables.
-        if (part.service === 'backend') await this.#register(signal);
-      } else {
-        await present?.stop('drain');
-        await this.#startOne(part, signal).catch((thrown: unknown) => {
-          const isOwn = thrown instanceof StartFailure && thrown.part === part.name;
-          if (isOwn) this.#parts.get(part.name)?.keepTrying(thrown);
-          throw thrown;
-        });
-      }
+    for (const part of inStartOrder(plan.parts)) await this.#applyTo(part, differ.has(part.name), signal);
+  }
+
+  async #applyTo(part: Part, differs: boolean, signal: AbortSignal): Promise<void> {
+    const present = this.#parts.get(part.name);
+    const isWell = (await present?.isWell(signal)) ?? false;
+    if (present !== undefined && isWell && !differs) {
+      present.part = part;
+      // What svc.yaml says of identities is none of its variables.
+      if (part.service === 'backend') await this.#register(signal);
+      return;
     }
+    // Who does not answer has nothing under way that would come to an end.
+    await present?.stop(isWell ? 'drain' : 'hurry');
+    await this.#startOne(part, signal).catch((thrown: unknown) => {
+      const isOwn = thrown instanceof StartFailure && thrown.part === part.name;
+      if (isOwn) this.#parts.get(part.name)?.keepTrying(thrown);
+      throw thrown;
+    });
   }
 
   /** First what needs others, then those others; what shares nothing ends at the same time. */
