@@ -74,9 +74,16 @@ describe('an MCP server of a runtime that is not there', () => {
     expect(added.code).toBe(0);
   });
 
+  test('is given no folder of this machine, except where one is named', async () => {
+    const cwdOf = async (name: string) => JSON.parse((await svc('server', 'show', name, '--json')).stdout).launch.cwd;
+    await svc('server', 'add', 'placed', '--runtime', 'edge', '--cwd', '/srv/there', '--', 'true');
+    expect([await cwdOf('files'), await cwdOf('placed')]).toEqual([null, '/srv/there']);
+    await svc('server', 'remove', 'placed');
+  });
+
   test('is not bound to one that was mistyped', async () => {
     const run = await svc('server', 'add', 'more', '--runtime', 'egde', '--', 'true');
-    expect(run.stderr).toBe('Error: There is no runtime "egde" for this workspace.\nDid you mean "edge"?\n');
+    expect(run.stderr).toBe('Error: There is no runtime "egde".\nDid you mean "edge"?\n');
     expect(run.code).toBe(1);
   });
 });

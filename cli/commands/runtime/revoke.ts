@@ -6,6 +6,7 @@ import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, type Runtime, runtimeNamed } from '../../runtimes.ts';
 import { fetchServers } from '../../servers.ts';
+import { shellWord } from '../../shell-word.ts';
 
 const revoked = z.object({ revokeRuntime: z.boolean() });
 
@@ -59,7 +60,7 @@ export default class RuntimeRevoke extends SvcCommand {
     );
     terminal.json({ id: runtime.id, name: runtime.name, state: 'revoked', mcpServers: bound });
     terminal.result(`Revoked ${runtime.name}. ${loss}`);
-    terminal.talk(`To let it in again, with a new key: svc runtime register ${runtime.name}`);
+    terminal.talk(`To let it in again, with a new key: svc runtime register ${shellWord(runtime.name)}`);
   }
 }
 

@@ -9,6 +9,7 @@ import { describeFailure, describeTools, staysAdded } from '../../output/server.
 import type { Terminal } from '../../output/terminal.ts';
 import { span } from '../../output/words.ts';
 import { type Tenancy, tenancyOf } from '../../platform.ts';
+import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
 
@@ -36,7 +37,10 @@ export default class ServerAdd extends SvcCommand {
   static override args = { name: Args.string({ description: 'Name of the MCP server', required: true, name: 'NAME' }) };
   static override flags = {
     url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.', helpValue: 'URL' }),
-    cwd: Flags.string({ summary: 'Folder the command runs in.', helpValue: 'DIR' }),
+    cwd: Flags.string({
+      summary: 'Folder the command runs in; default: this one, or on a runtime elsewhere a home of its own.',
+      helpValue: 'DIR',
+    }),
     'variable-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
     'header-file': Flags.string({ summary: 'File with Name: value lines for the URL.', helpValue: 'FILE' }),
     runtime: Flags.string({ summary: "Runtime that runs it; default: the platform's own.", helpValue: 'NAME' }),
@@ -53,9 +57,11 @@ export default class ServerAdd extends SvcCommand {
       flags['variable-file'] === undefined ? [] : await readSettings('--variable-file', flags['variable-file'], '=');
     const headers =
       flags['header-file'] === undefined ? [] : await readSettings('--header-file', flags['header-file'], ':');
-    const launch = launchOf({ command, args: commandArgs, cwd: flags.cwd, env, url: flags.url, headers });
+    const given = { command, args: commandArgs, cwd: flags.cwd, env, url: flags.url, headers };
+    checkLaunch(given);
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
+    const launch = launchOf(given, await isElsewhere(tenancy, flags.runtime));
     const answer = await tenancy.backend.query(
       'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id name } }',
       { workspace: tenancy.workspace.id, input: { name: args.name, launch, runtime: flags.runtime ?? null } },
@@ -102,14 +108,14 @@ interface Wanted {
   readonly headers: readonly Setting[];
 }
 
-function launchOf({ command, args, cwd, env, url, headers }: Wanted): object {
+function checkLaunch({ command, cwd, env, url, headers }: Wanted): void {
   if (url !== undefined && command !== undefined) {
     throw new SvcError('invalid_input', 'Give either --url or a command after --, not both.');
   }
   if (url !== undefined) {
     if (env.length > 0 || cwd !== undefined)
       throw new SvcError('invalid_input', '--variable-file and --cwd are for a command, not for --url.');
-    return { url, headers };
+    return;
   }
   if (command === undefined) {
     throw new SvcError('invalid_input', 'How is it started? Give a command after -- or --url.', {
@@ -117,7 +123,18 @@ function launchOf({ command, args, cwd, env, url, headers }: Wanted): object {
     });
   }
   if (headers.length > 0) throw new SvcError('invalid_input', '--header-file is for --url, not for a command.');
-  return { command, args, env, cwd: cwd ?? process.cwd() };
+}
+
+/** The folder that the command is typed in is one of this machine: elsewhere a command without a folder runs in its own home. */
+function launchOf({ command, args, cwd, env, url, headers }: Wanted, elsewhere: boolean): object {
+  if (url !== undefined) return { url, headers };
+  return { command, args, env, cwd: cwd ?? (elsewhere ? null : process.cwd()) };
+}
+
+/** Also where its runtime happens to be on this machine: what was registered may be anywhere. */
+async function isElsewhere({ backend, workspace }: Tenancy, runtime: string | undefined): Promise<boolean> {
+  if (runtime === undefined) return false;
+  return !runtimeNamed(await fetchRuntimes(backend, workspace.id), runtime).platform;
 }
 
 /** Waits for an outcome: Connected, or an error that its runtime has told. Disconnected only means that nothing has happened yet. */
