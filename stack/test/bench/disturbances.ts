@@ -59,7 +59,7 @@ const summary = (values: readonly number[]) => [0.5, 0.9, 0.99, 1].map((part) =>
 const toolsEach = 5000;
 const program = join(repository, 'stack/test/bench/bulk-server.mjs');
 
-async function addBulk(platform: Platform, name: string, workspace = 'Default'): Promise<void> {
+export async function addBulk(platform: Platform, name: string, workspace = 'Default'): Promise<void> {
   const where = ['--workspace', workspace];
   await svc(platform.dir, 'server', 'add', name, ...where, '--', process.execPath, program, String(toolsEach));
 }
@@ -107,7 +107,7 @@ const toolPage = z.object({
   }),
 });
 
-async function applySkills(platform: Platform): Promise<void> {
+export async function applySkills(platform: Platform): Promise<void> {
   const skills = Array.from(
     { length: 1000 },
     (_, i) =>

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { measureChanges } from './changes.ts';
 import { measureCommands, measureUp } from './commands.ts';
 import { measureDistributed } from './distributed.ts';
 import { measureDisturbances } from './disturbances.ts';
@@ -19,6 +20,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   disturbances: () => onOwnPlatform({}, measureDisturbances),
   memory: () => onOwnPlatform({}, measureMemory),
   distributed: () => onOwnPlatform({ replicas: 1 }, measureDistributed),
+  changes: () => onOwnPlatform({ replicas: 1 }, measureChanges),
   replicas: () => onOwnPlatform({ replicas: 2 }, measureReplicas),
 };
 const wanted = process.argv.slice(2);

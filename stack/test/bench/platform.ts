@@ -72,6 +72,13 @@ export async function pidOf(dir: string, service = 'backend'): Promise<number> {
   return pid;
 }
 
+/** Where its bus is. */
+export async function busOf(dir: string): Promise<string> {
+  const bus = status.parse(await svc(dir, 'status')).services.find(({ name }) => name === 'nats');
+  if (bus === undefined) throw new Error('The platform has no bus of its own.');
+  return bus.url;
+}
+
 const benchFile = `
 workspace: Default
 skills:
