@@ -40,6 +40,8 @@ export interface Platform {
 export interface PlatformOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly backendEnv?: Readonly<Record<string, string>>;
+  /** Default: one inside this process. */
+  readonly hub?: Hub;
 }
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
@@ -53,7 +55,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     version: '1.2.3',
     log: { write: (line: string) => void logged.push(line) },
   });
-  const hub = await startHub({ file: null });
+  const hub = options.hub ?? (await startHub({ file: null }));
   const systemKeys = { remoteMcp: newKey('system'), runtime: newKey('system') };
 
   let port = '0';

@@ -128,7 +128,7 @@ async function callAgain(platform: RemoteMcp, request: SessionRequest, call: Nam
   const view = { ...call.view, catalogue };
   const { kind } = resolveTool(view, call.name);
   if (kind !== 'callable' && kind !== 'starting') return false;
-  await callByName(platform, request, { ...call, view });
+  await callByName(platform, request, { ...call, view, waitedMs: null });
   return true;
 }
 

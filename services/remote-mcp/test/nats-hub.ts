@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bus, Hub } from '../../kit/bus/bus.ts';
+import { connectNats } from '../../kit/bus/nats/connect.ts';
+import { TestServer } from '../../kit/bus/nats/test/server.ts';
+import { createLog } from '../../kit/log.ts';
+
+export interface NatsHub extends Hub {
+  /** As BUS_SERVERS says it. */
+  readonly url: string;
+}
+
+/** A real server, to which processes of their own can connect too. */
+export async function startNatsHub(): Promise<NatsHub> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-nats-'));
+  const server = await TestServer.start(folder);
+  const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
+  const buses: Bus[] = [];
+  return {
+    url: server.url,
+    async connect(given, process) {
+      const credentials = given.kind === 'backend' ? { kind: given.kind, seeds: server.seeds } : given;
+      const bus = await connectNats({
+        ...{ servers: [server.url], caPath: null, persistent: true },
+        ...{ credentials, process, logger },
+      });
+      buses.push(bus);
+      return bus;
+    },
+    async stop() {
+      await server.stop();
+      await Promise.all(buses.map((bus) => bus.close()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
