@@ -61,6 +61,14 @@ describe('a process', () => {
     expect(backend.processes.isAvailable(cloud.runtime)).toBe(false);
   });
 
+  test('of a runtime that was revoked while nobody could end its connection has it ended once it is heard', async () => {
+    const lost = new Promise((resolve) => cloud.bus.onConnection(resolve));
+    const revoked = { revokedAt: Date.now() };
+    await backend.graph.write((transaction) => transaction.update('runtime', cloud.runtime, revoked, { anchor: null }));
+    cloud.beat(60_000);
+    expect(await lost).toBe('disconnected');
+  });
+
   test('that falls silent is taken back after three heartbeats', async () => {
     const status = nextStatus();
     cloud.beat(50);

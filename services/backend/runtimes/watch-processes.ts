@@ -62,11 +62,15 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
     if (now - (written.get(runtime) ?? 0) < heartbeatWrittenEveryMs) return;
     written.set(runtime, now);
     inTurn(runtime, async () => {
-      await backend.graph.write(async (transaction) => {
+      const isRevoked = await backend.graph.write(async (transaction) => {
         const node = await transaction.find('runtime', runtime, null);
-        if (node === null || now - (node.lastHeartbeatAt ?? 0) < heartbeatWrittenEveryMs) return;
+        if (node === null || node.revokedAt !== null) return node !== null;
+        if (now - (node.lastHeartbeatAt ?? 0) < heartbeatWrittenEveryMs) return false;
         await transaction.update('runtime', runtime, { lastHeartbeatAt: now }, { anchor: null });
+        return false;
       });
+      // Whoever revoked it could not reach the bus right then.
+      if (isRevoked) await backend.bus.disconnect(runtime);
     });
   }
 
