@@ -25,6 +25,8 @@ export async function runRuntime({ env, log, signal }: RuntimeRun): Promise<void
   const lock = holdWorkingDir(workingDirOf(env));
   try {
     const refused = Promise.withResolvers<never>();
+    // It may be refused before anybody waits for that.
+    refused.promise.catch(() => {});
     const running = await startRuntime(
       env,
       { hub: null, version: ownVersion(), log },
