@@ -1,4 +1,4 @@
-import { allows, type Identity, type Permissions, permissionsOf } from '../../../contracts/bus/permissions.ts';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { KeyId, RuntimeId } from '../../../contracts/ids.ts';
 import {
@@ -17,9 +17,9 @@ import {
   type SubscribeOptions,
   type Subscription,
 } from '../bus.ts';
-import { checkPattern, checkSubject } from '../check-subject.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { withinDeadline } from '../deadline.ts';
+import { Permit } from '../permit.ts';
 import { Subscriber } from '../subscriber.ts';
 import { Exchange, type Wires } from './exchange.ts';
 import { leastBusy, Responder } from './responder.ts';
@@ -48,27 +48,24 @@ export interface Own<Item> {
 /** `lost`: ended by the bus, which may let it back in. `closed`: for good. */
 type State = 'open' | 'lost' | 'closing' | 'closed';
 
-/** Subjects whose permission is remembered. */
-const permittedMax = 20_000;
 /** A handler of messages that is still busy when its connection closes is waited for this long. */
 const closeDeadlineMs = 10_000;
 
 export class Connection implements Bus {
   readonly identity: Identity;
-  readonly #permissions: Permissions;
+  readonly #permit: Permit;
   readonly #inside: Inside;
   readonly #listeners = new Set<Subscriber | Responder>();
   readonly #consumers = new Set<Subscription>();
   readonly #watchers = new Set<(state: 'connected' | 'disconnected') => void>();
   readonly #backendOnly = new Set<() => void>();
-  readonly #maySay = new Set<string>();
   #state: State = 'open';
   #closing: Promise<void> | null = null;
   #connected = true;
 
   constructor(identity: Identity, inside: Inside) {
     this.identity = identity;
-    this.#permissions = permissionsOf(identity);
+    this.#permit = new Permit(identity);
     this.#inside = inside;
   }
 
@@ -131,7 +128,7 @@ export class Connection implements Bus {
   }
 
   stream(name: string): Stream {
-    if (!this.#permissions.streams.includes(name)) throw this.#forbidden(`use the stream "${name}"`);
+    this.#permit.checkMayUseStream(name);
     const stream = this.#inside.storage.stream(name);
     return {
       append: async (payload) => {
@@ -153,7 +150,7 @@ export class Connection implements Bus {
   }
 
   bucket(name: string, options: BucketOptions): Bucket {
-    if (!this.#permissions.buckets.includes(name)) throw this.#forbidden(`use the bucket "${name}"`);
+    this.#permit.checkMayUseBucket(name);
     const bucket = this.#inside.storage.bucket(name, options);
     const usable = <Result>(work: () => Promise<Result>): Promise<Result> => {
       this.#checkUsable();
@@ -252,21 +249,13 @@ export class Connection implements Bus {
   }
 
   #routeTo(subject: string): Route {
-    if (!this.#maySay.has(subject)) this.#checkMaySay(subject);
+    this.#permit.checkMaySay(subject);
     return this.#inside.routes.find(subject);
-  }
-
-  #checkMaySay(subject: string): void {
-    checkSubject(subject);
-    if (!allows(this.#permissions.publish, subject)) throw this.#forbidden(`send to "${subject}"`);
-    if (this.#maySay.size >= permittedMax) this.#maySay.clear();
-    this.#maySay.add(subject);
   }
 
   #checkMayHear(pattern: string): void {
     this.#checkUsable();
-    checkPattern(pattern);
-    if (!allows(this.#permissions.subscribe, pattern)) throw this.#forbidden(`listen to "${pattern}"`);
+    this.#permit.checkMayHear(pattern);
   }
 
   #checkUsable(): void {
@@ -275,7 +264,7 @@ export class Connection implements Bus {
 
   #checkBackend(what: string): void {
     this.#checkUsable();
-    if (this.identity.kind !== 'backend') throw this.#forbidden(what);
+    this.#permit.checkIsBackend(what);
   }
 
   #asBackend<Item>(what: string, items: Set<Own<Item>>, item: Item): Subscription {
@@ -288,10 +277,6 @@ export class Connection implements Bus {
     };
     this.#backendOnly.add(undo);
     return { stop: async () => undo() };
-  }
-
-  #forbidden(what: string): SvcError {
-    return new SvcError('forbidden', `A ${this.identity.kind} may not ${what} on the bus.`);
   }
 }
 

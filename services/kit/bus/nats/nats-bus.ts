@@ -1,8 +1,8 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { anyBackend, endOf, endsOf } from '../../../contracts/bus/ends.ts';
-import { allows, type Identity, type Permissions, permissionsOf } from '../../../contracts/bus/permissions.ts';
+import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import { type KeyId, type RuntimeId, randomText } from '../../../contracts/ids.ts';
+import type { KeyId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type {
@@ -20,23 +20,22 @@ import type {
   SubscribeOptions,
   Subscription,
 } from '../bus.ts';
-import { checkPattern, checkSubject } from '../check-subject.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { withinDeadline } from '../deadline.ts';
-import { InFlight } from '../in-flight.ts';
+import { Permit } from '../permit.ts';
 import { Subscriber } from '../subscriber.ts';
 import { Turns } from '../turns.ts';
-import { Answering } from './answering.ts';
-import { Asking, type Wire } from './asking.ts';
+import type { Wire } from './asking.ts';
 import type { BackendAccounts } from './backend-accounts.ts';
 import { NatsBucket } from './bucket.ts';
-import { framesOf, readFrame, saysNobodyListens, toNatsHeaders } from './frame.ts';
+import { Exchanges } from './exchanges.ts';
+import { framesOf, toNatsHeaders } from './frame.ts';
 import { gonePatterns } from './grants.ts';
 import { findIdentity, nameOf } from './known-as.ts';
 import { Listener } from './listener.ts';
 import { MessageAssembly } from './message-assembly.ts';
 import { NatsStream } from './stream.ts';
-import { goneSubject, readControlSubject, readReplySubject } from './subjects.ts';
+import { goneSubject } from './subjects.ts';
 
 export interface NatsBusOptions {
   readonly identity: Identity;
@@ -50,8 +49,6 @@ export interface NatsBusOptions {
 
 type State = 'open' | 'closing' | 'closed';
 
-/** Subjects whose permission is remembered. */
-const permittedMax = 20_000;
 /** A handler of messages that is still busy when its connection closes is waited for this long. */
 const closeDeadlineMs = 10_000;
 
@@ -59,25 +56,17 @@ const closeDeadlineMs = 10_000;
 export class NatsBus implements Bus {
   readonly identity: Identity;
   readonly #connection: NatsConnection;
-  readonly #permissions: Permissions;
+  readonly #permit: Permit;
   readonly #persistent: boolean;
   readonly #logger: Logger;
   readonly #accounts: BackendAccounts | null;
-  readonly #own: string;
   readonly #turns = new Turns();
   readonly #wire: Wire;
-  readonly #asking = new InFlight<Asking>();
-  readonly #asked = new Map<string, Asking>();
-  readonly #answering = new InFlight<Answering>();
-  readonly #answers = new Map<string, Answering>();
+  readonly #exchanges: Exchanges;
   readonly #listeners = new Set<Subscription>();
   readonly #consumers = new Set<Subscription>();
   readonly #watchers = new Set<(state: 'connected' | 'disconnected') => void>();
   readonly #goneListeners = new Set<{ readonly listener: (identity: Identity) => void }>();
-  readonly #maySay = new Set<string>();
-  /** Ids of requests are nobody's to guess. */
-  readonly #ids = randomText(6);
-  #lastId = 0;
   #state: State = 'open';
   #connected = true;
   #closing: Promise<void> | null = null;
@@ -85,13 +74,13 @@ export class NatsBus implements Bus {
   constructor({ identity, connection, persistent, logger, accounts }: NatsBusOptions) {
     this.identity = identity;
     this.#connection = connection;
-    this.#permissions = permissionsOf(identity);
+    this.#permit = new Permit(identity);
     this.#persistent = persistent;
     this.#logger = logger;
     this.#accounts = accounts;
-    this.#own = endOf(identity);
+    const own = endOf(identity);
     this.#wire = {
-      own: this.#own,
+      own,
       logger,
       send: (subject, frame, reply) => {
         if (!this.#connected) return;
@@ -102,17 +91,20 @@ export class NatsBus implements Bus {
         });
       },
     };
-    this.#listen(`_R.${this.#own}.*.*`, (message) => this.#hearReply(message));
-    const answersAs = identity.kind === 'backend' ? anyBackend : this.#own;
-    if (identity.kind !== 'remote-mcp') this.#listen(`_C.${answersAs}.*.*`, (message) => this.#hearControl(message));
+    this.#exchanges = new Exchanges(this.#wire);
+    this.#listen(`_R.${own}.*.*`, (message) => this.#exchanges.hearReply(message));
+    const answersAs = identity.kind === 'backend' ? anyBackend : own;
+    if (identity.kind !== 'remote-mcp') {
+      this.#listen(`_C.${answersAs}.*.*`, (message) => this.#exchanges.hearControl(message));
+    }
     for (const pattern of gonePatterns(identity)) this.#listen(pattern, (message) => this.#hearGone(message));
     accounts?.system.onGone((gone) => this.#tellGone(gone));
   }
 
   publish(subject: string, payload: Uint8Array, headers?: Headers): void {
     this.#checkUsable();
-    this.#checkMaySay(subject);
-    const id = this.#nextId();
+    this.#permit.checkMaySay(subject);
+    const id = this.#exchanges.nextId();
     for (const frame of framesOf('message', copyPayload(payload), copyHeaders(headers), id)) {
       this.#wire.send(subject, frame);
     }
@@ -140,21 +132,11 @@ export class NatsBus implements Bus {
     return subscriber;
   }
 
-  request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      this.#checkUsable();
-      this.#checkMaySay(subject);
-      this.#checkConnected();
-      if (options.signal?.aborted) throw new SvcError('cancelled', 'The request was cancelled.');
-      const answerer = endsOf(subject).answerer ?? 'nobody';
-      const id = this.#nextId();
-      const asking = new Asking({ id, subject, answerer, payload, options, resolve, reject }, this.#wire, (ended) => {
-        this.#asked.delete(id);
-        this.#asking.done(ended);
-      });
-      this.#asked.set(id, asking);
-      this.#asking.begin(asking);
-    });
+  async request(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply> {
+    this.#checkUsable();
+    this.#permit.checkMaySay(subject);
+    if (!this.#connected) throw new SvcError('unavailable', 'The connection to the bus is lost.');
+    return await this.#exchanges.ask(subject, payload, options);
   }
 
   respond(pattern: string, handle: Responder, options: RespondOptions = {}): Subscription {
@@ -162,11 +144,11 @@ export class NatsBus implements Bus {
     const listener: Listener = new Listener(handle, options, () => {
       this.#listeners.delete(listener);
       heard.unsubscribe();
-      return this.#answering.none((answering) => answering.isAnsweredBy(listener));
+      return this.#exchanges.noneAnsweredBy(listener);
     });
     const heard = this.#listen(
       pattern,
-      (message) => this.#hearQuestion(message, listener),
+      (message) => this.#exchanges.hearQuestion(message, listener),
       options.queue === undefined ? {} : { queue: options.queue },
     );
     this.#listeners.add(listener);
@@ -174,7 +156,7 @@ export class NatsBus implements Bus {
   }
 
   stream(name: string): Stream {
-    if (!this.#permissions.streams.includes(name)) throw this.#forbidden(`use the stream "${name}"`);
+    this.#permit.checkMayUseStream(name);
     const stream = this.natsStream(name);
     return {
       append: (payload) => stream.append(payload),
@@ -199,7 +181,7 @@ export class NatsBus implements Bus {
   }
 
   bucket(name: string, { maxAgeMs }: BucketOptions): Bucket {
-    if (!this.#permissions.buckets.includes(name)) throw this.#forbidden(`use the bucket "${name}"`);
+    this.#permit.checkMayUseBucket(name);
     const checkUsable = () => this.#checkUsable();
     return new NatsBucket(name, maxAgeMs, { connection: this.#connection, persistent: this.#persistent, checkUsable });
   }
@@ -240,8 +222,7 @@ export class NatsBus implements Bus {
   lost(): void {
     if (!this.#connected) return;
     this.#connected = false;
-    for (const asking of this.#asking.which(() => true)) asking.abandon();
-    for (const answering of this.#answering.which(() => true)) answering.abandon();
+    this.#exchanges.abandon();
     this.#tellWatchers('disconnected');
   }
 
@@ -263,48 +244,12 @@ export class NatsBus implements Bus {
     await withinDeadline(Promise.all(handlers), closeDeadlineMs, stillBusy).catch((late: SvcError) =>
       this.#logger.warn({ err: late, identity: this.identity }, 'closed a connection whose handlers were busy'),
     );
-    await Promise.all([this.#asking.none(() => true), this.#answering.none(() => true)]);
+    await this.#exchanges.none();
     this.#state = 'closed';
     if (this.#connected) await withinDeadline(this.#connection.flush(), closeDeadlineMs, stillBusy).catch(() => {});
     this.#connected = false;
     await this.#accounts?.close();
     await this.#connection.close();
-  }
-
-  #hearReply(message: Msg): void {
-    const asking = this.#asked.get(readReplySubject(message.subject)?.id ?? '');
-    if (asking === undefined) return;
-    if (saysNobodyListens(message)) asking.hearNobody();
-    else {
-      const frame = readFrame(message);
-      if (frame !== null) asking.hear(frame);
-    }
-  }
-
-  #hearQuestion(message: Msg, listener: Listener): void {
-    const { subject, reply = '' } = message;
-    const frame = readFrame(message);
-    const ends = readReplySubject(reply);
-    const expected = endsOf(subject);
-    // Whoever asks can name any reply, and must name its own: else our answer would be heard as one to somebody else's question.
-    if (frame?.kind !== 'question' || ends === null || ends.answerer !== expected.answerer) return;
-    if (expected.asker !== null && expected.asker !== ends.asker) return;
-    if (this.#answers.has(reply)) return;
-    const answering = new Answering({ subject, reply, asker: ends.asker }, listener, this.#wire, (ended) => {
-      this.#answers.delete(reply);
-      this.#answering.done(ended);
-    });
-    this.#answers.set(reply, answering);
-    this.#answering.begin(answering);
-    if (listener.begin()) answering.hear(frame);
-    else answering.refuse();
-  }
-
-  #hearControl(message: Msg): void {
-    const ends = readControlSubject(message.subject);
-    const frame = readFrame(message);
-    if (ends === null || frame === null) return;
-    this.#answers.get(`_R.${ends.asker}.${ends.answerer}.${ends.id}`)?.hear(frame);
   }
 
   /** One backend hears it of NATS, and tells all whom it may concern. */
@@ -314,9 +259,7 @@ export class NatsBus implements Bus {
   }
 
   #hearGone(message: Msg): void {
-    const end = message.subject.split('.').at(-1) ?? '';
-    for (const asking of this.#asking.which((one) => one.isAnsweredBy(end))) asking.answererGone();
-    for (const answering of this.#answering.which((one) => one.isAskedBy(end))) answering.abandon();
+    this.#exchanges.hearGone(message.subject.split('.').at(-1) ?? '');
     const identity = findIdentity(message.string());
     if (identity === null) return;
     for (const { listener } of this.#goneListeners) this.#tell(() => listener(identity));
@@ -349,40 +292,20 @@ export class NatsBus implements Bus {
     });
   }
 
-  #nextId(): string {
-    return `${this.#ids}${(++this.#lastId).toString(36)}`;
-  }
-
-  #checkMaySay(subject: string): void {
-    if (this.#maySay.has(subject)) return;
-    checkSubject(subject);
-    if (!allows(this.#permissions.publish, subject)) throw this.#forbidden(`send to "${subject}"`);
-    if (this.#maySay.size >= permittedMax) this.#maySay.clear();
-    this.#maySay.add(subject);
-  }
-
   #checkMayHear(pattern: string): void {
     this.#checkUsable();
-    checkPattern(pattern);
-    if (!allows(this.#permissions.subscribe, pattern)) throw this.#forbidden(`listen to "${pattern}"`);
+    this.#permit.checkMayHear(pattern);
   }
 
   #checkUsable(): void {
     if (this.#state === 'closed') throw new SvcError('unavailable', 'The connection to the bus is closed.');
   }
 
-  #checkConnected(): void {
-    if (!this.#connected) throw new SvcError('unavailable', 'The connection to the bus is lost.');
-  }
-
   #backendAccounts(what: string): BackendAccounts {
     this.#checkUsable();
-    if (this.#accounts === null) throw this.#forbidden(what);
+    this.#permit.checkIsBackend(what);
+    if (this.#accounts === null) throw new Error('a backend without its accounts');
     return this.#accounts;
-  }
-
-  #forbidden(what: string): SvcError {
-    return new SvcError('forbidden', `A ${this.identity.kind} may not ${what} on the bus.`);
   }
 }
 

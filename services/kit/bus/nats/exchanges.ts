@@ -1,0 +1,106 @@
+import type { Msg } from '@nats-io/transport-node';
+import { endsOf } from '../../../contracts/bus/ends.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import { randomText } from '../../../contracts/ids.ts';
+import type { Reply, RequestOptions } from '../bus.ts';
+import { InFlight } from '../in-flight.ts';
+import { Answering } from './answering.ts';
+import { Asking, type Wire } from './asking.ts';
+import { readFrame, saysNobodyListens } from './frame.ts';
+import type { Listener } from './listener.ts';
+import { readControlSubject, readReplySubject, replySubject } from './subjects.ts';
+
+/** Nobody answers on a subject that names no answerer; NATS says so by itself. */
+const nobody = 'nobody';
+
+/** Everything that this connection asks and is asked, from the first frame of each to its last. */
+export class Exchanges {
+  readonly #wire: Wire;
+  readonly #asking = new InFlight<Asking>();
+  readonly #asked = new Map<string, Asking>();
+  readonly #answering = new InFlight<Answering>();
+  /** By the subject that the reply goes to. */
+  readonly #answers = new Map<string, Answering>();
+  /** Ids are nobody's to guess. */
+  readonly #ids = randomText(6);
+  #lastId = 0;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+  }
+
+  /** Tells what this connection sends apart from all else that is sent. */
+  nextId(): string {
+    return `${this.#ids}${(++this.#lastId).toString(36)}`;
+  }
+
+  ask(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      if (options.signal?.aborted) throw new SvcError('cancelled', 'The request was cancelled.');
+      const answerer = endsOf(subject).answerer ?? nobody;
+      const id = this.nextId();
+      const asking = new Asking({ id, subject, answerer, payload, options, resolve, reject }, this.#wire, (ended) => {
+        this.#asked.delete(id);
+        this.#asking.done(ended);
+      });
+      this.#asked.set(id, asking);
+      this.#asking.begin(asking);
+    });
+  }
+
+  hearReply(message: Msg): void {
+    const asking = this.#asked.get(readReplySubject(message.subject)?.id ?? '');
+    if (asking === undefined) return;
+    if (saysNobodyListens(message)) asking.hearNobody();
+    else {
+      const frame = readFrame(message);
+      if (frame !== null) asking.hear(frame);
+    }
+  }
+
+  hearQuestion(message: Msg, listener: Listener): void {
+    const { subject, reply = '' } = message;
+    const frame = readFrame(message);
+    const ends = readReplySubject(reply);
+    const expected = endsOf(subject);
+    // Whoever asks can name any reply, and must name its own: else our answer would be heard as one to somebody else's question.
+    if (frame?.kind !== 'question' || ends === null || ends.answerer !== expected.answerer) return;
+    if (expected.asker !== null && expected.asker !== ends.asker) return;
+    if (this.#answers.has(reply)) return;
+    const answering = new Answering({ subject, reply, asker: ends.asker }, listener, this.#wire, (ended) => {
+      this.#answers.delete(reply);
+      this.#answering.done(ended);
+    });
+    this.#answers.set(reply, answering);
+    this.#answering.begin(answering);
+    if (listener.begin()) answering.hear(frame);
+    else answering.refuse();
+  }
+
+  hearControl(message: Msg): void {
+    const ends = readControlSubject(message.subject);
+    const frame = readFrame(message);
+    if (ends !== null && frame !== null) this.#answers.get(replySubject(ends))?.hear(frame);
+  }
+
+  /** An end of the bus is no more: it answers nothing that it was asked, and waits for nothing that it asked. */
+  hearGone(end: string): void {
+    for (const asking of this.#asking.which((one) => one.isAnsweredBy(end))) asking.answererGone();
+    for (const answering of this.#answering.which((one) => one.isAskedBy(end))) answering.abandon();
+  }
+
+  /** The connection is no more. */
+  abandon(): void {
+    for (const asking of this.#asking.which(() => true)) asking.abandon();
+    for (const answering of this.#answering.which(() => true)) answering.abandon();
+  }
+
+  /** Resolves when nothing is under way; each has a deadline of its own. */
+  async none(): Promise<void> {
+    await Promise.all([this.#asking.none(() => true), this.#answering.none(() => true)]);
+  }
+
+  noneAnsweredBy(listener: Listener): Promise<void> {
+    return this.#answering.none((answering) => answering.isAnsweredBy(listener));
+  }
+}
