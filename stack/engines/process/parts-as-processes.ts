@@ -32,7 +32,6 @@ const boundIntervalMs = 200;
 /** Runs every part in a process of its own. */
 export function runAsProcesses({ plan, env, taken, programs, patience }: ProcessesOptions): PartRunner {
   const { installation, definition, secrets } = plan;
-  const left = new Map(taken);
   const logs = new Set<string>();
   const bound = { sizeMaxBytes: definition.logs.fileSizeMaxMb * 1024 * 1024, filesKept: definition.logs.filesKept };
   const timer = setInterval(() => {
@@ -58,9 +57,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
 
   return {
     async start(part, told) {
-      const found = left.get(part.name)?.process ?? null;
-      // Once only: started again, it is one of ours.
-      left.delete(part.name);
+      const found = taken.get(part.name)?.process ?? null;
       if (found === null || !isAlive(found)) return spawnPart(part, told);
       const log = join(installation.logsDir, `${part.name}.log`);
       logs.add(log);
@@ -71,24 +68,20 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
       clearInterval(timer);
       // A start that failed before it came to them.
       await endLeftProcesses(
-        [...left.values()].flatMap(({ name, process }) => (process === null ? [] : [{ name, process }])),
+        [...taken.values()].flatMap(({ name, process }) => (process === null ? [] : [{ name, process }])),
       );
     },
   };
 }
 
 function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>, patience: Patience): RunningPart {
-  const ended = end.then((how) => {
-    // What it had started ends with it.
-    killGroup(identity);
-    return endingOf(part, how);
-  });
   return {
     readyUrl: part.readyUrl,
-    ended,
+    ended: end.then((how) => endingOf(part, how)),
     answers: () => answers(part.readyUrl),
     async stop(how) {
       await endGroup(identity, how === 'drain' ? patience.drainMs : patience.hurryMs);
+      // What it had started ends with it, also where it has ended already.
       killGroup(identity);
     },
   };
