@@ -10,7 +10,7 @@ const deadlineMs = 5000;
 /** Asks the backend whose a key is. Any failure means that the key could not be checked, never that it is wrong. */
 export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
   try {
-    const { bus, process } = link.connected();
+    const { bus, process } = await link.connected();
     const question = Buffer.from(JSON.stringify({ key: key.reveal() }));
     const reply = await bus.request(subjects.key(process), question, { timeoutMs: deadlineMs });
     return keyReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));

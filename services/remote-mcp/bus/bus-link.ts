@@ -22,6 +22,13 @@ export interface BusListener {
   connected(): void;
 }
 
+export interface Connected {
+  readonly bus: Bus;
+  readonly process: ProcessId;
+}
+
+/** A bus that is started anew is back within two seconds: agents need not be told of it. */
+const returnPatienceMs = 5000;
 /** How long an answer to hello is waited for, and how often the backend is asked whether it is still there. */
 const helloDeadlineMs = 5000;
 const helloEveryMs = 5000;
@@ -34,6 +41,8 @@ export class BusLink {
   readonly #stopping = new AbortController();
   #bus: Bus | null = null;
   #isConnected = false;
+  /** Resolves at the next change of the connection. */
+  #changes = Promise.withResolvers<void>();
   #problem = 'not connected yet';
   #hello: HelloReply | null = null;
   #backendProblem: string | null = 'not asked yet';
@@ -52,12 +61,20 @@ export class BusLink {
     this.#running = this.#run(this.#stopping.signal);
   }
 
-  /** Throws `unavailable` while there is no connection. */
-  connected(): { readonly bus: Bus; readonly process: ProcessId } {
-    if (this.#bus === null || !this.#isConnected) {
-      throw new SvcError('unavailable', 'remote-mcp is not connected to the bus.', { hint: 'Try again shortly.' });
+  /** Null while there is no connection. */
+  get present(): Connected | null {
+    return this.#bus !== null && this.#isConnected ? { bus: this.#bus, process: this.process } : null;
+  }
+
+  /** The connection as soon as it is there. Throws `unavailable` where that takes longer than anybody should wait. */
+  async connected(): Promise<Connected> {
+    const deadline = performance.now() + returnPatienceMs;
+    for (let present = this.present; ; present = this.present) {
+      if (present !== null) return present;
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || this.#stopping.signal.aborted) throw notConnected();
+      await Promise.race([this.#changes.promise, wait(leftMs, undefined, { ref: false })]);
     }
-    return { bus: this.#bus, process: this.process };
   }
 
   /** What the backend said when it was greeted; null until it answered. */
@@ -76,6 +93,7 @@ export class BusLink {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#tellWaiting();
     await this.#running;
     await this.#bus?.close();
   }
@@ -115,6 +133,7 @@ export class BusLink {
     bus.onConnection((state) => this.#changed(state));
     for (const listener of this.#listeners) listener.opened(bus);
     for (const listener of this.#listeners) listener.connected();
+    this.#tellWaiting();
     this.#options.log.info('connected to the bus');
   }
 
@@ -123,6 +142,12 @@ export class BusLink {
     this.#problem = 'the connection is lost';
     this.#options.log.warn({ state }, 'changed the connection to the bus');
     if (this.#isConnected) for (const listener of this.#listeners) listener.connected();
+    this.#tellWaiting();
+  }
+
+  #tellWaiting(): void {
+    this.#changes.resolve();
+    this.#changes = Promise.withResolvers();
   }
 
   /** Says hello until it is answered, and then again and again: that is how the absence of the backend is noticed. */
@@ -151,4 +176,8 @@ export class BusLink {
       return toSvcError(thrown).message;
     }
   }
+}
+
+function notConnected(): SvcError {
+  return new SvcError('unavailable', 'remote-mcp is not connected to the bus.', { hint: 'Try again shortly.' });
 }

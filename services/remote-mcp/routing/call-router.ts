@@ -74,7 +74,7 @@ export class CallRouter {
   }
 
   async #ask(process: RuntimeProcess, call: RoutedCall): Promise<Reply> {
-    const { bus } = this.#link.connected();
+    const { bus } = this.#link.present ?? (await this.#link.connected());
     process.inFlight++;
     try {
       return await bus.request(process.callSubject, Buffer.from(call.params), {

@@ -33,8 +33,10 @@ export class SessionMessages {
 
   /** Tells the others. A message that is lost delays: whoever holds a copy compares it with the record when it renews it. */
   tell(session: SessionId, message: SessionMessage): void {
+    const { present } = this.#link;
+    if (present === null) return;
+    const { bus, process } = present;
     try {
-      const { bus, process } = this.#link.connected();
       bus.publish(subjects.session(session), Buffer.from(JSON.stringify(message)), { [senderHeader]: process });
     } catch (thrown) {
       this.#log.debug({ err: thrown, session }, 'failed to tell others about a session');

@@ -63,7 +63,7 @@ function holder({ isListening = false, maxAgeMs = 300_000 } = {}) {
   const bucket = slow(bus.bucket('sessions', { maxAgeMs }));
   const ownBus: Bus = Object.assign(Object.create(bus), { bucket: () => bucket.own });
   const sessions = new Sessions({
-    link: { connected: () => ({ bus: ownBus, process: newProcessId() }) },
+    link: { connected: async () => ({ bus: ownBus, process: newProcessId() }) },
     messages: { tell: () => undefined },
     idleTimeoutMs,
     isListening: () => isListening,

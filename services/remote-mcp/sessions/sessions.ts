@@ -75,7 +75,7 @@ export class Sessions {
     const opened = { ...state, seenAt: Date.now() };
     const names = { id: newSessionId(), key: principal.key, workspace: principal.workspace };
     const session = new Session(names, opened, { revision: 0, epoch: this.#epoch });
-    session.revision = await this.#bucket().update(session.id, formatRecord(session, opened), 0);
+    session.revision = await (await this.#bucket()).update(session.id, formatRecord(session, opened), 0);
     this.#hold(session);
     return session;
   }
@@ -123,7 +123,7 @@ export class Sessions {
 
   /** Its end is for everyone. */
   async end(session: Session): Promise<void> {
-    await this.#bucket().delete(session.id);
+    await (await this.#bucket()).delete(session.id);
     this.endHere(session.id);
     this.#options.messages.tell(session.id, { kind: 'ended' });
   }
@@ -216,7 +216,7 @@ export class Sessions {
     this.#readings.set(id, reading);
     reading.readers++;
     try {
-      const entry = await this.#bucket().get(id);
+      const entry = await (await this.#bucket()).get(id);
       return {
         entry: reading.heard === 'ended' ? null : entry,
         epoch: reading.heard === 'changed' ? neverRead : epoch,
@@ -230,7 +230,7 @@ export class Sessions {
   async #save(session: Session, changed: Changeable): Promise<boolean> {
     const state = { protocol: session.protocol, seenAt: session.seenAt, ...changed };
     try {
-      const revision = await this.#bucket().update(session.id, formatRecord(session, state), session.revision);
+      const revision = await (await this.#bucket()).update(session.id, formatRecord(session, state), session.revision);
       session.adopt(state, { revision, epoch: session.epoch });
       session.savedAt = Date.now();
       return true;
@@ -270,8 +270,9 @@ export class Sessions {
     this.#room.take(session.key);
   }
 
-  #bucket(): Bucket {
-    return this.#options.link.connected().bus.bucket(buckets.sessions, { maxAgeMs: this.#options.idleTimeoutMs });
+  async #bucket(): Promise<Bucket> {
+    const { bus } = await this.#options.link.connected();
+    return bus.bucket(buckets.sessions, { maxAgeMs: this.#options.idleTimeoutMs });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Principal, UsageRecord } from '../../contracts/bus/messages.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 
@@ -70,11 +71,10 @@ export class UsageLog {
   }
 
   async #send(batch: UsageRecord[]): Promise<void> {
+    const { present } = this.#link;
     try {
-      await this.#link
-        .connected()
-        .bus.stream(streams.usage)
-        .append(Buffer.from(JSON.stringify(batch)));
+      if (present === null) throw new SvcError('unavailable', 'remote-mcp is not connected to the bus.');
+      await present.bus.stream(streams.usage).append(Buffer.from(JSON.stringify(batch)));
     } catch (thrown) {
       this.#waiting = [...batch, ...this.#waiting];
       throw thrown;
