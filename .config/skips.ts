@@ -12,7 +12,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/kit\/bus\/nats|stack\/runtime-elsewhere\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server/,
+      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
   },
   {

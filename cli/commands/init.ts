@@ -1,19 +1,12 @@
 import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { SvcError } from '../../services/contracts/errors.ts';
-import { createInstallation } from '../../stack/create-installation.ts';
+import { createInstallation, type NewInstallation } from '../../stack/create-installation.ts';
 import { readDefinition } from '../../stack/definition/check.ts';
-import {
-  type Engine,
-  engines,
-  type Graph,
-  graphs,
-  type Topology,
-  topologies,
-} from '../../stack/definition/definition.ts';
+import { engines, graphs, type Topology, topologies } from '../../stack/definition/definition.ts';
 import { findInstallation, folderForNew } from '../../stack/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
+import { type Chosen, choice, refuseUnbuilt } from '../how-it-runs.ts';
 import { nextCommand } from '../next-command.ts';
 
 export default class Init extends SvcCommand {
@@ -56,7 +49,7 @@ export default class Init extends SvcCommand {
       graph: choice('--graph', flags.graph, graphs),
       engine: choice('--engine', flags.engine, engines),
     };
-    refuseUnbuilt(chosen);
+    refuseUnbuilt(chosen, 'init');
     const dir =
       args.dir === undefined
         ? folderForNew({ dir: flags.dir, env: environment, cwd: process.cwd() })
@@ -81,11 +74,10 @@ export default class Init extends SvcCommand {
         `${terminal.paint('yellow', '!')} The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
       );
     }
-    for (const field of ['topology', 'graph', 'engine'] as const) {
-      const present = definition[field];
-      if ((chosen[field] ?? present) === present) continue;
+    // Graph and engine have one choice each.
+    if ((chosen.topology ?? definition.topology) !== definition.topology) {
       terminal.talk(
-        `${terminal.paint('yellow', '!')} ${field} stays ${present}, as svc.yaml says: what exists is never changed. It can be changed there.`,
+        `${terminal.paint('yellow', '!')} topology stays ${definition.topology}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${chosen.topology}`,
       );
     }
     const made = created.steps.filter((step) => step.outcome === 'created');
@@ -98,12 +90,6 @@ export default class Init extends SvcCommand {
     terminal.talk(`Next: ${nextCommand('up', { ...created, env: environment, cwd: process.cwd() })}`);
   }
 }
-
-type Chosen = {
-  readonly topology?: Topology | undefined;
-  readonly graph?: Graph | undefined;
-  readonly engine?: Engine | undefined;
-};
 
 async function askOwner(): Promise<string> {
   const { input } = await import('@inquirer/prompts');
@@ -119,29 +105,11 @@ async function askTopology(): Promise<Topology> {
   return select<Topology>({ message: 'How it runs', choices, default: 'embedded' }, { output: process.stderr });
 }
 
-function choice<Choice extends string>(
-  flag: string,
-  typed: string | undefined,
-  choices: readonly Choice[],
-): Choice | undefined {
-  const chosen = choices.find((one) => one === typed);
-  if (typed === undefined || chosen !== undefined) return chosen;
-  throw new SvcError('invalid_input', `${flag} must be ${choices.join(' or ')}, not "${typed}".`);
-}
-
-function given(chosen: Chosen): { topology?: Topology; graph?: Graph; engine?: Engine } {
+function given(chosen: Chosen): Pick<NewInstallation, 'topology' | 'graph' | 'engine'> {
   const { topology, graph, engine } = chosen;
   return {
     ...(topology === undefined ? {} : { topology }),
     ...(graph === undefined ? {} : { graph }),
     ...(engine === undefined ? {} : { engine }),
   };
-}
-
-function refuseUnbuilt({ graph, engine }: Chosen): void {
-  const wanted = graph === 'dgraph' ? 'The graph dgraph' : engine === 'docker' ? 'The docker engine' : null;
-  if (wanted === null) return;
-  throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
-    hint: 'Such as: svc init --graph sqlite --engine process',
-  });
 }

@@ -5,6 +5,7 @@ import { checkBus } from '../bus/check-bus.ts';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
+import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import type { Installation } from '../installation.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
@@ -19,6 +20,8 @@ import { clearStaleRecord } from './running-platform.ts';
 
 export interface Preparation {
   readonly installation: Installation;
+  /** What svc.yaml shall say; default: what it says. */
+  readonly definition?: Definition;
   /** Of the shell that typed it: programs are found through it. */
   readonly env: EnvRecord;
   readonly running: RunningPlatform | null;
@@ -34,8 +37,9 @@ const skipMax = 100;
 const lettingGoMs = 1000;
 
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
-export async function preparePlan({ installation, env, running, avoid, onNotice }: Preparation): Promise<Plan> {
-  const definition = readDefinition(installation.definitionFile);
+export async function preparePlan(preparation: Preparation): Promise<Plan> {
+  const { installation, env, running, avoid, onNotice } = preparation;
+  const { definition = readDefinition(installation.definitionFile) } = preparation;
   await checkMachine(installation, definition);
   for (const { path, outcome, detail } of ensureFolders(installation, definition.topology)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);

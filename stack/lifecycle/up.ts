@@ -1,6 +1,7 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
+import { settleMove } from '../move/settle-move.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
@@ -91,6 +92,7 @@ async function bringUp(options: BringUp): Promise<UpResult> {
     onProgress({ kind: 'ready', status: reached });
     return reached;
   };
+  await settleMove(installation, onNotice);
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({ installation, env, running, avoid, onNotice });

@@ -19,8 +19,8 @@ export function writeWhole(path: string, text: string): void {
 }
 
 /** As `writeWhole`, and a loss of power changes nothing about it: for what must outlive the processes it speaks of. */
-export function writeDurably(path: string, text: string): void {
-  replaceWith(writeDraft(path, text, { mode: 0o600, durably: true }), path);
+export function writeDurably(path: string, text: string, mode = 0o600): void {
+  replaceWith(writeDraft(path, text, { mode, durably: true }), path);
   syncFolder(dirname(path));
 }
 
@@ -93,7 +93,7 @@ export function diskFull(path: string, cause: unknown): SvcError {
 }
 
 /** A rename is durable once its folder is. */
-function syncFolder(dir: string): void {
+export function syncFolder(dir: string): void {
   const folder = openSync(dir, 'r');
   try {
     fsyncSync(folder);

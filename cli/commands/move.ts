@@ -1,0 +1,121 @@
+import * as Flags from '@oclif/core/flags';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { engines, graphs, type Topology, topologies } from '../../stack/definition/definition.ts';
+import type { Installation } from '../../stack/installation.ts';
+import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
+import { move } from '../../stack/move/move.ts';
+import { environment, interruption, SvcCommand } from '../command.ts';
+import { choice, refuseUnbuilt } from '../how-it-runs.ts';
+import { describeLoss, describeMoved, describePlan, sizeText, tellProgress } from '../output/move.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { installationOf } from '../platform.ts';
+
+interface Asking {
+  readonly terminal: Terminal;
+  readonly yes: boolean;
+}
+
+export default class Move extends SvcCommand {
+  static override summary = 'Move an installation to another topology, with all its data, keys and sessions.';
+  static override description =
+    'Shows what will be done and asks. The old side is kept until --confirm removes it or --undo goes back to it.';
+  static override examples = [
+    {
+      description: 'Run each service as a process of its own, on NATS',
+      command: '<%= config.bin %> move --to distributed --graph sqlite --engine process',
+    },
+    { description: 'Remove the old side, once all is well', command: '<%= config.bin %> move --confirm' },
+    { description: 'Go back to the old side', command: '<%= config.bin %> move --undo' },
+  ];
+  static override flags = {
+    to: Flags.string({ summary: 'How it shall run.', helpValue: topologies.join('|') }),
+    graph: Flags.string({ summary: 'Where data is kept; this version knows sqlite, a file.', helpValue: 'sqlite' }),
+    engine: Flags.string({
+      summary: 'What runs it; this version knows process, on this machine.',
+      helpValue: 'process',
+    }),
+    yes: Flags.boolean({ char: 'y', summary: 'Do it without asking.' }),
+    confirm: Flags.boolean({ summary: 'Remove the old side that was kept.' }),
+    undo: Flags.boolean({ summary: 'Go back to the old side as it was kept.' }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Move);
+    const to = choice('--to', flags.to, topologies);
+    const chosen = { graph: choice('--graph', flags.graph, graphs), engine: choice('--engine', flags.engine, engines) };
+    refuseUnbuilt(chosen, 'move --to distributed');
+    const wanted = [flags.confirm, flags.undo, to !== undefined].filter(Boolean);
+    if (wanted.length !== 1) {
+      throw new SvcError('invalid_input', 'svc move needs one of --to, --confirm and --undo.', {
+        hint: 'Such as: svc move --to distributed',
+      });
+    }
+    const asking = { terminal: this.terminal(flags), yes: flags.yes };
+    const installation = installationOf(flags);
+    if (to !== undefined) await moveTo(installation, to, asking);
+    else if (flags.confirm) await confirm(installation, asking);
+    else await undo(installation, asking);
+  }
+}
+
+async function moveTo(installation: Installation, to: Topology, asking: Asking): Promise<void> {
+  const { terminal } = asking;
+  const moved = await move({
+    installation,
+    to,
+    env: environment,
+    signal: interruption(),
+    onProgress: (progress) => tellProgress(progress, terminal),
+    confirm: (plan) => {
+      const question = `Move to ${plan.to.definition.topology}?`;
+      return makeSure(asking, { what: describePlan(plan), question, declined: 'Nothing was moved.' });
+    },
+  });
+  const { state, from, moved: kinds, kept } = moved;
+  terminal.json({ from, to, moved: kinds, kept, state });
+  if (state === 'unchanged') return terminal.result(`Nothing to do: it is ${to} already.`);
+  terminal.result(describeMoved(moved));
+  terminal.talk('Next: svc move --confirm removes the old side, svc move --undo goes back to it.');
+}
+
+async function confirm(installation: Installation, { terminal }: Asking): Promise<void> {
+  const onProgress = tell(terminal);
+  const { from, to, moved, kept } = await confirmMove({ installation, env: environment, onProgress }, (move, bytes) => {
+    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${move.from}, as it was at ${move.startedAt}.`);
+  });
+  terminal.json({ from, to, moved, kept, state: 'confirmed' });
+  terminal.result(`Confirmed: it is ${to}, and ${kept} is removed.`);
+}
+
+async function undo(installation: Installation, asking: Asking): Promise<void> {
+  const { terminal } = asking;
+  const options = { installation, env: environment, onProgress: tell(terminal), signal: interruption() };
+  const { from, to, moved, kept } = await undoMove(options, (loss) =>
+    makeSure(asking, { what: describeLoss(loss), question: `Go back to ${loss.move.from}?`, declined: 'It stays.' }),
+  );
+  terminal.json({ from, to, moved, kept, state: 'undone' });
+  terminal.result(`Undone: it is ${from} again, as it was before the move.`);
+}
+
+function tell(terminal: Terminal) {
+  return (progress: Parameters<typeof tellProgress>[0]) => tellProgress(progress, terminal);
+}
+
+interface Question {
+  readonly what: string;
+  readonly question: string;
+  readonly declined: string;
+}
+
+async function makeSure({ terminal, yes }: Asking, { what, question, declined }: Question): Promise<void> {
+  terminal.talk(what);
+  if (yes) return;
+  if (!terminal.interactive) {
+    throw new SvcError('invalid_input', `"${question}" must be answered.`, {
+      hint: 'Without a terminal, say so with --yes.',
+    });
+  }
+  const ask = await import('@inquirer/prompts');
+  const isSure = await ask.confirm({ message: question, default: false }, { output: process.stderr });
+  if (!isSure) throw new SvcError('cancelled', declined);
+}

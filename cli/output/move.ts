@@ -1,0 +1,87 @@
+import type { Loss } from '../../stack/move/end-move.ts';
+import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
+import type { MovePlan } from '../../stack/move/plan-move.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What will be done, before anything is. */
+export function describePlan(plan: MovePlan): string {
+  const { from, to, changes, running, graphBytes, busBytes, neededBytes, freeBytes } = plan;
+  const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
+  return [
+    `Moves from ${from.definition.topology} to ${to.definition.topology}:`,
+    ...changes.map(({ path, from: before, to: after }) => `  svc.yaml   ${path.join('.')}: ${before} → ${after}`),
+    `  graph      stays the file that it is (${sizeText(graphBytes)}); a copy is kept`,
+    plan.carriesBus
+      ? `  bus        usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
+      : "  bus        bus.persistentMessaging is false: agents' sessions end, as at every stop",
+    running === null
+      ? '  downtime   none: the platform does not run'
+      : `  downtime   about ${plan.downSeconds} s, from its stop to its start${foreground(plan)}`,
+    '  kept       data/before-move-…, until svc move --confirm or svc move --undo',
+    `  disk       needs ${sizeText(neededBytes)}, free: ${room}`,
+  ].join('\n');
+}
+
+export function describeMoved({ from, to, moved, kept, downMs }: Moved): string {
+  const shown = moved.filter(({ kind }) => kind === 'graph' || kind === 'usage' || kind === 'sessions');
+  const kinds = moved.filter(({ kind, count }) => !shown.some((one) => one.kind === kind) && count > 0);
+  const down = downMs === null ? '' : ` The platform was down for ${(downMs / 1000).toFixed(1)} s.`;
+  return [
+    `Moved from ${from} to ${to}.${down}`,
+    ...shown.map(({ kind, count, digest }) => `  ${kind.padEnd(9)} ${String(count).padStart(7)}  sha256 ${digest}`),
+    ...(kinds.length === 0 ? [] : [`  in the graph: ${kinds.map(({ kind, count }) => `${kind} ${count}`).join(', ')}`]),
+    `The old side is in ${kept}.`,
+  ].join('\n');
+}
+
+/** What going back gives up. */
+export function describeLoss({ move, changes }: Loss): string {
+  const lines = changes.map(({ kind, added, changed, removed }) => {
+    const counts = [`${added} new`, `${changed} changed`, `${removed} removed`].filter(
+      (text) => !text.startsWith('0 '),
+    );
+    return `  ${kind}: ${counts.join(', ')}`;
+  });
+  return [
+    `Goes back to ${move.from}, as it was at ${move.startedAt}. Lost is what was written since:`,
+    ...(lines.length === 0 ? ['  nothing in the graph'] : lines),
+    '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
+    `To keep it, go back by another move: svc move --confirm, then svc move --to ${move.from}`,
+  ].join('\n');
+}
+
+export function tellProgress(progress: MoveProgress, terminal: Terminal): void {
+  switch (progress.kind) {
+    case 'step':
+      terminal.talk(`${terminal.paint('bold', '→')} ${steps[progress.step]}`);
+      break;
+    case 'notice':
+      terminal.talk(`${terminal.paint('yellow', '!')} ${progress.message}`);
+      break;
+    case 'service':
+      terminal.talk(`${terminal.paint('grey', '·')} ${progress.name} ${progress.state}`);
+      break;
+    case 'plan':
+    case 'ready':
+      break;
+  }
+}
+
+export function sizeText(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
+
+const steps: Readonly<Record<MoveStep, string>> = {
+  stop: 'stop the platform',
+  keep: 'keep the old side',
+  carry: 'carry over what the bus holds',
+  verify: 'verify what was carried over',
+  'set-aside': 'set the bus that was used aside',
+  'put-in-place': 'put the other one in its place',
+  'write-definition': 'write svc.yaml',
+  start: 'start the platform',
+};
+
+function foreground({ running }: MovePlan): string {
+  return running?.record?.foreground ? '; it runs in the foreground now, and in the background then' : '';
+}

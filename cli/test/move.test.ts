@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
+import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { withRunningPlatform } from './running-platform.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.meta.url));
+
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
+  const { dir, svc } = withRunningPlatform();
+  let mcp = '';
+  let key = '';
+  let session = '';
+  let definition = '';
+  const json = async (...args: string[]) => JSON.parse((await svc(...args, '--json')).stdout);
+
+  beforeAll(async () => {
+    await svc('server', 'add', 'demo', '--', process.execPath, demo);
+    const skill = await json('skill', 'create', 'sums', '--tool', 'demo/add');
+    await svc('role', 'create', 'Counting', '--skill', 'sums');
+    key = (await json('keys', 'create', '--name', 'agent')).key;
+    mcp = (await json('status')).urls.mcp;
+    session = await openSession(`${mcp}?skillIds=${skill.id}`, key);
+    definition = readFileSync(`${dir()}/svc.yaml`, 'utf8');
+  });
+
+  /** What the session is offered, which it was told of when it was opened, and what a tool answers in it. */
+  const use = async () => {
+    const ask = async (method: string, params?: unknown) => {
+      const { body, text } = await send(mcp, { key, session, body: rpc(method, params) });
+      return body?.result ?? expect.fail(text);
+    };
+    const sum = await ask('tools/call', { name: 'add', arguments: { a: 2, b: 3 } });
+    const { tools } = await ask('tools/list');
+    return { names: tools.map(({ name }: { name: string }) => name), sum: sum.structuredContent };
+  };
+
+  test('an agent goes on with its session through a move there and back, and is offered the same tools', async () => {
+    const before = await use();
+    expect(before).toMatchObject({ names: expect.arrayContaining(['add']), sum: { sum: 5 } });
+    const there = await json('move', '--to', 'distributed', '--graph', 'sqlite', '--engine', 'process', '--yes');
+    expect(there).toMatchObject({ from: 'embedded', to: 'distributed', state: 'moved' });
+    expect(there.kept).toMatch(/^data\/before-move-/);
+    const counts = Object.fromEntries(there.moved.map(({ kind, count }: Record<string, unknown>) => [kind, count]));
+    expect(counts).toMatchObject({ sessions: 1, key: 1, skill: 1, mcpServer: 1 });
+    for (const { digest } of there.moved) expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect((await json('status')).topology).toBe('distributed');
+    expect(await use()).toEqual(before);
+
+    const confirmed = await svc('move', '--confirm');
+    expect(confirmed.stderr).toMatch(/^Removes data\/before-move-\S+ \(\d+(\.\d)? [KM]B\): embedded, as it was at /m);
+    expect(confirmed.stdout).toMatch(/^Confirmed: it is distributed/);
+
+    const back = await svc('move', '--to', 'embedded', '--yes');
+    expect([back.code, back.stdout]).toEqual([0, expect.stringMatching(/^Moved from distributed to embedded\./)]);
+    expect(back.stdout).toMatch(/^ {2}sessions +1 {2}sha256 [0-9a-f]{64}$/m);
+    expect(await use()).toEqual(before);
+    expect(readFileSync(`${dir()}/svc.yaml`, 'utf8')).toBe(definition);
+    expect((await json('move', '--undo', '--yes')).state).toBe('undone');
+    expect((await json('status')).topology).toBe('distributed');
+    expect(await use()).toEqual(before);
+    await svc('move', '--to', 'embedded', '--yes');
+    expect((await json('move', '--confirm')).state).toBe('confirmed');
+  });
+
+  test('it says what it will do, and without a terminal needs the word for it', async () => {
+    const { code, stdout, stderr } = await svc('move', '--to', 'distributed');
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('svc.yaml   topology: embedded → distributed');
+    expect(stderr).toMatch(/disk +needs \d.* free: /);
+    expect(stderr).toMatch(/downtime +about \d+ s/);
+    expect(stderr).toContain('Without a terminal, say so with --yes.');
+    expect((await json('status')).state).toBe('running');
+  });
+
+  test.each([
+    [['move'], 2, 'needs one of --to, --confirm and --undo'],
+    [['move', '--to', 'distributed', '--undo'], 2, 'needs one of'],
+    [['move', '--to', 'elsewhere'], 2, '--to must be embedded or distributed, not "elsewhere"'],
+    [['move', '--to', 'distributed', '--graph', 'dgraph'], 2, 'The graph dgraph is not part of this version'],
+    [['move', '--to', 'distributed', '--engine', 'docker'], 2, 'The docker engine is not part of this version'],
+    [['move', '--confirm'], 1, 'There is no move that waits'],
+    [['move', '--undo', '--yes'], 1, 'There is no move that waits'],
+  ])('%j is refused', async (args, expected, told) => {
+    const { code, stdout, stderr } = await svc(...args);
+    expect([code, stdout, stderr]).toEqual([expected, '', expect.stringContaining(told)]);
+  });
+
+  test('where it is already there is nothing to do', async () => {
+    const { code, stdout } = await svc('move', '--to', 'embedded');
+    expect([code, stdout]).toEqual([0, 'Nothing to do: it is embedded already.\n']);
+    expect(await json('move', '--to', 'embedded')).toEqual({
+      ...{ from: 'embedded', to: 'embedded', moved: [], kept: null, state: 'unchanged' },
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { checkDefinition } from '../definition/check.ts';
+import { fillTemplate } from '../definition/template.ts';
+import { replaceScalar } from '../yaml-text.ts';
+import { applyChanges, changesFor } from './definition-changes.ts';
+
+const embedded = fillTemplate({ id: 'abcdefgh12345678' });
+const read = (text: string) => checkDefinition(text, 'svc.yaml');
+
+/** Lines that one text has and the other has not. */
+function differing(before: string, after: string): readonly string[] {
+  const [old, fresh] = [before.split('\n'), after.split('\n')];
+  return [
+    ...old.filter((line) => !fresh.includes(line)).map((line) => `- ${line}`),
+    ...fresh.filter((line) => !old.includes(line)).map((line) => `+ ${line}`),
+  ];
+}
+
+test('to several processes one word changes, and back it is the same text again', () => {
+  const there = applyChanges(embedded, changesFor(read(embedded), 'distributed'));
+  expect(differing(embedded, there)).toEqual(['- topology: embedded', '+ topology: distributed']);
+  expect(applyChanges(there, changesFor(read(there), 'embedded'))).toBe(embedded);
+});
+
+test('what one process cannot have becomes what it has: replicas, a bus elsewhere and a public one', () => {
+  const many = ['remote-mcp', 'runtime'].reduce(
+    (text, service) => replaceScalar(text, ['replicas', service], '3'),
+    replaceScalar(embedded, ['topology'], 'distributed'),
+  );
+  const open = many
+    .replace(
+      /^ {2}public: null$/m,
+      '  public: # our own network\n    servers: [nats://bus.example.com:4222]\n    bind: 0.0.0.0\n    insecure: true\n',
+    )
+    .replace('port: auto # 4222', 'port: 4222');
+  const changes = changesFor(read(open), 'embedded');
+  expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`)).toEqual([
+    'topology: distributed → embedded',
+    'replicas.remote-mcp: 3 → 1',
+    'replicas.runtime: 3 → 1',
+    'bus.public: nats://bus.example.com:4222 → null',
+  ]);
+  const one = applyChanges(open, changes);
+  expect(read(one)).toEqual(read(embedded.replace('port: auto # 4222', 'port: 4222')));
+  expect(one).toContain('public: # our own network');
+  const elsewhere = replaceScalar(many, ['bus', 'servers'], '[nats://bus.example.com:4222]');
+  expect(read(applyChanges(elsewhere, changesFor(read(elsewhere), 'embedded')))).toEqual(read(embedded));
+});
+
+test('a file that says nothing of its topology is told where it is now', () => {
+  const short = 'id: abcdefgh12345678\n# the shortest that there is';
+  const there = applyChanges(short, changesFor(read(short), 'distributed'));
+  expect(there).toBe(`${short}\ntopology: distributed\n`);
+  expect(read(there).topology).toBe('distributed');
+});

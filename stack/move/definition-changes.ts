@@ -1,0 +1,38 @@
+import type { Definition, Topology } from '../definition/definition.ts';
+import { isMistakes, type Path, readYaml, replaceScalar } from '../yaml-text.ts';
+
+/** One field of svc.yaml that a move changes. */
+export interface FieldChange {
+  readonly path: Path;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What svc.yaml must say otherwise for the other topology: only what has to change, and what would be refused there. */
+export function changesFor(definition: Definition, to: Topology): readonly FieldChange[] {
+  const topology = { path: ['topology'], from: definition.topology, to };
+  if (to === 'distributed') return [topology];
+  const { replicas, bus } = definition;
+  const many = (['remote-mcp', 'runtime'] as const).filter((service) => replicas[service] > 1);
+  return [
+    topology,
+    ...many.map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' })),
+    ...(bus.servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: bus.servers.join(', '), to: 'auto' }]),
+    ...(bus.public === undefined ? [] : [{ path: ['bus', 'public'], from: bus.public.servers.join(', '), to: 'null' }]),
+  ];
+}
+
+/** The text with these fields changed, and every other line and comment as it was. */
+export function applyChanges(text: string, changes: readonly FieldChange[]): string {
+  return changes.reduce((changed, { path, to }) => setField(changed, path, to), text);
+}
+
+/** What differs from the default is always there, except the topology: embedded is the default. */
+function setField(text: string, path: Path, value: string): string {
+  const read = readYaml(text);
+  const [name] = path;
+  const isThere =
+    !isMistakes(read) && typeof read.value === 'object' && read.value !== null && String(name) in read.value;
+  if (isThere) return replaceScalar(text, path, value);
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${path.join('.')}: ${value}\n`;
+}

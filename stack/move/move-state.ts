@@ -1,0 +1,57 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { topologies } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { readJson, writeDurably } from '../state/durable-file.ts';
+import { processIdentity } from '../state/process-identity.ts';
+
+/**
+ * Until `switching` the old side is whole and in its place, and what was begun is taken back. From there on the new side is whole, and
+ * what was begun is finished. `moved` waits to be confirmed or undone, which are finished once begun.
+ */
+const phases = ['preparing', 'switching', 'moved', 'confirming', 'undoing'] as const;
+
+const kindOfContent = z.object({ kind: z.string(), count: z.number().int(), digest: z.string() });
+
+const moveState = z.object({
+  phase: z.enum(phases),
+  from: z.enum(topologies),
+  to: z.enum(topologies),
+  startedAt: z.string(),
+  /** Folder of the old side, relative to the installation. */
+  kept: z.string(),
+  /** Whether the platform ran when it began: then it shall run at the end. */
+  wasRunning: z.boolean(),
+  /** The nats-server that the move itself has started. */
+  bus: processIdentity.nullable(),
+  /** What was carried over and verified. */
+  moved: z.array(kindOfContent),
+});
+export type MoveState = z.infer<typeof moveState>;
+
+/** `state/move.json`: how far a move has come that is not confirmed. Null where there is none. */
+export function readMove({ stateDir }: Installation): MoveState | null {
+  return moveState.safeParse(readJson(moveFile(stateDir))).data ?? null;
+}
+
+export function writeMove({ stateDir }: Installation, state: MoveState): void {
+  writeDurably(moveFile(stateDir), JSON.stringify(state, null, 2));
+}
+
+export function removeMove({ stateDir }: Installation): void {
+  rmSync(moveFile(stateDir), { force: true });
+}
+
+/** Where the new side is made: nobody but a move knows of it. */
+export function stagingDirOf({ dataDir }: Installation): string {
+  return join(dataDir, 'moving');
+}
+
+export function keptDirOf({ dir }: Installation, { kept }: Pick<MoveState, 'kept'>): string {
+  return join(dir, kept);
+}
+
+function moveFile(stateDir: string): string {
+  return join(stateDir, 'move.json');
+}

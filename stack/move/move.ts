@@ -1,0 +1,165 @@
+import { mkdirSync } from 'node:fs';
+import type { KindOfContent } from '../../services/backend/graph/sqlite/content.ts';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { readDefinition } from '../definition/check.ts';
+import type { Topology } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { stopRunning } from '../lifecycle/running-platform.ts';
+import { type Progress, up } from '../lifecycle/up.ts';
+import { ensurePrivateFolder } from '../secrets.ts';
+import { syncFolder } from '../state/durable-file.ts';
+import { findRunning } from '../state/find-running.ts';
+import { acquireLock } from '../state/lock.ts';
+import { keepGraph, makeBus, verifyGraph, verifyNewBus } from './carry-over.ts';
+import { keptDirOf, type MoveState, readMove, writeMove } from './move-state.ts';
+import { type MovePlan, planMove } from './plan-move.ts';
+import { settleMove, takeBack } from './settle-move.ts';
+import { keepDefinition, type SideStep, switchSides } from './sides.ts';
+
+/** What a move does, in this order. */
+export type MoveStep = 'stop' | 'keep' | 'carry' | 'verify' | SideStep | 'start';
+
+export type MoveProgress = Progress | { readonly kind: 'step'; readonly step: MoveStep };
+
+export interface MoveOptions {
+  readonly installation: Installation;
+  readonly to: Topology;
+  /** Of the shell that typed it. */
+  readonly env: EnvRecord;
+  readonly onProgress?: (progress: MoveProgress) => void;
+  /** Asked with everything that is known, before anything is stopped. Throws where it shall not be. */
+  readonly confirm: (plan: MovePlan) => Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Moved {
+  /** `unchanged`: it was there already. */
+  readonly state: 'moved' | 'unchanged';
+  readonly from: Topology;
+  readonly to: Topology;
+  readonly moved: readonly KindOfContent[];
+  /** Folder of the old side, relative to the installation; null where nothing is kept. */
+  readonly kept: string | null;
+  /** For how long the platform was down; null where it did not run. */
+  readonly downMs: number | null;
+}
+
+/** Moves an installation to the other topology, with all it holds. The old side is kept until it is confirmed. */
+export async function move(options: MoveOptions): Promise<Moved> {
+  const { installation, to, onProgress = () => undefined } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  ensurePrivateFolder(installation.stateDir);
+  const lock = acquireLock(installation, 'command');
+  const begin = { ...options, onProgress, signal };
+  let restart = false;
+  try {
+    const settled = await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
+    restart = settled?.wasRunning === true && findRunning(installation) === null;
+    const there = whereItIs(installation, to);
+    if (there !== null) return await ended(begin, there, () => lock.release(), restart);
+    const plan = await planMove({ ...begin, onNotice: (message) => onProgress({ kind: 'notice', message }) });
+    await options.confirm(plan);
+    signal.throwIfAborted();
+    restart ||= plan.running !== null;
+    const stoppedAt = performance.now();
+    const moved = await carryOut({ ...begin, plan, wasRunning: restart });
+    const result = await ended(begin, moved, () => lock.release(), restart);
+    return { ...result, downMs: restart ? performance.now() - stoppedAt : null };
+  } catch (error) {
+    lock.release();
+    // Whatever went wrong with the move, the old side goes on.
+    if (restart && readMove(installation) === null && findRunning(installation) === null)
+      await startAgain(begin, error);
+    throw error;
+  } finally {
+    lock.release();
+  }
+}
+
+type Begun = MoveOptions & Required<Pick<MoveOptions, 'onProgress' | 'signal'>>;
+
+/** Null where there is something to do. Throws where another move must come to its end first. */
+function whereItIs(installation: Installation, to: Topology): Moved | null {
+  const { topology } = readDefinition(installation.definitionFile);
+  const waiting = readMove(installation);
+  if (topology === to) {
+    const { from = topology, moved = [], kept = null } = waiting ?? {};
+    return { state: waiting === null ? 'unchanged' : 'moved', from, to, moved, kept, downMs: null };
+  }
+  if (waiting === null) return null;
+  throw new SvcError(
+    'conflict',
+    `The move from ${waiting.from} to ${waiting.to} is not confirmed yet: the old side is in ${waiting.kept}.`,
+    { hint: 'If all is well: svc move --confirm. To go back to it: svc move --undo' },
+  );
+}
+
+/** Up to the switch everything can be taken back, and is where something goes wrong. */
+async function carryOut(options: Begun & { readonly plan: MovePlan; readonly wasRunning: boolean }): Promise<Moved> {
+  const { installation, plan, env, signal, onProgress } = options;
+  const step = (name: MoveStep) => onProgress({ kind: 'step', step: name });
+  const startedAt = new Date().toISOString();
+  const kept = `data/before-move-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`;
+  const [from, to] = [plan.from.definition.topology, plan.to.definition.topology];
+  const shared = { from, to, startedAt, kept, wasRunning: options.wasRunning, bus: null, moved: [] };
+  let state: MoveState = { phase: 'preparing', ...shared };
+  const note = (next: Partial<MoveState>) => {
+    state = { ...state, ...next };
+    writeMove(installation, state);
+  };
+  note({});
+  try {
+    step('stop');
+    const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+    if (plan.running !== null) await stopRunning(installation, plan.running, { signal, onNotice });
+    const data = acquireLock(installation, 'platform');
+    try {
+      const carrying = { plan, env, signal, born: (bus: MoveState['bus']) => note({ bus }) };
+      step('keep');
+      mkdirSync(keptDirOf(installation, state), { mode: 0o700 });
+      keepDefinition(installation, state);
+      const graph = await keepGraph(carrying, keptDirOf(installation, state));
+      syncFolder(installation.dataDir);
+      step('carry');
+      const carried = await makeBus(carrying);
+      step('verify');
+      const bus = await verifyNewBus(carrying, carried);
+      await verifyGraph(carrying, graph);
+      signal.throwIfAborted();
+      note({ phase: 'switching', bus: null, moved: [...graph, ...bus] });
+      switchSides(installation, state, step);
+    } finally {
+      data.release();
+    }
+  } catch (error) {
+    if (state.phase === 'preparing') await takeBack(installation, state);
+    throw error;
+  }
+  return { state: 'moved', from, to, moved: state.moved, kept, downMs: null };
+}
+
+async function ended(options: Begun, result: Moved, release: () => void, restart: boolean): Promise<Moved> {
+  // From here on it is an ordinary start, which takes the lock of a command itself.
+  release();
+  if (!restart) return result;
+  options.onProgress({ kind: 'step', step: 'start' });
+  try {
+    await up(options);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
+    throw new SvcError(error.code, `All was moved, and what is there now does not start: ${error.message}`, {
+      hint: `${error.hint ?? ''}\nTo go back to the old side: svc move --undo`.trim(),
+      cause: error,
+    });
+  }
+  return result;
+}
+
+async function startAgain(options: Begun, cause: unknown): Promise<void> {
+  options.onProgress({ kind: 'notice', message: 'Nothing was moved; the platform is started again as it was.' });
+  const { installation, env, onProgress } = options;
+  await up({ installation, env, onProgress }).catch((error: unknown) => {
+    throw new AggregateError([cause, error], 'Nothing was moved, and the platform did not start again: svc up');
+  });
+}

@@ -1,0 +1,87 @@
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDefinition } from '../definition/check.ts';
+import type { Topology } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { syncFolder, writeDurably } from '../state/durable-file.ts';
+import { applyChanges, changesFor } from './definition-changes.ts';
+import { keptDirOf, type MoveState, removeMove, stagingDirOf, writeMove } from './move-state.ts';
+
+/** What a topology keeps its bus in, in data/. A database has a log beside it. */
+const busNames: Readonly<Record<Topology, readonly string[]>> = {
+  embedded: ['bus.sqlite', 'bus.sqlite-wal', 'bus.sqlite-shm'],
+  distributed: ['nats'],
+};
+export const graphName = 'graph.sqlite';
+const definitionName = 'svc.yaml';
+
+export function busIn(dir: string, topology: Topology): string {
+  return join(dir, busNames[topology][0] ?? '');
+}
+
+/** One visible step of putting a side in its place. Each may be done again, from the first one, wherever it was cut short. */
+export type SideStep = 'set-aside' | 'put-in-place' | 'write-definition';
+type OnStep = (step: SideStep) => void;
+
+/** Makes the new side the one that is used: the old bus joins what is kept, the new one takes its place, and svc.yaml says so. */
+export function switchSides(installation: Installation, state: MoveState, onStep: OnStep): void {
+  const { dataDir, definitionFile } = installation;
+  const staging = stagingDirOf(installation);
+  const kept = keptDirOf(installation, state);
+  onStep('set-aside');
+  rename(dataDir, kept, busNames[state.from]);
+  // Of an earlier time when svc.yaml said so. What was carried here takes its place.
+  if (existsSync(busIn(staging, state.to))) rename(dataDir, kept, busNames[state.to]);
+  onStep('put-in-place');
+  rename(staging, dataDir, busNames[state.to]);
+  onStep('write-definition');
+  const before = readFileSync(join(kept, definitionName), 'utf8');
+  const changes = changesFor(checkDefinition(before, definitionFile), state.to);
+  writeDefinition(installation, applyChanges(before, changes));
+  rmSync(staging, { recursive: true, force: true });
+  writeMove(installation, { ...state, phase: 'moved' });
+}
+
+/** Puts the side that was kept in its place again; the other one is removed. */
+export function restoreSide(installation: Installation, state: MoveState, onStep: OnStep): void {
+  const { dataDir } = installation;
+  const kept = keptDirOf(installation, state);
+  onStep('set-aside');
+  remove(dataDir, busNames[state.to]);
+  onStep('put-in-place');
+  rename(kept, dataDir, busNames[state.from]);
+  if (existsSync(join(kept, graphName))) {
+    // The log of one database must never meet another.
+    remove(dataDir, [`${graphName}-wal`, `${graphName}-shm`]);
+    rename(kept, dataDir, [graphName]);
+  }
+  onStep('write-definition');
+  const before = join(kept, definitionName);
+  if (existsSync(before)) writeDefinition(installation, readFileSync(before, 'utf8'));
+  removeKept(installation, state);
+}
+
+/** Forgets a move: what is kept of the old side goes first, so that it is never forgotten and still there. */
+export function removeKept(installation: Installation, state: MoveState): void {
+  rmSync(keptDirOf(installation, state), { recursive: true, force: true });
+  rmSync(stagingDirOf(installation), { recursive: true, force: true });
+  removeMove(installation);
+}
+
+export function keepDefinition(installation: Installation, state: MoveState): void {
+  const text = readFileSync(installation.definitionFile, 'utf8');
+  writeDurably(join(keptDirOf(installation, state), definitionName), text);
+}
+
+function writeDefinition({ definitionFile }: Installation, text: string): void {
+  writeDurably(definitionFile, text, statSync(definitionFile).mode & 0o777);
+}
+
+function rename(from: string, to: string, names: readonly string[]): void {
+  for (const name of names) if (existsSync(join(from, name))) renameSync(join(from, name), join(to, name));
+  syncFolder(to);
+}
+
+function remove(dir: string, names: readonly string[]): void {
+  for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
+}

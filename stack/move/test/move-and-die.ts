@@ -1,0 +1,20 @@
+import { installationIn } from '../../installation.ts';
+import { undoMove } from '../end-move.ts';
+import { type MoveProgress, move } from '../move.ts';
+import { readMove } from '../move-state.ts';
+
+/** `svc move` as a process that kills itself at a step, or at `bus`: as soon as it has started a bus. */
+const [verb, dir = '', to, step] = process.argv.slice(2);
+const installation = installationIn(dir);
+const die = () => process.kill(process.pid, 'SIGKILL');
+if (step === 'bus') setInterval(() => readMove(installation)?.bus && die(), 1);
+const options = {
+  installation,
+  env: process.env,
+  onProgress: (progress: MoveProgress) => {
+    if (progress.kind === 'step' && progress.step === step) die();
+  },
+  confirm: async () => undefined,
+};
+if (verb === 'undo') await undoMove(options, options.confirm);
+else await move({ ...options, to: to === 'embedded' ? 'embedded' : 'distributed' });

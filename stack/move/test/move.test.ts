@@ -1,0 +1,227 @@
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
+import { connectToBackend } from '../../backend-client.ts';
+import { type Installation, installationIn } from '../../installation.ts';
+import { down } from '../../lifecycle/down.ts';
+import { up } from '../../lifecycle/up.ts';
+import { acquireLock } from '../../state/lock.ts';
+import { isAlive } from '../../state/process-identity.ts';
+import { confirmMove, undoMove } from '../end-move.ts';
+import { move } from '../move.ts';
+import { readMove, writeMove } from '../move-state.ts';
+import { settleMove } from '../settle-move.ts';
+import { contentOf, countOf, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
+
+// Each moves once to three times, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const env = process.env;
+const onProgress = () => undefined;
+
+async function addMcpServer(installation: Installation): Promise<void> {
+  const backend = await connectToBackend(installation);
+  const { workspaces } = await backend.query(
+    '{ workspaces { nodes { id } } }',
+    {},
+    z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }).parse,
+  );
+  await backend.query(
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+    { workspace: workspaces.nodes[0]?.id, input: { name: 'since', launch: { url: 'http://127.0.0.1:9' } } },
+    () => undefined,
+  );
+}
+
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
+  let filled: Awaited<ReturnType<typeof openFilled>>;
+  let original: Awaited<ReturnType<typeof contentOf>>;
+  let installation: Installation;
+  beforeAll(async () => {
+    filled = await openFilled();
+    original = await contentOf(filled.installation);
+  });
+  afterAll(() => filled?.[Symbol.asyncDispose]());
+  /** Each test has its own copy of the same installation. */
+  const copy = () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
+    cpSync(filled.installation.dir, dir, { recursive: true });
+    installation = installationIn(dir);
+  };
+  afterEach(async () => {
+    await down({ installation });
+    rmSync(installation.dir, { recursive: true, force: true });
+  });
+
+  test('there and back, everything is as it was, and svc.yaml is the same text', async () => {
+    copy();
+    const there = await moveTo(installation, 'distributed');
+    expect(there).toMatchObject({ state: 'moved', from: 'embedded', to: 'distributed', downMs: null });
+    expect([countOf(there.moved, 'usage'), countOf(there.moved, 'sessions')]).toEqual([texts.length, 2]);
+    expect(there.moved).toEqual(expect.arrayContaining([...original.graph]));
+    expect(readFileSync(installation.definitionFile, 'utf8')).toBe(
+      original.definition.replace('topology: embedded', 'topology: distributed'),
+    );
+    expect(statSync(installation.definitionFile).mode & 0o777).toBe(0o644);
+    await confirmMove({ installation, env, onProgress }, () => undefined);
+    expect(leftovers(installation)).toEqual([]);
+    const back = await moveTo(installation, 'embedded');
+    const digests = (moved: typeof back.moved) => moved.map(({ kind, digest }) => `${kind} ${digest}`);
+    expect(digests(back.moved)).toEqual(digests(there.moved));
+    expect(await contentOf(installation)).toEqual(original);
+  });
+
+  test.each(['stop', 'keep', 'carry', 'bus', 'verify'])(
+    'killed at %s, the old side is there and whole',
+    async (step) => {
+      copy();
+      expect(await killedMove(installation, { step })).toBe('SIGKILL');
+      const left = readMove(installation);
+      expect(left?.phase).toBe('preparing');
+      const notices: string[] = [];
+      await settleMove(installation, (message) => void notices.push(message));
+      expect(notices.join()).toContain('everything is as it was before');
+      expect(left?.bus == null || !isAlive(left.bus)).toBe(true);
+      expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+      expect(await contentOf(installation)).toEqual(original);
+      expect((await moveTo(installation, 'distributed')).state).toBe('moved');
+    },
+  );
+
+  test.each(['set-aside', 'put-in-place', 'write-definition'])('killed at %s, it is finished', async (step) => {
+    copy();
+    expect(await killedMove(installation, { step })).toBe('SIGKILL');
+    expect(readMove(installation)?.phase).toBe('switching');
+    const notices: string[] = [];
+    const finished = await moveTo(installation, 'distributed', (message) => void notices.push(message));
+    expect(notices.join()).toContain('is finished now');
+    expect([finished.state, countOf(finished.moved, 'sessions')]).toEqual(['moved', 2]);
+    await confirmMove({ installation, env, onProgress }, () => undefined);
+    await moveTo(installation, 'embedded');
+    expect(await contentOf(installation)).toEqual(original);
+  });
+
+  test.each(['stop', 'keep', 'carry', 'verify', 'set-aside', 'put-in-place', 'write-definition'])(
+    'killed at %s on the way back, nothing is lost',
+    async (step) => {
+      copy();
+      await moveTo(installation, 'distributed');
+      await confirmMove({ installation, env, onProgress }, () => undefined);
+      expect(await killedMove(installation, { to: 'embedded', step })).toBe('SIGKILL');
+      await moveTo(installation, 'embedded');
+      expect(await contentOf(installation)).toEqual(original);
+      expect(leftovers(installation)).toHaveLength(1);
+    },
+  );
+
+  test.each(['stop', 'set-aside', 'put-in-place', 'write-definition'])(
+    'an undo that is killed at %s is begun or finished the next time',
+    async (step) => {
+      copy();
+      await moveTo(installation, 'distributed');
+      expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
+      await undoMove({ installation, env, onProgress }, async () => undefined);
+      expect(await contentOf(installation)).toEqual(original);
+      expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+    },
+  );
+
+  test('a confirmation that is killed is finished the next time', async () => {
+    copy();
+    await moveTo(installation, 'distributed');
+    const state = readMove(installation) ?? expect.fail('it is not confirmed');
+    writeMove(installation, { ...state, phase: 'confirming' });
+    await confirmMove({ installation, env, onProgress }, () => expect.fail('it was told before'));
+    expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+  });
+
+  test('undone, it is the old side again, and what was written since is told and gone', async () => {
+    copy();
+    await moveTo(installation, 'distributed');
+    await up({ installation, env });
+    await addMcpServer(installation);
+    writeFileSync(installation.definitionFile, `${readFileSync(installation.definitionFile, 'utf8')}# since\n`);
+    const lost: string[] = [];
+    await undoMove({ installation, env, onProgress }, async ({ changes }) => {
+      lost.push(...changes.map(({ kind }) => kind));
+    });
+    expect(lost).toContain('mcpServer');
+    await down({ installation });
+    const { graph, definition } = await contentOf(installation);
+    expect(graph.map(({ kind }) => kind)).not.toContain('mcpServer');
+    expect(definition).toBe(original.definition);
+  });
+
+  test('an undo that is declined changes nothing', async () => {
+    copy();
+    const { kept } = await moveTo(installation, 'distributed');
+    const declined = new Error('no');
+    await expect(undoMove({ installation, env, onProgress }, () => Promise.reject(declined))).rejects.toBe(declined);
+    expect(readMove(installation)).toMatchObject({ phase: 'moved', kept });
+  });
+
+  test('where it is already there is nothing to do, and another move waits until one is confirmed', async () => {
+    copy();
+    expect(await moveTo(installation, 'embedded')).toMatchObject({ state: 'unchanged', kept: null, moved: [] });
+    await moveTo(installation, 'distributed');
+    await expect(moveTo(installation, 'embedded')).rejects.toMatchObject({
+      code: 'conflict',
+      hint: expect.stringContaining('svc move --confirm'),
+    });
+    expect((await moveTo(installation, 'distributed')).state).toBe('moved');
+  });
+
+  test('declined, or without nats-server, nothing is stopped and nothing is changed', async () => {
+    copy();
+    const declined = new Error('no');
+    await expect(move({ installation, to: 'distributed', env, confirm: () => Promise.reject(declined) })).rejects.toBe(
+      declined,
+    );
+    await expect(
+      move({ installation, to: 'distributed', env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
+    ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('nats-server') });
+    expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+    expect(await contentOf(installation)).toEqual(original);
+  });
+
+  test('while another svc is at work it is refused, and nothing waits to be ended', async () => {
+    copy();
+    const lock = acquireLock(installation, 'command');
+    await expect(moveTo(installation, 'distributed')).rejects.toMatchObject({ code: 'conflict' });
+    lock.release();
+    await expect(confirmMove({ installation, env, onProgress }, () => undefined)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  test('interrupted before the switch, it is taken back and the platform runs on', async () => {
+    copy();
+    await up({ installation, env });
+    const interrupting = new AbortController();
+    const interrupted = move({
+      installation,
+      to: 'distributed',
+      env,
+      confirm: async () => undefined,
+      signal: interrupting.signal,
+      onProgress: (progress) => {
+        if (progress.kind === 'step' && progress.step === 'carry') interrupting.abort(new Error('Ctrl-C'));
+      },
+    });
+    await expect(interrupted).rejects.toThrow('Ctrl-C');
+    expect((await up({ installation, env })).outcome).toBe('unchanged');
+    await down({ installation });
+    expect((await contentOf(installation)).sessions).toEqual(original.sessions);
+  });
+
+  test('killed when it only had to be started, svc up starts the new side', async () => {
+    copy();
+    await up({ installation, env });
+    expect(await killedMove(installation, { step: 'start' })).toBe('SIGKILL');
+    const { status } = await up({ installation, env });
+    expect(status).toMatchObject({ state: 'running', topology: 'distributed' });
+  });
+});

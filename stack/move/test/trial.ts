@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type KindOfContent, readGraphContent } from '../../../services/backend/graph/sqlite/content.ts';
+import type { KeptEntry, KeptRecord } from '../../../services/kit/bus/content.ts';
+import { openBusContent } from '../../../services/kit/bus/open-content.ts';
+import type { Topology } from '../../definition/definition.ts';
+import type { Installation } from '../../installation.ts';
+import { down } from '../../lifecycle/down.ts';
+import { openTrial } from '../../lifecycle/test/trial.ts';
+import { up } from '../../lifecycle/up.ts';
+import { move } from '../move.ts';
+import { busIn, graphName } from '../sides.ts';
+
+const keyMaxAgeMs = 3_600_000;
+export const texts = ['one', 'two', 'three'];
+
+/** An installation that ran once, and whose bus keeps three records and two sessions. It does not run. */
+export async function openFilled() {
+  const trial = await openTrial();
+  const { installation } = trial;
+  await up({ installation, env: process.env });
+  await down({ installation });
+  const bus = await openBusContent({ engine: 'sqlite', file: busIn(installation.dataDir, 'embedded'), keyMaxAgeMs });
+  await bus.addRecords('usage', records());
+  await bus.addEntries('sessions', entries());
+  await bus.close();
+  return trial;
+}
+
+async function* records(): AsyncGenerator<KeptRecord> {
+  for (const text of texts) yield { payload: Buffer.from(text) };
+}
+
+async function* entries(): AsyncGenerator<KeptEntry> {
+  const expiresAt = Date.now() + keyMaxAgeMs;
+  for (const key of ['a', 'b']) yield { key, value: Buffer.from(`session ${key}`), expiresAt };
+}
+
+/** Everything that an installation in one process holds. */
+export async function contentOf({ dataDir, definitionFile }: Installation) {
+  const bus = await openBusContent({ engine: 'sqlite', file: busIn(dataDir, 'embedded'), keyMaxAgeMs });
+  const usage: string[] = [];
+  const sessions: string[] = [];
+  for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
+  for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
+  await bus.close();
+  return {
+    usage,
+    sessions: sessions.sort(),
+    graph: await readGraphContent(join(dataDir, graphName)),
+    definition: readFileSync(definitionFile, 'utf8'),
+  };
+}
+
+/** Without a question. */
+export async function moveTo(installation: Installation, to: Topology, onNotice: (message: string) => void = () => {}) {
+  return await move({
+    installation,
+    to,
+    env: process.env,
+    confirm: async () => undefined,
+    onProgress: (progress) => {
+      if (progress.kind === 'notice') onNotice(progress.message);
+    },
+  });
+}
+
+/** Runs it in a process of its own, which is killed at that step, or at `bus`: as soon as it has started a bus. */
+export async function killedMove(
+  { dir }: Installation,
+  { verb = 'move', to = 'distributed', step }: { verb?: 'move' | 'undo'; to?: Topology; step: string },
+): Promise<string | null> {
+  const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, verb, dir, to, step], { stdio: 'ignore' });
+  const [, signal] = await once(child, 'exit');
+  return signal;
+}
+
+/** What only a move puts there. */
+export function leftovers({ dataDir }: Installation): readonly string[] {
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
+  return names.filter((name) => name === 'moving' || name.startsWith('before-move-'));
+}
+
+export function countOf(moved: readonly KindOfContent[], kind: string): number | undefined {
+  return moved.find((one) => one.kind === kind)?.count;
+}
