@@ -91,6 +91,7 @@ describe('what a part is started with', () => {
       HTTP_LISTEN: '127.0.0.1:8222',
       TLS: 'tls { cert_file: "/srv/svc/secrets/bus.pem", key_file: "/etc/bus.key" }',
     });
+    expect(partOf(plan, 'nats')?.secrets.slice(3)).toEqual(['/srv/svc/secrets/bus.pem', '/etc/bus.key']);
     const over = { BUS_SERVERS: 'tls://bus.example.com:4222', BUS_CA_PATH: '/srv/svc/secrets/ca.pem' };
     for (const name of ['backend', 'remote-mcp', 'runtime']) expect(variablesOf(plan, name), name).toMatchObject(over);
     expect(variablesOf(plan, 'backend').PUBLIC_BUS_SERVERS).toBe('tls://bus.example.com:4222');

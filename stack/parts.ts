@@ -60,6 +60,7 @@ function busParts({ installation, definition, ports, secrets }: EnvironmentOf): 
   const { topology, bus } = definition;
   if (topology === 'embedded' || bus.servers !== 'auto') return [];
   const bind = bus.public?.bind ?? loopback;
+  const tls = bus.public?.tls == null ? null : busTlsFiles(installation.dir, bus.public.tls);
   return [
     {
       name: 'nats',
@@ -72,9 +73,13 @@ function busParts({ installation, definition, ports, secrets }: EnvironmentOf): 
         LISTEN: hostAndPort(bind, ports.nats),
         HTTP_LISTEN: hostAndPort(loopback, ports['nats-http']),
         STORE_DIR: join(installation.dataDir, 'nats'),
-        TLS: bus.public?.tls == null ? '' : tlsOf(busTlsFiles(installation.dir, bus.public.tls)),
+        TLS: tls === null ? '' : tlsOf(tls),
       },
-      secrets: [secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
+      // A certificate that was renewed is taken up like everything else that differs.
+      secrets: [
+        ...[secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
+        ...(tls === null ? [] : [tls.cert, tls.key]),
+      ],
     },
   ];
 }

