@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Agent, type Call, type Outcome } from './agents.ts';
 import { type Fault, faultsOf } from './faults.ts';
+import { unnoticed } from './plants.ts';
 import { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
@@ -56,6 +57,8 @@ async function run(): Promise<void> {
   const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);
   await pause(restMs);
   const before = await holdingOf(platform);
+  const blind = await unnoticed(platform, before);
+  if (blind.length > 0) problems.push(`the search for leaks does not see: ${blind.join(', ')}`);
   const names = (await platform.status()).services.map(({ name }) => name);
   const faults = faultsOf(names, Number(values.away) * 1000).filter(({ name }) => name.includes(values.only));
   for (const fault of faults) if (performance.now() < deadline) await suffer(fault);

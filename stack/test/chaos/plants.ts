@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect as connectTo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+import type { ChaosPlatform } from './platform.ts';
+import { type Holding, holdingOf, leaks } from './remains.ts';
+
+const memoryBytes = 1024 * 1024 * 1024;
+const sockets = 300;
+const subscriptions = 400;
+const settleMs = 1500;
+
+/** Leaves one of each behind on purpose and returns what the search for leaks does not notice: it must notice all. */
+export async function unnoticed(platform: ChaosPlatform, before: Holding): Promise<readonly string[]> {
+  const planted = [await plantProcess(platform), await plantSockets(platform), await plantSubscriptions(platform)];
+  try {
+    await pause(settleMs);
+    const noticed = leaks(before, await holdingOf(platform));
+    return Object.keys(before).filter((kind) => !noticed.some((leak) => leak.startsWith(kind)));
+  } finally {
+    for (const remove of planted) await remove();
+  }
+}
+
+type Remove = () => Promise<unknown>;
+
+/** It holds memory too. */
+async function plantProcess({ installation }: ChaosPlatform): Promise<Remove> {
+  const program = `const held = Buffer.alloc(${memoryBytes}, 1); process.stdout.write('held'); setInterval(() => held[0], 1000);`;
+  const child = spawn(process.execPath, ['-e', program, installation.dir], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(child.stdout, 'data');
+  return async () => {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+}
+
+async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
+  const { hostname, port } = new URL(urls[0] ?? '');
+  const opened: Socket[] = [];
+  for (let i = 0; i < sockets; i++) opened.push(connectTo({ host: hostname, port: Number(port) }));
+  return async () => {
+    for (const socket of opened) socket.destroy();
+  };
+}
+
+async function plantSubscriptions({ bus }: ChaosPlatform): Promise<Remove> {
+  const authenticator = nkeyAuthenticator(Buffer.from(bus.seeds.callout.reveal()));
+  const connection = await connect({ servers: bus.url, authenticator, reconnect: false });
+  for (let i = 0; i < subscriptions; i++) connection.subscribe(`planted.${i}`, { callback: () => undefined });
+  await connection.flush();
+  return () => connection.close();
+}
