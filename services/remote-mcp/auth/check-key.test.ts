@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { patterns } from '../../contracts/bus/subjects.ts';
+import { newProcessId } from '../../contracts/ids.ts';
+import { Secret } from '../../contracts/secret.ts';
+import type { Bus, Hub } from '../../kit/bus/bus.ts';
+import { startHub } from '../../kit/bus/start.ts';
+import { createLog } from '../../kit/log.ts';
+import { BusLink } from '../bus/bus-link.ts';
+import { checkKey } from './check-key.ts';
+
+const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
+const key = new Secret('SVA_some-key');
+
+let hub: Hub;
+let backend: Bus;
+let link: BusLink;
+
+beforeEach(async () => {
+  hub = await startHub({ file: null });
+  backend = await hub.connect({ kind: 'backend' }, newProcessId());
+  backend.authorize(async (_, process) => ({ kind: 'remote-mcp', process }));
+  const process = newProcessId();
+  const credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('key') } as const;
+  link = new BusLink({ process, open: () => hub.connect(credentials, process), log });
+  link.start();
+});
+
+afterEach(async () => {
+  await link.stop();
+  await hub.stop();
+});
+
+it('a backend that comes a moment later is asked again', async () => {
+  const checked = checkKey(link, key);
+  await link.connected();
+  const questions: unknown[] = [];
+  backend.respond(patterns.key, async ({ payload }) => {
+    questions.push(JSON.parse(Buffer.from(payload).toString()));
+    return { payload: Buffer.from('{"ok":false,"refusal":"unknown","at":null}'), headers: {} };
+  });
+  expect(await checked).toEqual({ ok: false, refusal: 'unknown', at: null });
+  expect(questions).toEqual([{ key: key.reveal() }]);
+});
+
+it('a backend that does not come is not waited for much longer, and the key is not called wrong', async () => {
+  const began = performance.now();
+  await expect(checkKey(link, key)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'The API key cannot be checked now: the backend is not answering.',
+  });
+  expect(performance.now() - began).toBeGreaterThan(2000);
+});
+
+it('an answer that is none is told at once', async () => {
+  await link.connected();
+  let asked = 0;
+  backend.respond(patterns.key, async () => {
+    asked++;
+    return { payload: Buffer.from('{}'), headers: {} };
+  });
+  await expect(checkKey(link, key)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(asked).toBe(1);
+});
