@@ -19,9 +19,18 @@ function isStarting({ status, reason }: McpServer): boolean {
   return status === 'Disconnected' && reason?.code === startingCode;
 }
 
+/** Connected in processes that have all gone, one of them just now: it may be starting elsewhere, and that is not known yet. */
+function isMoving({ status, processes }: McpServer): boolean {
+  if (status !== 'Connected') return false;
+  for (const process of processes) if (process.hasJustLeft) return true;
+  return false;
+}
+
 /** Available, or about to be: its tools are known from before, so they are listed, and calls wait. */
 export function isExpected(skill: Skill): boolean {
-  for (const mcpServer of skill.mcpServers) if (!isConnected(mcpServer) && !isStarting(mcpServer)) return false;
+  for (const mcpServer of skill.mcpServers) {
+    if (!isConnected(mcpServer) && !isStarting(mcpServer) && !isMoving(mcpServer)) return false;
+  }
   return true;
 }
 

@@ -1,18 +1,21 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SvcError } from '../../contracts/errors.ts';
 import { Attempts, silenceMaxMs } from './attempts.ts';
+
+const why = new SvcError('unavailable', 'Its process has gone.');
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('a call is made three times at most', () => {
   const attempts = new Attempts();
-  expect([attempts.again(), attempts.again(), attempts.again()]).toEqual([true, true, false]);
+  expect([attempts.again(why), attempts.again(why), attempts.again(why)]).toEqual([true, true, false]);
 });
 
 test('all attempts together may be as silent as one', () => {
   const attempts = new Attempts();
   vi.advanceTimersByTime(40_000);
-  attempts.again();
+  attempts.again(why);
   expect(attempts.silenceLeftMs).toBe(silenceMaxMs - 40_000);
   attempts.heard();
   vi.advanceTimersByTime(1000);
@@ -25,8 +28,8 @@ test('progress goes on where the attempt before was, and is told as it comes whe
   const attempts = new Attempts();
   const told = (progress: readonly unknown[]) => progress.filter((one) => attempts.isNews(one));
   expect(told([1, 5, 3, 'x'])).toEqual([1, 5, 3, 'x']);
-  attempts.again();
+  attempts.again(why);
   expect(told([1, 5, 'x', 6])).toEqual([6]);
-  attempts.again();
+  attempts.again(why);
   expect(told([6, 6.5])).toEqual([6.5]);
 });

@@ -1,3 +1,5 @@
+import type { SvcError } from '../../contracts/errors.ts';
+
 /** Architecture §11: a call may be silent for this long. */
 export const silenceMaxMs = 60_000;
 /** A call that ends whoever takes it must not end them all. */
@@ -8,12 +10,19 @@ export class Attempts {
   readonly startedAt = performance.now();
   #heardAt = this.startedAt;
   #repeats = 0;
+  #failure: SvcError | null = null;
   /** The most progress that the agent was told of, in all attempts and in those before this one. */
   #told = Number.NEGATIVE_INFINITY;
   #toldBefore = Number.NEGATIVE_INFINITY;
 
+  /** Why the last one failed. */
+  get failure(): SvcError | null {
+    return this.#failure;
+  }
+
   /** Begins another attempt. False where there have been enough. */
-  again(): boolean {
+  again(failure: SvcError): boolean {
+    this.#failure = failure;
     if (this.#repeats >= repeatsMax) return false;
     this.#repeats++;
     this.#toldBefore = this.#told;

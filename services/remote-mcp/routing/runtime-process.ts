@@ -9,6 +9,7 @@ export class RuntimeProcess {
   /** Calls of this remote-mcp that it has not answered yet. */
   inFlight = 0;
   #isGone = false;
+  #leftAt: number | null = null;
   #heardAt: number | null = null;
   #intervalMs = 0;
 
@@ -27,6 +28,7 @@ export class RuntimeProcess {
     this.#heardAt = now;
     this.#intervalMs = intervalMs;
     this.#isGone = false;
+    this.#leftAt = null;
   }
 
   /** Its silence counts anew from now. */
@@ -34,8 +36,22 @@ export class RuntimeProcess {
     if (this.#heardAt !== null) this.#heardAt = now;
   }
 
+  /** So lately that the backend has hardly told yet what became of what it ran. */
+  get hasJustLeft(): boolean {
+    return this.#leftAt !== null;
+  }
+
   gone(): void {
+    if (this.#isGone) return;
     this.#isGone = true;
+    this.#leftAt = performance.now();
+  }
+
+  /** True where it has not just left any more, and had until now. */
+  settle(now: number): boolean {
+    if (this.#leftAt === null || now - this.#leftAt <= newsMaxMs) return false;
+    this.#leftAt = null;
+    return true;
   }
 
   /** Two heartbeats missed, and a little for the way. */
@@ -45,6 +61,8 @@ export class RuntimeProcess {
 }
 
 const lateMs = 250;
+/** What becomes of an MCP server whose process has gone is known a moment later, or never while the backend is away. */
+const newsMaxMs = 5000;
 
 /**
  * The one with fewest calls under way among those that are there and not left out, and of equals any: every remote-mcp sees only its own

@@ -61,7 +61,7 @@ test('a process that a catalogue names is the same one however long it was gone'
   expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
   // It falls silent, and is heard again after an outage.
   vi.advanceTimersByTime(hourMs);
-  expect([named.isThere, changes]).toEqual([false, 2]);
+  expect([named.isThere, named.hasJustLeft, changes]).toEqual([false, false, 3]);
   await beat(bus, [runtime, process]);
   expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
 });
@@ -78,7 +78,7 @@ test('while nobody can be heard it is not they who are silent', async () => {
   vi.advanceTimersByTime(10_000);
   expect([named.isThere, changes]).toEqual([true, 1]);
   vi.advanceTimersByTime(1000);
-  expect([named.isThere, changes]).toEqual([false, 2]);
+  expect([named.isThere, named.hasJustLeft, changes]).toEqual([false, true, 2]);
 });
 
 test('of processes that are gone only so many are remembered, and of those that are there all', () => {

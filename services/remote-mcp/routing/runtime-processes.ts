@@ -23,7 +23,7 @@ export class RuntimeProcesses {
   #lookedAt = 0;
   #isConnected = true;
 
-  /** `onChange` is called when a process went or came back. */
+  /** `onChange` is called when a process went, and when that was a while ago, or came back. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
@@ -85,7 +85,10 @@ export class RuntimeProcesses {
     const isLate = now - this.#lookedAt > lateLookMs;
     this.#lookedAt = now;
     if (isLate || !this.#isConnected) return;
-    for (const process of this.#all.values()) if (process.isThere && process.isSilent(now)) this.#take(process);
+    for (const process of this.#all.values()) {
+      if (process.isThere && process.isSilent(now)) this.#take(process);
+      else if (process.settle(now)) this.#onChange();
+    }
   }
 
   /** Of those that are gone, the one that was met first. */

@@ -194,6 +194,16 @@ describe('a call that was not carried out goes to another process, whatever it d
     });
   });
 
+  test('because it came when the last one had just gone, and nobody knew yet what came after it', async () => {
+    dying.stopBeating();
+    const listed = async () =>
+      (await send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'list_skills' }) })).text;
+    await until(async () => (await listed()).includes('has stopped answering'));
+    const answer = call('write');
+    await staying.report(server);
+    expect(await textOf(answer)).toBe('staying: write');
+  });
+
   test('because it reached nobody, also one that is only told of now', async () => {
     await dying.stopAnswering();
     const answer = call('write');

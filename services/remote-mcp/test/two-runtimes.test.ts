@@ -9,7 +9,7 @@ import { tool } from './runtime.ts';
 import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const tools = [tool('write'), tool('read', { annotations: { readOnlyHint: true } })];
 

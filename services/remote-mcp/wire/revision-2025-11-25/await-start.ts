@@ -7,26 +7,8 @@ import type { SessionRequest } from './session-request.ts';
 /** Clients give up after a minute by themselves: half of it, so that they are told what was waited for. */
 export const startWaitMaxMs = 30_000;
 
-/** What becomes of an MCP server whose process has gone is known here a moment later, or never while the backend is away. */
-const newsMaxMs = 5000;
-
-/** Waits until it is known what became of an MCP server that was Connected in processes of which none is there any more. */
-export async function awaitNews(
-  { waits, catalogues }: Pick<RemoteMcp, 'waits' | 'catalogues'>,
-  { view, name, signal }: { readonly view: View; readonly name: string; readonly signal: AbortSignal },
-): Promise<View['catalogue']> {
-  const isSo = (catalogue: View['catalogue']) => {
-    const found = resolveTool({ ...view, catalogue }, name);
-    return found.kind !== 'unavailable' || found.tool.mcpServer.status !== 'Connected';
-  };
-  const present = catalogues.peek(view.catalogue.workspace) ?? view.catalogue;
-  const catalogue = await waits.until({ present, isSo, timeoutMs: newsMaxMs, signal });
-  signal.throwIfAborted();
-  return catalogue;
-}
-
 /**
- * A call that comes while an MCP server of its skill is being started waits here, and nowhere else, until all of them are Connected, one of
+ * A call that comes while an MCP server of its skill is being started, or has just lost its process, waits here, and nowhere else, until all of them are Connected, one of
  * them has failed, or the time is over. Returns what is true then, of the key too: it may have been revoked meanwhile.
  */
 export async function awaitStart(

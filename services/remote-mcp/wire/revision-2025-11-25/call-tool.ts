@@ -13,7 +13,7 @@ import { explainInactive, explainUnavailable } from '../../tools/explain.ts';
 import { failed, formatToolText } from '../../tools/tool-text.ts';
 import { resolveTool, type View } from '../../tools/view.ts';
 import { memberTexts } from '../json-members.ts';
-import { awaitNews, awaitStart } from './await-start.ts';
+import { awaitStart } from './await-start.ts';
 import { membersOfInnerCall, paramsOfCall } from './call-params.ts';
 import { callConstantTool } from './constant-tool.ts';
 import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
@@ -95,11 +95,9 @@ function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCal
       return forward(platform, request, { ...call, tool: found.tool, skill: found.skill });
     case 'starting':
       if (waitedMs === null) return callWhenStarted(platform, request, call);
-      count(platform, request, found, { outcome: 'error', startedAt: performance.now() - waitedMs });
-      return request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill, waitedMs))));
+      return answerUnavailable(platform, request, { call, found });
     case 'unavailable':
-      count(platform, request, found, { outcome: 'error', startedAt: performance.now() });
-      return request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill))));
+      return answerUnavailable(platform, request, { call, found });
     case 'inactive':
       return request.answer.result(formatToolText(failed(explainInactive(view, found.skill))));
     case 'unknown': {
@@ -109,6 +107,19 @@ function callByName(platform: RemoteMcp, request: SessionRequest, call: NamedCal
       return request.answer.error({ code: jsonRpcCodes.params, message: text, data: { code: 'not_found', hint } });
     }
   }
+}
+
+/** Why it was not answered before is worth more than what kept it from being sent again. */
+function answerUnavailable(
+  platform: RemoteMcp,
+  request: SessionRequest,
+  { call, found }: { readonly call: NamedCall; readonly found: Pick<ForwardedCall, 'tool' | 'skill'> },
+): void {
+  const { name, waitedMs, attempts } = call;
+  count(platform, request, found, { outcome: 'error', startedAt: performance.now() - (waitedMs ?? 0) });
+  const failure = attempts?.failure ?? null;
+  if (failure !== null) request.answer.fail(failure);
+  else request.answer.result(formatToolText(failed(explainUnavailable(name, found.skill, waitedMs ?? undefined))));
 }
 
 async function callWhenStarted(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<void> {
@@ -124,7 +135,7 @@ async function callWhenStarted(platform: RemoteMcp, request: SessionRequest, cal
 
 /** Nobody took it, or nobody knows whether it was carried out and it may be twice: it is sent once more where its MCP server is or is about to be. */
 async function callAgain(platform: RemoteMcp, request: SessionRequest, call: NamedCall): Promise<boolean> {
-  const catalogue = await awaitNews(platform, call);
+  const catalogue = platform.catalogues.peek(call.view.catalogue.workspace) ?? call.view.catalogue;
   const view = { ...call.view, catalogue };
   const { kind } = resolveTool(view, call.name);
   if (kind !== 'callable' && kind !== 'starting') return false;
@@ -157,8 +168,8 @@ async function forward(platform: RemoteMcp, request: SessionRequest, call: Forwa
     });
     count(platform, request, call, { outcome: pass(reply, request), startedAt });
   } catch (thrown) {
-    if (mayBeSentAgain(thrown, tool) && attempts.again() && (await callAgain(platform, request, { ...call, attempts })))
-      return;
+    const again = isRepeatable(thrown, tool) && attempts.again(thrown) ? { ...call, attempts } : null;
+    if (again !== null && (await callAgain(platform, request, again))) return;
     const error = withBugReported(thrown, platform.log('calls'));
     count(platform, request, call, { outcome: 'error', startedAt });
     if (error.code === 'cancelled') throw error;
@@ -166,8 +177,8 @@ async function forward(platform: RemoteMcp, request: SessionRequest, call: Forwa
   }
 }
 
-function mayBeSentAgain(thrown: unknown, { isRepeatable }: Tool): boolean {
-  return thrown instanceof NobodyHasIt || (thrown instanceof CallInterrupted && isRepeatable);
+function isRepeatable(thrown: unknown, tool: Tool): thrown is SvcError {
+  return thrown instanceof NobodyHasIt || (thrown instanceof CallInterrupted && tool.isRepeatable);
 }
 
 type Outcome = 'ok' | 'tool_error' | 'error';
