@@ -117,6 +117,11 @@ describe('refused is', () => {
   });
 });
 
+test('who connects and says nothing is let go', async () => {
+  await open();
+  expect(await sendRaw('')).toBe('');
+});
+
 describe('no answer is told', () => {
   test('where there is nobody', async () => {
     await expect(ask()).rejects.toMatchObject({

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { request } from '../../../http.ts';
+import { readPlan } from '../../../lifecycle/plan.ts';
 import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
 import { status } from '../../../lifecycle/status.ts';
 import { until } from '../../../lifecycle/test/trial.ts';
@@ -89,8 +91,9 @@ describe('parts as processes', () => {
       'runtime-2',
       'frontend',
       'nats',
+      'caddy',
     ]);
-    expect(new Set(services.map(({ url }) => url)).size).toBe(8);
+    expect(new Set(services.map(({ url }) => url)).size).toBe(9);
     expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-3.log', 'runtime-2.log']));
   });
 });
@@ -218,6 +221,38 @@ describe('a start that fails', () => {
       'nats stopped',
       'runtime stopped',
     ]);
+  });
+});
+
+describe('a port that somebody else has', () => {
+  const occupy = (port: number) =>
+    new Promise<Server>((resolve, reject) => {
+      const server = createServer((client) => client.destroy()).once('error', reject);
+      server.listen(port, '127.0.0.1', () => resolve(server));
+    });
+
+  test('is told with its holder before anything starts', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const { nats: port = 0 } = readPlan(installation).ports;
+    const stranger = await occupy(port);
+    await expect(trial.up()).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(new RegExp(`^Port ${port} of nats is taken by ".+" \\(pid ${process.pid}\\)\\.$`)),
+      hint: expect.stringContaining('bus.port'),
+    });
+    expect(readRecord(installation)).toBeNull();
+    await new Promise((resolve) => stranger.close(resolve));
+  });
+
+  test('and took between the look and the deed is told apart from every other failure', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    const stranger = await occupy(readPlan(installation).ports.backend);
+    await using supervisor = supervise(trial);
+    await expect(supervisor.run).rejects.toThrow('Cannot listen: EADDRINUSE');
+    expect(readFailure(installation)).toMatchObject({ service: 'backend', code: 'conflict', portTaken: true });
+    await new Promise((resolve) => stranger.close(resolve));
   });
 });
 
