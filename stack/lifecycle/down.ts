@@ -1,5 +1,6 @@
 import { listeners } from '../definition/definition.ts';
 import { type Installation, runtimeDirOf } from '../installation.ts';
+import { settleMove } from '../move/settle-move.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -24,6 +25,7 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
   const lock = acquireLock(installation, 'command');
   const onNotice = (message: string) => onProgress?.({ kind: 'notice', message });
   try {
+    await settleMove(installation, onNotice);
     const running = findRunning(installation);
     if (running === null) {
       const cleared = await clearStaleRecord(installation);

@@ -1,20 +1,34 @@
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
+import { Secret } from '../../../services/contracts/secret.ts';
+import { findNatsServer, TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { connectToBackend } from '../../backend-client.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
+import { listen } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
+import { ensureSecrets, readSecret, secretFilesOf } from '../../secrets.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { isAlive } from '../../state/process-identity.ts';
 import { confirmMove, undoMove } from '../end-move.ts';
 import { move } from '../move.ts';
 import { readMove, writeMove } from '../move-state.ts';
 import { settleMove } from '../settle-move.ts';
-import { contentOf, countOf, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
+import { busIn } from '../sides.ts';
+import { contentOf, countOf, fill, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
 
 // Each moves once to three times, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -217,11 +231,70 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await contentOf(installation)).sessions).toEqual(original.sessions);
   });
 
-  test('killed when it only had to be started, svc up starts the new side', async () => {
+  test.each([
+    ['bus', 'embedded', 'everything is as it was before'],
+    ['put-in-place', 'distributed', 'is finished now'],
+    ['start', 'distributed', null],
+  ])('killed at %s while the platform ran, svc up runs it as %s', async (step, topology, told) => {
     copy();
     await up({ installation, env });
-    expect(await killedMove(installation, { step: 'start' })).toBe('SIGKILL');
-    const { status } = await up({ installation, env });
-    expect(status).toMatchObject({ state: 'running', topology: 'distributed' });
+    expect(await killedMove(installation, { step })).toBe('SIGKILL');
+    const heard = listen();
+    const { status } = await up({ installation, env, onProgress: heard.onProgress });
+    expect(status).toMatchObject({ state: 'running', topology });
+    const notices = heard.notices().filter((notice) => notice.startsWith('The move'));
+    expect(notices).toEqual(told === null ? [] : [expect.stringContaining(told)]);
+  });
+
+  test('killed at bus, svc down ends the bus that it had started', async () => {
+    copy();
+    expect(await killedMove(installation, { step: 'bus' })).toBe('SIGKILL');
+    const { bus } = readMove(installation) ?? expect.fail('it was not begun');
+    expect(bus !== null && isAlive(bus)).toBe(true);
+    expect((await down({ installation })).outcome).toBe('unchanged');
+    expect(bus !== null && isAlive(bus)).toBe(false);
+    expect(leftovers(installation)).toEqual([]);
+  });
+
+  test('from a bus that somebody else runs, which stays as it is', async () => {
+    copy();
+    const { busCalloutSeed, busSystemSeed, busIssuerSeed } = secretFilesOf(installation);
+    ensureSecrets(installation, 'distributed');
+    const seed = (file: string) => new Secret(readSecret(file));
+    const seeds = { callout: seed(busCalloutSeed), system: seed(busSystemSeed), issuer: seed(busIssuerSeed) };
+    const server = await TestServer.start(installation.stateDir, { seeds });
+    onTestFinished(() => server.stop());
+    const bus = { engine: 'nats', servers: [server.url], caPath: null, seeds } as const;
+    await fill(bus);
+    rmSync(busIn(installation.dataDir, 'embedded'));
+    const elsewhere = original.definition
+      .replace('topology: embedded', 'topology: distributed')
+      .replace('servers: auto', `servers: [${server.url}]`);
+    writeFileSync(installation.definitionFile, elsewhere);
+    await moveTo(installation, 'embedded');
+    expect(await contentOf(installation)).toEqual(original);
+    await undoMove({ installation, env, onProgress }, async () => undefined);
+    expect(readFileSync(installation.definitionFile, 'utf8')).toBe(elsewhere);
+    expect((await moveTo(installation, 'embedded')).moved).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ kind: 'sessions', count: 2 })]),
+    );
+  });
+
+  test('where nothing is kept through a stop anyway, the bus has nothing to carry', async () => {
+    copy();
+    const memory = original.definition.replace('persistentMessaging: true', 'persistentMessaging: false');
+    writeFileSync(installation.definitionFile, memory);
+    const { moved } = await moveTo(installation, 'distributed');
+    expect([countOf(moved, 'usage'), countOf(moved, 'graph')]).toEqual([undefined, countOf(original.graph, 'graph')]);
+    expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(false);
+  });
+
+  test('a bus of an earlier time, left where the new one shall be, is kept too', async () => {
+    copy();
+    mkdirSync(busIn(installation.dataDir, 'distributed'));
+    writeFileSync(join(busIn(installation.dataDir, 'distributed'), 'old'), '');
+    const { kept } = await moveTo(installation, 'distributed');
+    expect(existsSync(join(installation.dir, kept ?? '', 'nats/old'))).toBe(true);
+    expect(existsSync(join(busIn(installation.dataDir, 'distributed'), 'old'))).toBe(false);
   });
 });

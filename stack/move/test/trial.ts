@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type KindOfContent, readGraphContent } from '../../../services/backend/graph/sqlite/content.ts';
-import type { KeptEntry, KeptRecord } from '../../../services/kit/bus/content.ts';
+import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../services/kit/bus/open-content.ts';
 import type { Topology } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
@@ -23,12 +23,20 @@ export async function openFilled() {
   const { installation } = trial;
   await up({ installation, env: process.env });
   await down({ installation });
-  const bus = await openBusContent({ engine: 'sqlite', file: busIn(installation.dataDir, 'embedded'), keyMaxAgeMs });
+  await fill({ engine: 'sqlite', file: busIn(installation.dataDir, 'embedded') });
+  return trial;
+}
+
+export async function fill(where: Where): Promise<void> {
+  const bus = await openBusContent({ ...where, keyMaxAgeMs });
   await bus.addRecords('usage', records());
   await bus.addEntries('sessions', entries());
   await bus.close();
-  return trial;
 }
+
+type Where =
+  | { readonly engine: 'sqlite'; readonly file: string }
+  | ({ readonly engine: 'nats' } & Omit<NatsContentOptions, 'keyMaxAgeMs'>);
 
 async function* records(): AsyncGenerator<KeptRecord> {
   for (const text of texts) yield { payload: Buffer.from(text) };
