@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../contracts/errors.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
+import { Quiet } from '../kit/quiet.ts';
 import type { RemoteMcp } from './context.ts';
 import { McpRoute } from './http/mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
@@ -16,11 +16,6 @@ const deadlinesCheckedEveryMs = 5000;
 const keepAliveMs = 75_000;
 const connectionsMax = 20_000;
 
-/** When nobody has sent a message for this long, all who send know that they should not. */
-const quietMs = 100;
-/** Who follows no `/ready` never knows: past this, connections are refused, and a front goes elsewhere. */
-const quietWithinMs = 5000;
-
 /** The HTTP server of `/mcp`, `/health` and `/ready`. */
 export class RemoteMcpServer {
   readonly server: Server;
@@ -28,7 +23,7 @@ export class RemoteMcpServer {
   readonly #route: McpRoute;
   readonly #sockets = new Set<Socket>();
   #isStopping = false;
-  #askedAt = 0;
+  readonly #messages = new Quiet();
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
@@ -54,11 +49,12 @@ export class RemoteMcpServer {
     this.#isStopping = true;
   }
 
-  /** Resolves when no message has come for a while. A request that meets a connection being closed is lost to its client. */
+  /**
+   * Resolves when no message comes any more: a request that meets a connection being closed is lost to its client. Who follows no `/ready`
+   * finds connections refused after a while, and a front goes elsewhere then.
+   */
   async quiet(): Promise<void> {
-    const deadline = performance.now() + quietWithinMs;
-    const leftMs = () => Math.min(this.#askedAt + quietMs, deadline) - performance.now();
-    for (let waitMs = quietMs; waitMs > 0; waitMs = leftMs()) await pause(waitMs);
+    await this.#messages.wait();
     // Clients open connections in advance. To Node such a one is not idle, because its first request is still awaited.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
   }
@@ -68,7 +64,7 @@ export class RemoteMcpServer {
     const url = request.url ?? '';
     if (this.#isStopping) {
       response.shouldKeepAlive = false;
-      if (request.method === 'POST') this.#askedAt = performance.now();
+      if (request.method === 'POST') this.#messages.asked();
     }
     if (url === '/mcp' || url.startsWith('/mcp?')) void this.#route.handle(request, response);
     else {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { type CallReplyKind, callHeader } from '../../contracts/bus/call.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
@@ -6,6 +5,7 @@ import { findId } from '../../contracts/ids.ts';
 import type { Headers, Reply, Request, Subscription } from '../../kit/bus/bus.ts';
 import { errorOnBus } from '../../kit/bus/error-on-bus.ts';
 import type { Logger } from '../../kit/log.ts';
+import { Quiet } from '../../kit/quiet.ts';
 import { CallRefused } from '../supervisor/call-refused.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { RuntimeConnection } from './connect.ts';
@@ -28,22 +28,17 @@ const headersOf: { readonly [Kind in CallReplyKind]: Headers } = {
   notification: { [callHeader.kind]: 'notification' },
 };
 
-/** When nobody has called for this long, all who call know that they should not. */
-const quietMs = 100;
-/** Who calls all the same finds nobody, and goes elsewhere. */
-const quietWithinMs = 5000;
-
 export interface AnsweringCalls extends Subscription {
-  /** Resolves when no call has come for a while. */
+  /** Resolves when no call comes any more. Who calls after that finds nobody, and goes elsewhere. */
   quiet(): Promise<void>;
 }
 
 /** Passes the calls that remote-mcp sends on to MCP servers, and their answers back: bytes in, bytes out. */
 export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptions): AnsweringCalls {
   const { bus, runtime, process } = connection;
-  let calledAt = 0;
+  const calls = new Quiet();
   const answer = async (request: Request): Promise<Reply> => {
-    calledAt = performance.now();
+    calls.asked();
     const { headers, payload, signal } = request;
     const mcpServer = findId('mcpServer', headers[callHeader.server] ?? '');
     if (mcpServer === null)
@@ -64,14 +59,7 @@ export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptio
     }
   };
   const answering = bus.respond(subjects.call(runtime, process), logged(answer, logger), { concurrencyMax });
-  return {
-    async quiet() {
-      const deadline = performance.now() + quietWithinMs;
-      const leftMs = () => Math.min(calledAt + quietMs, deadline) - performance.now();
-      for (let waitMs = quietMs; waitMs > 0; waitMs = leftMs()) await pause(waitMs);
-    },
-    stop: () => answering.stop(),
-  };
+  return { quiet: () => calls.wait(), stop: () => answering.stop() };
 }
 
 function notifier(request: Request): (notification: Uint8Array) => void {
