@@ -92,7 +92,7 @@ describe('parts as processes', () => {
       'frontend',
       'nats',
     ]);
-    expect(new Set(services.map(({ url }) => url)).size).toBe(9);
+    expect(new Set(services.map(({ url }) => url)).size).toBe(8);
     expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-3.log', 'runtime-2.log']));
   });
 });
