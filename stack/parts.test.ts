@@ -11,6 +11,7 @@ const ports: Ports = {
   ...usualPorts,
   nats: 4222,
   'nats-http': 8222,
+  'remote-mcp-1': 3101,
   'remote-mcp-2': 3102,
   'runtime-2': 3302,
 };
@@ -32,12 +33,12 @@ describe('the parts of an installation', () => {
     ]);
   });
 
-  test('in processes of their own are those, their replicas and the bus', () => {
+  test('in processes of their own are those, their replicas, the bus and the front of several remote-mcps', () => {
     const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
     expect(plan.parts.map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
       ['backend', 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/ready', ['nats']],
       ...[
-        ['remote-mcp', 3001],
+        ['remote-mcp', 3101],
         ['remote-mcp-2', 3102],
       ].map(([name, port]) => [
         name,
@@ -49,6 +50,7 @@ describe('the parts of an installation', () => {
       ['runtime-2', 'http://127.0.0.1:3302', 'http://127.0.0.1:3302/ready', ['backend']],
       ['frontend', 'http://127.0.0.1:8888', 'http://127.0.0.1:8888/ready', ['backend']],
       ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
+      ['caddy', 'http://127.0.0.1:3001', 'http://127.0.0.1:3001/ready', ['remote-mcp', 'remote-mcp-2']],
     ]);
     expect(inStartOrder(plan.parts).map(({ name }) => name)).toEqual([
       'nats',
@@ -58,6 +60,7 @@ describe('the parts of an installation', () => {
       'frontend',
       'remote-mcp',
       'remote-mcp-2',
+      'caddy',
     ]);
   });
 
@@ -127,12 +130,39 @@ describe('what a part is started with', () => {
     });
   });
 
-  test('a replica: what the first is, but where it listens', () => {
+  test('remote-mcps: what one alone is, but where they listen', () => {
+    const alone = variablesOf(planOf(`${distributed}bind: 0.0.0.0`), 'remote-mcp');
+    expect(alone).toMatchObject({ REMOTE_PORT: '3001', BIND_HOST: '0.0.0.0' });
     const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
-    const { REMOTE_PORT, BIND_HOST, ...rest } = variablesOf(plan, 'remote-mcp-2');
-    const { REMOTE_PORT: first, BIND_HOST: bind, ...same } = variablesOf(plan, 'remote-mcp');
-    expect([REMOTE_PORT, BIND_HOST, first, bind]).toEqual(['3102', '127.0.0.1', '3001', '0.0.0.0']);
+    for (const [name, port] of [
+      ['remote-mcp', '3101'],
+      ['remote-mcp-2', '3102'],
+    ] as const) {
+      expect(variablesOf(plan, name)).toEqual({ ...alone, REMOTE_PORT: port, BIND_HOST: '127.0.0.1' });
+    }
+  });
+
+  test('runtimes: the first listens where one alone would, others on loopback', () => {
+    const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { runtime: 2 }`);
+    const { REMOTE_PORT, BIND_HOST, ...rest } = variablesOf(plan, 'runtime-2');
+    const { REMOTE_PORT: first, BIND_HOST: bind, ...same } = variablesOf(plan, 'runtime');
+    expect([REMOTE_PORT, BIND_HOST, first, bind]).toEqual(['3302', '127.0.0.1', '3003', '0.0.0.0']);
     expect(rest).toEqual(same);
+  });
+
+  test('the front: the address that one alone would have, and where the others are; agents keep theirs', () => {
+    const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
+    const caddy = partOf(plan, 'caddy');
+    expect([caddy?.url, caddy?.secrets]).toEqual(['http://127.0.0.1:3001', []]);
+    expect(caddy?.variables).toEqual({
+      PORT: '3001',
+      BIND: 'tcp4/0.0.0.0',
+      UPSTREAMS: '127.0.0.1:3101 127.0.0.1:3102',
+      COUNT: '2',
+      LOOK_INTERVAL: '100ms',
+    });
+    expect(plan.addresses.public.mcp).toBe(planOf('').addresses.public.mcp);
+    expect(partOf(planOf(distributed), 'caddy')).toBeUndefined();
   });
 });
 
@@ -143,7 +173,7 @@ describe('the process of a part', () => {
     runtime: '/p/runtime.js',
     frontend: '/p/frontend.js',
   };
-  const programs = { node: '/n/node', natsServer: '/n/nats-server', services };
+  const programs = { node: '/n/node', natsServer: '/n/nats-server', caddy: '/n/caddy', services };
   const env = {
     PATH: '/bin',
     HOME: '/srv/me',
@@ -152,7 +182,7 @@ describe('the process of a part', () => {
     OTEL_EXPORTER: 'y',
     NODE_OPTIONS: '--inspect',
   };
-  const plan = planOf(`${distributed}replicas: { runtime: 2 }`);
+  const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
   const processOf = (name: string) => {
     const part = partOf(plan, name);
     return part === undefined ? expect.fail(name) : processPlanOf(part, { installation, env, programs });
@@ -181,6 +211,16 @@ describe('the process of a part', () => {
       cwd: '/srv/svc',
       log: '/srv/svc/logs/nats.log',
       env: { TZ: 'UTC' },
+    });
+  });
+
+  test('of Caddy writes nothing outside state/', () => {
+    expect(processOf('caddy')).toEqual({
+      program: '/n/caddy',
+      args: ['run', '--config', '/srv/svc/state/Caddyfile', '--adapter', 'caddyfile'],
+      cwd: '/srv/svc',
+      log: '/srv/svc/logs/caddy.log',
+      env: { TZ: 'UTC', HOME: '/srv/svc/state/caddy' },
     });
   });
 });

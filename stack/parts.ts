@@ -4,20 +4,22 @@ import { httpAddress, reachable } from './addresses.ts';
 import { busTlsFiles } from './definition/bus-certificate.ts';
 import type { BusTls } from './definition/public-bus.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
-import { loopback, replicaNames } from './ports/port-wishes.ts';
+import { caddyfileValues } from './front/caddyfile.ts';
+import { hasFront } from './front/has-front.ts';
+import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
 
 /** One of the things that a platform consists of and that run: in its one process, or each in its own. */
 export interface Part {
   /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
   readonly name: string;
-  readonly service: ServiceName | 'nats';
+  readonly service: ServiceName | 'nats' | 'caddy';
   /** Where it is reached from this machine. */
   readonly url: string;
   /** Answers 200 while it is ready. */
   readonly readyUrl: string;
   /** What must be healthy before it is started. */
   readonly after: readonly string[];
-  /** What it is started with: a service's environment, or the places in the configuration of nats-server. */
+  /** What it is started with: a service's environment, or the places in the configuration of a program of somebody else's. */
   readonly variables: Readonly<Record<string, string>>;
   /** Files in secrets/ that it reads at its start. */
   readonly secrets: readonly string[];
@@ -41,7 +43,7 @@ export function partsOf(of: EnvironmentOf, environment: Environment): readonly P
   const frontend = ofService('frontend', [backend], []);
   // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
   const remoteMcps = replicasOf(ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]), of);
-  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus];
+  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...frontParts(of, remoteMcps)];
 }
 
 /** The same parts, each after those that it needs. */
@@ -93,12 +95,32 @@ function tlsOf({ cert, key }: BusTls): string {
   return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
 }
 
-/** Those after the first are reached on this machine only, on ports of their own. */
+/** What shares one address among several remote-mcps. Ready while one of them is: it passes the question on. */
+function frontParts({ definition, addresses, ports }: EnvironmentOf, remoteMcps: readonly Part[]): readonly Part[] {
+  if (!hasFront(definition)) return [];
+  const url = addresses.local['remote-mcp'];
+  const upstreams = remoteMcps.map((part) => new URL(part.url).host);
+  return [
+    {
+      name: 'caddy',
+      service: 'caddy',
+      url,
+      readyUrl: `${url}/ready`,
+      after: remoteMcps.map(({ name }) => name),
+      variables: caddyfileValues({ bind: definition.bind, port: ports['remote-mcp'], upstreams }),
+      secrets: [],
+    },
+  ];
+}
+
+/** Those that do not have the port of their service are reached on this machine only, on ports of their own. */
 function replicasOf(first: Part, { definition, ports }: EnvironmentOf): readonly Part[] {
-  const count = first.service === 'remote-mcp' ? definition.replicas['remote-mcp'] : definition.replicas.runtime;
-  return replicaNames(first.name, count).map((name, index) => {
-    if (index === 0) return first;
-    const port = ports[name] ?? 0;
+  const service = first.service === 'remote-mcp' ? 'remote-mcp' : 'runtime';
+  const portNames = replicaPortNames(service, definition);
+  return replicaNames(service, definition.replicas[service]).map((name, index) => {
+    const portName = portNames[index] ?? name;
+    if (portName === service) return first;
+    const port = ports[portName] ?? 0;
     const url = httpAddress(loopback, port);
     const variables = { ...first.variables, REMOTE_PORT: String(port), BIND_HOST: loopback };
     return { ...first, name, url, readyUrl: `${url}/ready`, variables };

@@ -118,6 +118,22 @@ test('several processes without nats-server are refused before anything starts, 
   expect((await svc('status', '--dir', dir)).code).toBe(4);
 });
 
+test.each(['config check', 'up'])(
+  'several remote-mcps without caddy are refused by svc %s, with how to get it',
+  async (command) => {
+    const dir = join(cwd, command.replace(' ', '-'));
+    await svc('init', dir, '--yes', '--topology', 'distributed');
+    const file = join(dir, 'svc.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('  remote-mcp: 1', '  remote-mcp: 2'));
+    writeFileSync(join(cwd, 'nats-server'), '#!/bin/sh\necho "nats-server: v2.11.0"\n', { mode: 0o755 });
+    const { code, stderr, stdout } = await runSvc([...command.split(' '), '--dir', dir], { cwd, env: { PATH: cwd } });
+    rmSync(join(cwd, 'nats-server'));
+    expect([code, stdout]).toEqual([4, '']);
+    expect(stderr).toContain('replicas.remote-mcp above 1 needs caddy, and there is none on the path.');
+    expect(stderr).toContain('the package caddy of your system');
+  },
+);
+
 test('a second backend is refused by svc config check, with its place and the reason', async () => {
   const dir = join(cwd, 'two-backends');
   await svc('init', dir, '--yes', '--topology', 'distributed');

@@ -1,15 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { fillPlaces } from '../fill-places.ts';
 import { readSecret, type SecretFiles } from '../secrets.ts';
 import { publicBusKey } from './seeds.ts';
 
 /** The template with these values in its places. Throws where one is left open. */
 export function natsConfiguration(values: Readonly<Record<string, string>>): string {
-  const template = readFileSync(new URL('../../templates/nats.conf', import.meta.url), 'utf8');
-  return template.replace(/\$\{(\w+)\}/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`nothing is said about ${name} of nats.conf`);
-    return value;
-  });
+  return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), values);
 }
 
 /** The public halves of the seeds that are the backend's: NATS knows it by them. */

@@ -7,6 +7,7 @@ import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
 import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
+import { checkFront } from '../front/check-front.ts';
 import type { Installation } from '../installation.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
@@ -61,6 +62,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
   await checkBus(plan, env.PATH);
+  await checkFront(definition, env.PATH);
   for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;

@@ -66,13 +66,19 @@ describe('with processes of their own', () => {
       frontend: 8888,
       nats: 4222,
       'nats-http': 8222,
+      'remote-mcp-1': 3101,
       'remote-mcp-2': 3102,
       'remote-mcp-3': 3103,
       'runtime-2': 3302,
     });
-    const local = ['127.0.0.1:4222', '127.0.0.1:8222', '127.0.0.1:3102', '127.0.0.1:3103', '127.0.0.1:3302'];
+    const local = [4222, 8222, 3101, 3102, 3103, 3302].map((port) => `127.0.0.1:${port}`);
     expect(asked.slice(4)).toEqual(local);
     expect(asked[1]).toBe('0.0.0.0:3001');
+  });
+
+  test('one remote-mcp has no front, and no further port', async () => {
+    const { ports } = await claim([], { wishes: wishesOf('topology: distributed\n') });
+    expect(Object.keys(ports).filter((name) => name.startsWith('remote-mcp'))).toEqual(['remote-mcp']);
   });
 
   test('a bus that somebody else runs needs none', async () => {

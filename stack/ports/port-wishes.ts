@@ -1,5 +1,6 @@
 import type { Auto, Definition, ListenerName } from '../definition/definition.ts';
 import { listeners } from '../definition/definition.ts';
+import { hasFront } from '../front/has-front.ts';
 
 /** By name: of the four services, and with processes of their own those of the bus and of every further one. */
 export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };
@@ -7,7 +8,7 @@ export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: s
 /** The ports of part 8 of the specification. */
 export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
 const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
-/** The second remote-mcp has the usual port 3102, the third 3103, …: far enough from everything that has a port by itself. */
+/** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
 const usualReplicaPorts = { 'remote-mcp': 3100, runtime: 3300 } as const;
 
 /** One port that an installation listens on, as it was chosen. */
@@ -47,20 +48,31 @@ function busWishes({ bus }: Definition): readonly PortWish[] {
   ];
 }
 
-/** The first one has the port of its service; the others are reached on this machine only. */
-function replicaWishes({ replicas }: Definition): readonly PortWish[] {
+/** The first one has the port of its service, unless a front has it; the others are reached on this machine only. */
+function replicaWishes(definition: Definition): readonly PortWish[] {
   return (['remote-mcp', 'runtime'] as const).flatMap((service) =>
-    replicaNames(service, replicas[service])
-      .slice(1)
-      .map((name, index) => ({
-        name,
-        wanted: 'auto' as const,
-        usual: usualReplicaPorts[service] + index + 2,
-        host: loopback,
-        place: `replicas.${service}`,
-      })),
+    replicaPortNames(service, definition).flatMap((name, index) =>
+      name === service
+        ? []
+        : {
+            name,
+            wanted: 'auto' as const,
+            usual: usualReplicaPorts[service] + index + 1,
+            host: loopback,
+            place: `replicas.${service}`,
+          },
+    ),
   );
 }
+
+/** The names of the ports that the processes of a service listen on, in the order of `replicaNames`. */
+export function replicaPortNames(service: 'remote-mcp' | 'runtime', definition: Definition): readonly string[] {
+  const [first = service, ...others] = replicaNames(service, definition.replicas[service]);
+  return [service === 'remote-mcp' && hasFront(definition) ? behindFront : first, ...others];
+}
+
+/** The port of the first remote-mcp where its own is the front's. */
+const behindFront = 'remote-mcp-1';
 
 /** remote-mcp, remote-mcp-2, remote-mcp-3, … */
 export function replicaNames(service: string, count: number): readonly string[] {

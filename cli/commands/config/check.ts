@@ -1,7 +1,8 @@
 import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
+import { checkFront } from '../../../stack/front/check-front.ts';
 import { readPlan } from '../../../stack/lifecycle/plan.ts';
-import { SvcCommand } from '../../command.ts';
+import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 
 export default class ConfigCheck extends SvcCommand {
@@ -19,6 +20,7 @@ export default class ConfigCheck extends SvcCommand {
     const { definition, environment } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
+    await checkFront(definition, shell.PATH);
     const warnings = withoutEffect(environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
+import { caddyfile } from '../../front/caddyfile.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
@@ -13,7 +14,7 @@ import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
 import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { natsConfigurationFile, type Programs, processPlanOf } from './process-plan.ts';
+import { caddyfileIn, natsConfigurationFile, type Programs, processPlanOf } from './process-plan.ts';
 import type { TakenOver } from './take-over.ts';
 
 export interface ProcessesOptions {
@@ -41,7 +42,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
   async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
     if (part.service === 'nats') {
       writeWhole(natsConfigurationFile(installation), natsConfiguration({ ...part.variables, ...busKeysOf(secrets) }));
-    }
+    } else if (part.service === 'caddy') writeWhole(caddyfileIn(installation), caddyfile(part.variables));
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);
     const held = holdProcess(plan);

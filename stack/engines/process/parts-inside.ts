@@ -46,6 +46,6 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
 }
 
 function serviceOf({ service }: Part): ServiceName {
-  if (service === 'nats') throw new Error('nats-server does not run inside this process');
+  if (service === 'nats' || service === 'caddy') throw new Error(`${service} does not run inside this process`);
   return service;
 }

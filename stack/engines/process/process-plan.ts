@@ -21,13 +21,15 @@ export interface Programs {
   readonly node: string;
   /** Null where it is not on the path: then it is not needed. */
   readonly natsServer: string | null;
+  readonly caddy: string | null;
   /** What Node runs as each service. */
   readonly services: Readonly<Record<ServiceName, string>>;
 }
 
 /** Those of this package, and what is on the path. */
 export function ownPrograms(env: EnvRecord): Programs {
-  return { node: process.execPath, natsServer: findProgram('nats-server', env.PATH), services: entries };
+  const [natsServer, caddy] = [findProgram('nats-server', env.PATH), findProgram('caddy', env.PATH)];
+  return { node: process.execPath, natsServer, caddy, services: entries };
 }
 
 export interface ProcessPlanOf {
@@ -49,6 +51,13 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
     // Its lines say the time without the zone.
     return { ...where, program: programs.natsServer, args, env: { TZ: 'UTC' } };
   }
+  if (part.service === 'caddy') {
+    if (programs.caddy === null) throw new Error('whoever plans to run caddy has looked for it');
+    const args = ['run', '--config', caddyfileIn(installation), '--adapter', 'caddyfile'];
+    // It keeps below its home what it was last told, and a folder for certificates.
+    const own = join(stateDir, 'caddy');
+    return { ...where, program: programs.caddy, args, env: { TZ: 'UTC', HOME: own } };
+  }
   return {
     ...where,
     program: programs.node,
@@ -59,6 +68,10 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
 
 export function natsConfigurationFile({ stateDir }: Installation): string {
   return join(stateDir, 'nats.conf');
+}
+
+export function caddyfileIn({ stateDir }: Installation): string {
+  return join(stateDir, 'Caddyfile');
 }
 
 const entries = {

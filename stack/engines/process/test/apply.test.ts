@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { readPlan } from '../../../lifecycle/plan.ts';
 import { listen, until } from '../../../lifecycle/test/trial.ts';
 import { readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
@@ -57,14 +58,35 @@ describe('svc up, while it runs', () => {
     const before = pidsOf(trial);
     trial.edit('  remote-mcp: 1\n  runtime: 1', '  remote-mcp: 2\n  runtime: 3');
     const { changes, status } = await trial.up();
-    expect(changes).toEqual(['remote-mcp-2: new', 'runtime-2: new', 'runtime-3: new']);
-    const names = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'runtime-2', 'runtime-3', 'frontend', 'nats'];
+    const { ports } = readPlan(installation);
+    expect(changes).toEqual([
+      'caddy: new',
+      `remote-mcp REMOTE_PORT: ${ports['remote-mcp']} → ${ports['remote-mcp-1']}`,
+      ...['remote-mcp-2: new', 'runtime-2: new', 'runtime-3: new'],
+    ]);
+    const names = [
+      'backend',
+      'remote-mcp',
+      'remote-mcp-2',
+      'runtime',
+      'runtime-2',
+      'runtime-3',
+      'frontend',
+      'nats',
+      'caddy',
+    ];
     expect(status.services.map(({ name, state }) => [name, state])).toEqual(names.map((name) => [name, 'healthy']));
     const third = partOf(installation, 'runtime-3').process?.pid ?? 0;
     trial.edit('  remote-mcp: 2\n  runtime: 3', '  remote-mcp: 1\n  runtime: 1');
-    expect((await trial.up()).changes).toEqual(['remote-mcp-2: no more', 'runtime-2: no more', 'runtime-3: no more']);
+    expect((await trial.up()).changes).toEqual([
+      'caddy: no more',
+      `remote-mcp REMOTE_PORT: ${ports['remote-mcp-1']} → ${ports['remote-mcp']}`,
+      ...['remote-mcp-2: no more', 'runtime-2: no more', 'runtime-3: no more'],
+    ]);
     expect(startTimeOf(third)).toBeNull();
-    expect(pidsOf(trial)).toEqual(before);
+    const after = pidsOf(trial);
+    expect([...before.keys()].filter((name) => after.get(name) !== before.get(name))).toEqual(['remote-mcp']);
+    expect([...after.keys()]).toEqual([...before.keys()]);
   });
 
   test('tries again what was given up, and says why where that is in vain', async () => {

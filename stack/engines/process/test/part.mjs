@@ -1,4 +1,4 @@
-// A part for tests of whoever runs it: it listens where a service or nats-server would, and does what the file behaviour.json beside it says.
+// A part for tests of whoever runs it: it listens where a service, nats-server or Caddy would, and does what the file behaviour.json beside it says.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -39,10 +39,11 @@ const server = createServer((request, response) => {
 });
 const listen = (port, host) => server.listen(Number(port), host);
 
-const at = process.argv.indexOf('-c');
+const at = process.argv.findIndex((argument) => argument === '-c' || argument === '--config');
 if (at === -1) listen(process.env.PORT ?? process.env.REMOTE_PORT, process.env.BIND_HOST);
 else {
-  const [, host, port] = /^http: "(.+):(\d+)"$/m.exec(readFileSync(process.argv[at + 1], 'utf8')) ?? [];
+  const configuration = readFileSync(process.argv[at + 1], 'utf8');
+  const [, host = '127.0.0.1', port] = /^http:(?: "(.+)|\/\/):(\d+)/m.exec(configuration) ?? [];
   listen(port, host);
 }
 server.on('error', (error) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Programs } from '../process-plan.ts';
 
-/** One program of the tests under five names, for what a platform runs. */
+/** One program of the tests under six names, for what a platform runs. */
 export function programsIn(dir: string): Programs {
   const file = (name: string) => join(dir, `${name}.mjs`);
   const services = {
@@ -12,16 +12,22 @@ export function programsIn(dir: string): Programs {
     runtime: file('runtime'),
     frontend: file('frontend'),
   };
-  return { node: process.execPath, natsServer: join(dir, 'nats-server'), services };
+  const programs = { natsServer: join(dir, 'nats-server'), caddy: join(dir, 'caddy') };
+  return { node: process.execPath, ...programs, services };
 }
 
 export function makePrograms(dir: string): void {
   const source = fileURLToPath(new URL('./part.mjs', import.meta.url));
-  const { services, natsServer } = programsIn(dir);
-  const nats = join(dir, 'nats-server.mjs');
-  for (const file of [...Object.values(services), nats]) copyFileSync(source, file);
-  if (natsServer === null) return;
-  const version = 'if [ "$1" = --version ]; then echo "nats-server: v2.11.0"; exit; fi';
-  writeFileSync(natsServer, `#!/bin/sh\n${version}\nexec "${process.execPath}" "${nats}" "$@"\n`);
-  chmodSync(natsServer, 0o755);
+  const { services } = programsIn(dir);
+  for (const file of Object.values(services)) copyFileSync(source, file);
+  for (const [name, version] of [
+    ['nats-server', 'nats-server: v2.11.0'],
+    ['caddy', '2.6.2'],
+  ] as const) {
+    const file = join(dir, name);
+    copyFileSync(source, `${file}.mjs`);
+    const tell = `case "$1" in --version|version) echo "${version}"; exit;; esac`;
+    writeFileSync(file, `#!/bin/sh\n${tell}\nexec "${process.execPath}" "${file}.mjs" "$@"\n`);
+    chmodSync(file, 0o755);
+  }
 }

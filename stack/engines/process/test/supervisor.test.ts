@@ -91,8 +91,9 @@ describe('parts as processes', () => {
       'runtime-2',
       'frontend',
       'nats',
+      'caddy',
     ]);
-    expect(new Set(services.map(({ url }) => url)).size).toBe(8);
+    expect(new Set(services.map(({ url }) => url)).size).toBe(9);
     expect(readdirSync(installation.logsDir)).toEqual(expect.arrayContaining(['remote-mcp-3.log', 'runtime-2.log']));
   });
 });

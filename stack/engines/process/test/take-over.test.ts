@@ -81,7 +81,7 @@ describe('after a kill -9 of the supervisor', () => {
       const now = readRecord(installation)?.services.find((service) => service.name === name)?.process;
       return now?.pid !== process?.pid;
     });
-    expect(changed.map(({ name }) => name)).toEqual(['remote-mcp-2', 'runtime']);
+    expect(changed.map(({ name }) => name)).toEqual(['remote-mcp', 'remote-mcp-2', 'runtime', 'caddy']);
   });
 
   test('a start that fails leaves none of them', async () => {

@@ -15,7 +15,7 @@ import { makePrograms, programsIn } from './programs.ts';
 
 /** What the parts of a trial do, by the name of their service; what is left out does as it should. */
 export type Behaviours = Readonly<
-  Partial<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend' | 'nats-server', Behaviour>>
+  Partial<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend' | 'nats-server' | 'caddy', Behaviour>>
 >;
 
 export interface Behaviour {
@@ -39,7 +39,7 @@ export const hasty: Patience = {
 /** An installation whose parts are processes of a small program, which listens where the real ones would. */
 export async function openProcessTrial(yaml: readonly (readonly [from: string, to: string])[] = []) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-processes-')));
-  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, http = 0, ...others] = await freePorts(10);
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, http = 0, ...others] = await freePorts(11);
   const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
   const { installation } = await createInstallation({ dir: join(dir, 'svc'), ports, topology: 'distributed' });
   const edit = (from: string, to: string) => {
@@ -52,14 +52,14 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);
   // As if they had moved there before: on the usual ones somebody else may listen.
-  const replicas = ['remote-mcp-2', 'remote-mcp-3', 'runtime-2', 'runtime-3'];
+  const replicas = ['remote-mcp-1', 'remote-mcp-2', 'remote-mcp-3', 'runtime-2', 'runtime-3'];
   const leased = Object.fromEntries(replicas.map((name, index) => [name, others[index]]));
   writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(leased));
   return {
     dir,
     installation,
     edit,
-    /** As somebody would type `svc up` who has that nats-server. */
+    /** As somebody would type `svc up` who has these programs. */
     up: (options: Partial<UpOptions> = {}) =>
       up({ installation, env: { ...process.env, PATH: `${dir}${delimiter}${process.env.PATH}` }, ...options }),
     programs: programsIn(dir),

@@ -1,0 +1,19 @@
+import { checkProgram } from '../check-program.ts';
+import type { Definition } from '../definition/definition.ts';
+import { hasFront } from './has-front.ts';
+
+/** Refuses, before anything is started, a front that could not be had. */
+export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {
+  if (!hasFront(definition)) return;
+  await checkProgram(
+    {
+      name: 'caddy',
+      neededBy: 'replicas.remote-mcp above 1',
+      oldest: { major: 2, minor: 6 },
+      askVersion: ['version'],
+      howToInstall:
+        'Install it: the package caddy of your system, or go install github.com/caddyserver/caddy/v2/cmd/caddy@latest.',
+    },
+    path,
+  );
+}
