@@ -12,11 +12,15 @@ import { ping, send } from './test/raw.ts';
 
 const env = { SYSTEM_KEY: newKey('system').reveal(), BUS_SERVERS: 'inproc:', REMOTE_PORT: '0' };
 
-test('one that is being stopped answers whoever comes all the same, asks them to connect anew, and says that it is not ready', async () => {
+async function serve() {
   const { env: config } = readEnv('remote-mcp', env);
   const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
   const http = new RemoteMcpServer(buildRemoteMcp({ config, hub: null, version: '1', log, process: newProcessId() }));
-  const url = await listen(http.server, { host: '127.0.0.1', port: 0 });
+  return { http, url: await listen(http.server, { host: '127.0.0.1', port: 0 }) };
+}
+
+test('one that is being stopped answers whoever comes all the same, asks them to connect anew, and says that it is not ready', async () => {
+  const { http, url } = await serve();
   const unused = connect(Number(new URL(url).port), '127.0.0.1');
   await once(http.server, 'connection');
   const closed = once(unused, 'close');
@@ -32,4 +36,22 @@ test('one that is being stopped answers whoever comes all the same, asks them to
   await closed;
   await stopListening(http.server, 10_000);
   await expect(send(`${url}/mcp`, { body: ping })).rejects.toThrow();
+});
+
+test('one that is being stopped waits until a front that follows it has seen so', async () => {
+  const { http, url } = await serve();
+  const other = await serve();
+  await send(`${url}/ready`, { method: 'GET' });
+  http.beginStopping();
+  let isQuiet = false;
+  const quiet = http.quiet().then(() => {
+    isQuiet = true;
+  });
+  other.http.beginStopping();
+  // As long as one waits that nobody follows.
+  await other.http.quiet();
+  expect(isQuiet).toBe(false);
+  expect((await send(`${url}/ready`, { method: 'GET' })).status).toBe(503);
+  await quiet;
+  await Promise.all([stopListening(http.server, 10_000), stopListening(other.http.server, 10_000)]);
 });
