@@ -16,7 +16,7 @@ export function describePlan(plan: MovePlan): string {
       : "  bus        bus.persistentMessaging is false: agents' sessions end, as at every stop",
     running === null
       ? '  downtime   none: the platform does not run'
-      : `  downtime   about ${plan.downSeconds} s, from its stop to its start${foreground(plan)}`,
+      : `  downtime   up to about ${plan.downSeconds} s, from its stop to its start${foreground(plan)}`,
     '  kept       data/before-move-…, until svc move --confirm or svc move --undo',
     `  disk       needs ${sizeText(neededBytes)}, free: ${room}`,
   ].join('\n');

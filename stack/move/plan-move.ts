@@ -39,9 +39,11 @@ export interface PlanMoveOptions {
 
 /** Records, logs and what a file system needs for itself. */
 const spareBytes = 1024 * 1024;
-/** Stop, a bus for itself and start; and what is read, copied and read again in a second on a slow disk. Measured, rounded up. */
+/** Stop, a bus for itself, and start: measured, rounded up. */
 const downSecondsLeast = 4;
+/** What is copied and read again in a second on a slow disk. NATS has each message on the disk before the next (measured: a thousand a second). */
 const bytesASecond = 20 * 1024 * 1024;
+const bytesASecondToNats = 512 * 1024;
 
 /** Finds everything that is wrong with the target before anything is stopped: programs, ports, secrets, room on the disk. */
 export async function planMove({ installation, to, env, onNotice }: PlanMoveOptions): Promise<MovePlan> {
@@ -54,13 +56,15 @@ export async function planMove({ installation, to, env, onNotice }: PlanMoveOpti
   const plan = await preparePlan({ installation, definition: target, env, running, avoid: new Set(), onNotice });
   const graphBytes = sizeOf(join(dataDir, graphName)) + sizeOf(join(dataDir, `${graphName}-wal`));
   const carriesBus = definition.bus.persistentMessaging;
-  const busBytes = carriesBus ? sizeOf(busIn(dataDir, definition.topology)) : 0;
+  const bus = busIn(dataDir, definition.topology);
+  const busBytes = carriesBus ? sizeOf(bus) + sizeOf(`${bus}-wal`) : 0;
   const room = {
     neededBytes: graphBytes + 3 * busBytes + spareBytes,
     freeBytes: bytesLeft(statfsSync(dataDir), process.getuid?.() === 0),
   };
   refuseWithoutRoom(dataDir, room);
-  const downSeconds = downSecondsLeast + Math.ceil((graphBytes + busBytes) / bytesASecond);
+  const busSeconds = busBytes / (to === 'distributed' ? bytesASecondToNats : bytesASecond);
+  const downSeconds = downSecondsLeast + Math.ceil(graphBytes / bytesASecond + busSeconds);
   return { installation, from, to: plan, changes, running, graphBytes, busBytes, carriesBus, ...room, downSeconds };
 }
 
@@ -68,7 +72,10 @@ function targetDefinition(file: string, changes: readonly FieldChange[]): Defini
   return checkDefinition(applyChanges(readFileSync(file, 'utf8'), changes), file);
 }
 
-function refuseWithoutRoom(dir: string, { neededBytes, freeBytes }: Pick<MovePlan, 'neededBytes' | 'freeBytes'>): void {
+export function refuseWithoutRoom(
+  dir: string,
+  { neededBytes, freeBytes }: Pick<MovePlan, 'neededBytes' | 'freeBytes'>,
+): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
   const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
   throw new SvcError(

@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import type { BusContent, KeptEntry, KeptRecord, SqliteContentOptions } from '../content.ts';
-import { createTables } from './storage.ts';
+import { cannotOpen, createTables } from './storage.ts';
+import { cannotWrite } from './writer.ts';
 
 /** Written at a time, so that a large content needs little memory. */
 const transactionMax = 1000;
@@ -12,9 +13,13 @@ export class SqliteBusContent implements BusContent {
 
   constructor({ file, keyMaxAgeMs }: SqliteContentOptions) {
     this.#keyMaxAgeMs = keyMaxAgeMs;
-    this.#database = new DatabaseSync(file);
-    this.#database.exec('PRAGMA synchronous = FULL');
-    createTables(this.#database);
+    try {
+      this.#database = new DatabaseSync(file);
+      this.#database.exec('PRAGMA synchronous = FULL');
+      createTables(this.#database);
+    } catch (error) {
+      throw cannotOpen(file, error);
+    }
   }
 
   async *records(stream: string): AsyncGenerator<KeptRecord> {
@@ -77,7 +82,7 @@ export class SqliteBusContent implements BusContent {
       this.#database.exec('COMMIT');
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
+      throw cannotWrite(error);
     }
   }
 }

@@ -90,7 +90,7 @@ const busy = 5;
 const full = 13;
 const notADatabase = 26;
 
-function cannotOpen(file: string, cause: unknown): SvcError {
+export function cannotOpen(file: string, cause: unknown): SvcError {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
   const message = `The bus cannot open its file "${file}"`;
   if (code === busy) {

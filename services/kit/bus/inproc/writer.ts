@@ -115,7 +115,7 @@ export class Writer {
   }
 }
 
-function cannotWrite(error: unknown): SvcError {
+export function cannotWrite(error: unknown): SvcError {
   return new SvcError('unavailable', 'The bus cannot write to its file.', {
     hint: 'Is the disk full? df -h tells.',
     cause: error,
