@@ -4,4 +4,5 @@ import { holdProcess } from '../held-process.ts';
 const [log = '', file = ''] = process.argv.slice(2);
 const { identity } = holdProcess({ program: '/bin/sh', args: ['-c', `echo ran > "${file}"`], env: {}, cwd: '/', log });
 process.stdout.write(`${identity.pid}\n`);
-setInterval(() => undefined, 1000);
+// Or for the end of the test.
+process.stdin.on('end', () => process.exit(1)).resume();

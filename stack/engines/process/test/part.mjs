@@ -15,6 +15,15 @@ if (crash !== undefined) {
   console.error(crash);
   process.exit(3);
 }
+// Whatever ends the test, nothing of it goes on: neither this nor what it has started.
+const tester = Number(readFileSync(join(folder, 'tester.pid'), 'utf8'));
+setInterval(() => {
+  try {
+    process.kill(tester, 0);
+  } catch {
+    process.kill(-process.pid, 'SIGKILL');
+  }
+}, 500).unref();
 if (deaf) process.on('SIGTERM', () => undefined);
 if (child) {
   // Of the same process group, and without an ear for anything.

@@ -5,5 +5,5 @@ import type { ProcessTrial } from './trial.ts';
 /** The supervisor of a trial in a process of its own, which a test can kill. */
 export function spawnSupervisor({ dir, installation }: ProcessTrial): ChildProcess {
   const program = fileURLToPath(new URL('./supervisor.ts', import.meta.url));
-  return spawn(process.execPath, [program, dir, installation.dir], { stdio: 'ignore' });
+  return spawn(process.execPath, [program, dir, installation.dir], { stdio: ['pipe', 'ignore', 'ignore'] });
 }

@@ -5,6 +5,8 @@ import { programsIn } from './programs.ts';
 
 /** Supervises the trial in that folder until it is killed. */
 const [dir = '', installation = ''] = process.argv.slice(2);
+// Or until the test that started it is gone.
+process.stdin.on('end', () => process.exit(1)).resume();
 await runPlatform({
   plan: readPlan(installationIn(installation)),
   env: process.env,

@@ -117,7 +117,7 @@ test('a process whose number was not written down yet ends with whoever was to d
   const file = join(trial.dir, 'ran');
   const program = fileURLToPath(new URL('./hold.ts', import.meta.url));
   const holder = spawn(process.execPath, [program, join(trial.dir, 'hold.log'), file], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
   const [line] = await once(createInterface({ input: holder.stdout }), 'line');
   expect(startTimeOf(Number(line))).not.toBeNull();

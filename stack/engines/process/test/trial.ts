@@ -51,6 +51,7 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
   edit('  httpPort: auto', `  httpPort: ${http}`);
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);
+  writeFileSync(join(dir, 'tester.pid'), String(process.pid));
   // As if they had moved there before: on the usual ones somebody else may listen.
   const replicas = ['remote-mcp-1', 'remote-mcp-2', 'remote-mcp-3', 'runtime-2', 'runtime-3'];
   const leased = Object.fromEntries(replicas.map((name, index) => [name, others[index]]));
