@@ -51,7 +51,7 @@ http://:3001 {
 	header -Server
 	reverse_proxy 127.0.0.1:3101 127.0.0.1:3102 {
 		lb_policy header Mcp-Session-Id
-		lb_try_duration 2s
+		lb_try_duration 500ms
 		lb_try_interval 50ms
 		health_uri /ready
 		health_interval 100ms
