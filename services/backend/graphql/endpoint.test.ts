@@ -121,6 +121,8 @@ test('a page of nodes costs as many round trips as it has levels, however many n
   // Statuses are asked for twice: for what the skill says of itself, and, a level deeper, for its MCP servers.
   expect(counts).toEqual({
     'find workspace': 1,
+    // Where no process has an MCP server, it says which runtime it waits for.
+    'mcpServer.runtimes': 1,
     'select role': 1,
     'role.skills': 1,
     'skill.tools': expect.toSatisfy((count: number) => count <= 2),
