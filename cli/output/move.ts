@@ -10,6 +10,9 @@ export function describePlan(plan: MovePlan): string {
   return [
     `Moves from ${from.definition.topology} to ${to.definition.topology}:`,
     ...changes.map(({ path, from: before, to: after }) => `  svc.yaml   ${path.join('.')}: ${before} → ${after}`),
+    ...(changes.some(({ path }) => path.join('.') === 'bus.public')
+      ? ['  runtimes   those on other machines lose the bus, and the MCP servers bound to them stop']
+      : []),
     `  graph      stays the file that it is (${sizeText(graphBytes)}); a copy is kept`,
     plan.carriesBus
       ? `  bus        usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`

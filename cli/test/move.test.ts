@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -74,6 +75,15 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(stderr).toMatch(/downtime +up to about \d+ s/);
     expect(stderr).toContain('Without a terminal, say so with --yes.');
     expect((await json('status')).state).toBe('running');
+  });
+
+  test('Ctrl-C while it stops the platform takes it back, and agents go on as before', async () => {
+    const interruptAt = '→ stop the platform';
+    const run = await runSvc(['move', '--to', 'distributed', '--yes'], { cwd: dir(), interruptAt });
+    expect([run.code, run.stdout]).toEqual([130, '']);
+    expect(await json('status')).toMatchObject({ state: 'running', topology: 'embedded' });
+    expect((await use()).sum).toEqual({ sum: 5 });
+    expect((await svc('move', '--undo', '--yes')).stderr).toContain('There is no move');
   });
 
   test.each([

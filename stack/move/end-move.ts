@@ -54,7 +54,7 @@ export async function undoMove(options: EndOptions, confirm: (loss: Loss) => Pro
     const step = (name: Extract<MoveProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
     step('stop');
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-    if (running !== null) await stopRunning(installation, running, { signal, onNotice });
+    if (running !== null) await stopRunning(installation, running, { onNotice });
     const data = acquireLock(installation, 'platform');
     try {
       writeMove(installation, { ...state, phase: 'undoing', wasRunning: restart });

@@ -112,7 +112,9 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
   try {
     step('stop');
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-    if (plan.running !== null) await stopRunning(installation, plan.running, { signal, onNotice });
+    // Told to stop, it does, whatever is heard meanwhile: only then it can be started again.
+    if (plan.running !== null) await stopRunning(installation, plan.running, { onNotice });
+    signal.throwIfAborted();
     const data = acquireLock(installation, 'platform');
     try {
       const carrying = { plan, env, signal, born: (bus: MoveState['bus']) => note({ bus }) };

@@ -211,7 +211,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
-  test('interrupted before the switch, it is taken back and the platform runs on', async () => {
+  test.each(['stop', 'keep', 'carry', 'verify'])('interrupted at %s, it is taken back and runs on', async (step) => {
     copy();
     await up({ installation, env });
     const interrupting = new AbortController();
@@ -222,7 +222,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       confirm: async () => undefined,
       signal: interrupting.signal,
       onProgress: (progress) => {
-        if (progress.kind === 'step' && progress.step === 'carry') interrupting.abort(new Error('Ctrl-C'));
+        if (progress.kind === 'step' && progress.step === step) interrupting.abort(new Error('Ctrl-C'));
       },
     });
     await expect(interrupted).rejects.toThrow('Ctrl-C');
