@@ -1,0 +1,141 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { hasCaddy } from '../front/test/remote-mcps.ts';
+import type { Agent } from './agent.ts';
+import { type Call, Agent as Worker } from './chaos/agents.ts';
+import { foreignServers } from './foreign-servers.ts';
+import { hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+
+// Starting and stopping processes one after the other while everything is in use.
+vi.setConfig({ testTimeout: 180_000 });
+
+const agents = 6;
+const everyMs = 25;
+
+interface Service {
+  readonly name: string;
+  readonly state: string;
+  readonly url: string;
+  readonly pid: number | null;
+  readonly restarts: number;
+}
+
+/** A platform with two remote-mcps behind Caddy, with everything that is real. */
+describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
+  let platform: Platform;
+  let key: string;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    const settings = (yaml: string) => yaml.replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
+    platform = await Platform.start({ topology: 'distributed', settings });
+    await platform.addServer('everything', foreignServers.everything);
+    const skill = await platform.addSkill('all', ['everything/echo']);
+    await platform.addRole('All', ['all']);
+    key = await platform.addKey('agent');
+    agent = await platform.connect(key, `?skillIds=${skill}`);
+  }, startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+  async function services(): Promise<ReadonlyMap<string, Service>> {
+    const seen: { readonly services: readonly Service[] } = await platform.svc('status');
+    return new Map(seen.services.map((service) => [service.name, service]));
+  }
+
+  /** Agents call without a pause through the front while that is done, and before and after it; returns what came of their calls. */
+  async function underLoad(work: () => Promise<unknown>): Promise<readonly Call[]> {
+    const calls: Call[] = [];
+    const ending = new AbortController();
+    const skillId = (await platform.svc('skill', 'list')).skills[0].id;
+    const urls = [`${platform.mcpUrl}?skillIds=${skillId}`];
+    const onCall = (call: Call) => void calls.push(call);
+    const workers = Array.from(
+      { length: agents },
+      (_, number) => new Worker(number, { urls, key, tool: 'echo', everyMs, onCall }),
+    );
+    const working = workers.map((worker) => worker.work(ending.signal));
+    const more = () => until(goOn(calls.length + agents * 10));
+    const goOn = (count: number) => () => calls.length >= count;
+    await more();
+    await work();
+    await more();
+    ending.abort();
+    await Promise.all(working);
+    return calls;
+  }
+  const bad = (calls: readonly Call[]) => calls.filter(({ outcome }) => outcome !== 'answered');
+
+  test('agents have one address, and each remote-mcp one of its own', async () => {
+    const seen = await services();
+    const front = `http://127.0.0.1:${platform.ports['remote-mcp']}`;
+    expect(seen.get('caddy')).toMatchObject({ state: 'healthy', url: front });
+    const own = ['remote-mcp', 'remote-mcp-2'].map((name) => seen.get(name)?.url ?? '');
+    expect(new Set([front, ...own]).size).toBe(3);
+    for (const url of own) expect((await fetch(`${url}/ready`)).status).toBe(200);
+    const { urls } = await platform.svc('status');
+    expect(urls.mcp).toBe(`http://localhost:${platform.ports['remote-mcp']}/mcp`);
+    expect((await platform.svc('logs', 'caddy')).lines.map(({ message }: { message: string }) => message)).toContain(
+      'serving initial configuration',
+    );
+    const ladder = await platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
+    expect(JSON.parse(ladder.stdout)).toMatchObject({ ok: true });
+  });
+
+  test('while one after the other is stopped and started, no call fails', async () => {
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    await writeFile(definitionFile, yaml.replace('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 600000'));
+    const before = await services();
+    const calls = await underLoad(() => platform.svc('up'));
+    const after = await services();
+    const changed = [...after.keys()].filter((name) => before.get(name)?.pid !== after.get(name)?.pid);
+    expect(changed).toEqual(['remote-mcp', 'remote-mcp-2']);
+    expect(bad(calls)).toEqual([]);
+    expect(await agent.text('echo', { message: 'after all' })).toBe('Echo: after all');
+    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+  });
+
+  test.each(['remote-mcp', 'remote-mcp-2'])(
+    '%s, killed: what failed is told by name, and sessions go on',
+    async (name) => {
+      const count = (await services()).get(name)?.restarts ?? 0;
+      let backAt = 0;
+      const calls = await underLoad(async () => {
+        process.kill((await services()).get(name)?.pid ?? 0, 'SIGKILL');
+        await until(async () => {
+          const now = (await services()).get(name);
+          return now?.restarts === count + 1 && now.state === 'healthy';
+        });
+        backAt = performance.now();
+      });
+      const failed = bad(calls);
+      for (const { outcome, told } of failed)
+        expect([outcome, told]).toEqual(['refused', expect.stringMatching(/^50[23] /)]);
+      for (const { told } of failed) expect(told).toMatch(/was not carried out|may have been carried out or not/);
+      expect(failed.filter(({ begun }) => begun > backAt)).toEqual([]);
+      expect(await agent.text('echo', { message: name })).toBe(`Echo: ${name}`);
+      expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+    },
+  );
+
+  test('Caddy, killed, is back, and sessions go on', async () => {
+    process.kill((await services()).get('caddy')?.pid ?? 0, 'SIGKILL');
+    await until(async () => {
+      const caddy = (await services()).get('caddy');
+      return caddy?.restarts === 1 && caddy.state === 'healthy';
+    });
+    expect(await agent.text('echo', { message: 'front' })).toBe('Echo: front');
+    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+  });
+
+  test('where there shall be one only, it takes the address itself', async () => {
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    await writeFile(definitionFile, yaml.replace('\n  remote-mcp: 2\n', '\n  remote-mcp: 1\n'));
+    await platform.svc('up');
+    const seen = await services();
+    expect([...seen.keys()]).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
+    expect(seen.get('remote-mcp')?.url).toBe(`http://127.0.0.1:${platform.ports['remote-mcp']}`);
+    expect(await agent.text('echo', { message: 'alone' })).toBe('Echo: alone');
+  });
+});
