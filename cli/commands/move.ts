@@ -72,9 +72,10 @@ async function moveTo(installation: Installation, to: Topology, asking: Asking):
     },
   });
   const { state, from, moved: kinds, kept } = moved;
-  terminal.json({ from, to, moved: kinds, kept, state });
-  if (state === 'unchanged') return terminal.result(`Nothing to do: it is ${to} already.`);
-  terminal.result(describeMoved(moved));
+  terminal.json({ from, to, moved: kinds, kept, state: state === 'waiting' ? 'moved' : state });
+  terminal.result(state === 'moved' ? describeMoved(moved) : `Nothing to do: it is ${to} already.`);
+  if (state === 'unchanged') return;
+  if (state === 'waiting') terminal.talk(`The move from ${from} is not confirmed yet: the old side is in ${kept}.`);
   terminal.talk('Next: svc move --confirm removes the old side, svc move --undo goes back to it.');
 }
 

@@ -51,6 +51,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect((await json('status')).topology).toBe('distributed');
     expect(await use()).toEqual(before);
 
+    const again = await svc('move', '--to', 'distributed');
+    expect([again.code, again.stdout]).toEqual([0, 'Nothing to do: it is distributed already.\n']);
+    expect(again.stderr).toContain('not confirmed yet');
     const confirmed = await svc('move', '--confirm');
     expect(confirmed.stderr).toMatch(/^Removes data\/before-move-\S+ \(\d+(\.\d)? [KM]B\): embedded, as it was at /m);
     expect(confirmed.stdout).toMatch(/^Confirmed: it is distributed/);

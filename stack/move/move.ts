@@ -34,8 +34,8 @@ export interface MoveOptions {
 }
 
 export interface Moved {
-  /** `unchanged`: it was there already. */
-  readonly state: 'moved' | 'unchanged';
+  /** It was there already: `waiting` for its move to be confirmed, or `unchanged`. */
+  readonly state: 'moved' | 'waiting' | 'unchanged';
   readonly from: Topology;
   readonly to: Topology;
   readonly moved: readonly KindOfContent[];
@@ -57,7 +57,10 @@ export async function move(options: MoveOptions): Promise<Moved> {
     const settled = await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
     restart = settled?.wasRunning === true && findRunning(installation) === null;
     const there = whereItIs(installation, to);
-    if (there !== null) return await ended(begin, there, () => lock.release(), restart);
+    if (there !== null) {
+      const result: Moved = settled?.phase === 'switching' ? { ...there, state: 'moved' } : there;
+      return await ended(begin, result, () => lock.release(), restart);
+    }
     const plan = await planMove({ ...begin, onNotice: (message) => onProgress({ kind: 'notice', message }) });
     await options.confirm(plan);
     signal.throwIfAborted();
@@ -85,7 +88,7 @@ function whereItIs(installation: Installation, to: Topology): Moved | null {
   const waiting = readMove(installation);
   if (topology === to) {
     const { from = topology, moved = [], kept = null } = waiting ?? {};
-    return { state: waiting === null ? 'unchanged' : 'moved', from, to, moved, kept, downMs: null };
+    return { state: waiting === null ? 'unchanged' : 'waiting', from, to, moved, kept, downMs: null };
   }
   if (waiting === null) return null;
   throw new SvcError(
@@ -149,6 +152,9 @@ async function ended(options: Begun, result: Moved, release: () => void, restart
   try {
     await up(options);
   } catch (error) {
+    if (options.signal.aborted) {
+      options.onProgress({ kind: 'notice', message: `It was not started. It is ${result.to}; to start it: svc up` });
+    }
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
     throw new SvcError(error.code, `All was moved, and what is there now does not start: ${error.message}`, {
       hint: `${error.hint ?? ''}\nTo go back to the old side: svc move --undo`.trim(),

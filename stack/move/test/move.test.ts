@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -18,6 +19,7 @@ import { findNatsServer, TestServer } from '../../../services/kit/bus/nats/test/
 import { connectToBackend } from '../../backend-client.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
+import { readPlan } from '../../lifecycle/plan.ts';
 import { listen } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
 import { ensureSecrets, readSecret, secretFilesOf } from '../../secrets.ts';
@@ -185,7 +187,32 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       code: 'conflict',
       hint: expect.stringContaining('svc move --confirm'),
     });
-    expect((await moveTo(installation, 'distributed')).state).toBe('moved');
+    expect((await moveTo(installation, 'distributed')).state).toBe('waiting');
+  });
+
+  test('a new side that does not start is told, with the way back, which leads there', async () => {
+    copy();
+    await up({ installation, env });
+    const port = readPlan(installation).ports.backend;
+    const stranger = createServer();
+    onTestFinished(() => void stranger.close());
+    const failing = move({
+      installation,
+      to: 'distributed',
+      env,
+      confirm: async () => undefined,
+      onProgress: (progress) => {
+        if (progress.kind === 'step' && progress.step === 'start') stranger.listen(port, '127.0.0.1');
+      },
+    });
+    await expect(failing).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('All was moved, and what is there now does not start'),
+      hint: expect.stringContaining('svc move --undo'),
+    });
+    stranger.close();
+    await undoMove({ installation, env, onProgress }, async () => undefined);
+    expect((await up({ installation, env })).status).toMatchObject({ state: 'running', topology: 'embedded' });
   });
 
   test('declined, or without nats-server, nothing is stopped and nothing is changed', async () => {
