@@ -35,7 +35,7 @@ describe('the configuration of the front', () => {
 				request>headers delete
 			}
 		}
-		exclude http.handlers.reverse_proxy.health_checker.active
+		exclude http.handlers.reverse_proxy
 	}
 	servers {
 		protocols h1

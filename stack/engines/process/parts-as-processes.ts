@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
 import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
 import { caddyfile } from '../../front/caddyfile.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
@@ -42,7 +43,10 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
   async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
     if (part.service === 'nats') {
       writeWhole(natsConfigurationFile(installation), natsConfiguration({ ...part.variables, ...busKeysOf(secrets) }));
-    } else if (part.service === 'caddy') writeWhole(caddyfileIn(installation), caddyfile(part.variables));
+    } else if (part.service === 'caddy') {
+      await refuseSharedPort(part);
+      writeWhole(caddyfileIn(installation), caddyfile(part.variables));
+    }
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);
     const held = holdProcess(plan);
@@ -94,6 +98,17 @@ async function endingOf({ url, readyUrl }: Part, { reason, code }: ProcessEnd): 
   const addresses = new Map([url, readyUrl].map((one) => [new URL(one).host, new URL(one)]));
   const free = await Promise.all([...addresses.values()].map(({ hostname, port }) => isFree(hostname, Number(port))));
   return { reason, portTaken: free.includes(false) };
+}
+
+/** What was killed is gone a moment before its port is. */
+const lettingGoMs = 1000;
+
+/** Caddy shares a port with every other Caddy of its user without a word, and each of them would get some of the requests. */
+async function refuseSharedPort({ name, url }: Part): Promise<void> {
+  const { hostname, port } = new URL(url);
+  if (await isFree(hostname.replace(/^\[|\]$/g, ''), Number(port), lettingGoMs)) return;
+  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
+  throw new SvcError('conflict', `Port ${port} of ${name} is taken by another program.`, { cause });
 }
 
 /** A full disk must not stop what runs. */

@@ -1,5 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import { findProgram } from '../../bus/find-program.ts';
+import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts';
+import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
 import { type Answer, hasCaddy, openFront } from './remote-mcps.ts';
 
@@ -178,4 +181,15 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       expect(reached).toMatch(/ECONNREFUSED/);
     },
   );
+
+  test('a platform refuses an address that another Caddy has, which Caddy itself would share with it', async () => {
+    await using trial = await openProcessTrial([['  remote-mcp: 1', '  remote-mcp: 2']]);
+    const port = readPlan(trial.installation).ports['remote-mcp'];
+    await using _ = await openFront(echo, port);
+    const caddy = findProgram('caddy', process.env.PATH);
+    await using supervisor = supervise({ ...trial, programs: { ...trial.programs, caddy } });
+    await expect(supervisor.run).rejects.toMatchObject({
+      message: expect.stringContaining(`Port ${port} of caddy is taken by another program.`),
+    });
+  });
 });

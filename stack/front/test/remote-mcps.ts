@@ -43,9 +43,10 @@ export class Upstream {
 }
 
 /** Caddy, configured as a platform configures it, before two of them. */
-export async function openFront(answer: (name: 'one' | 'other') => Answer) {
+export async function openFront(answer: (name: 'one' | 'other') => Answer, on?: number) {
   const home = mkdtempSync(join(tmpdir(), 'svc-front-'));
-  const [port = 0, first = 0, second = 0] = await freePorts(3);
+  const [free = 0, first = 0, second = 0] = await freePorts(3);
+  const port = on ?? free;
   const one = new Upstream(first, answer('one'));
   const other = new Upstream(second, answer('other'));
   await Promise.all([one.open(), other.open()]);
