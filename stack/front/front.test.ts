@@ -48,7 +48,10 @@ describe('the configuration of the front', () => {
 
 http://:3001 {
 	bind tcp4/127.0.0.1
-	header -Server
+	header {
+		-Server
+		-Via
+	}
 	reverse_proxy 127.0.0.1:3101 127.0.0.1:3102 {
 		lb_policy header Mcp-Session-Id
 		lb_try_duration 500ms
