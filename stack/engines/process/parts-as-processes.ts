@@ -95,8 +95,8 @@ function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>
 async function endingOf({ url, readyUrl }: Part, { reason, code }: ProcessEnd): Promise<Ending> {
   // Only what ended by itself may have done so because of its port.
   if (code === null) return { reason, portTaken: false };
-  const addresses = new Map([url, readyUrl].map((one) => [new URL(one).host, new URL(one)]));
-  const free = await Promise.all([...addresses.values()].map(({ hostname, port }) => isFree(hostname, Number(port))));
+  const addresses = new Map([url, readyUrl].map((one) => [new URL(one).host, one]));
+  const free = await Promise.all([...addresses.values()].map((one) => isPortFree(one)));
   return { reason, portTaken: free.includes(false) };
 }
 
@@ -105,10 +105,15 @@ const lettingGoMs = 1000;
 
 /** Caddy shares a port with every other Caddy of its user without a word, and each of them would get some of the requests. */
 async function refuseSharedPort({ name, url }: Part): Promise<void> {
-  const { hostname, port } = new URL(url);
-  if (await isFree(hostname.replace(/^\[|\]$/g, ''), Number(port), lettingGoMs)) return;
+  if (await isPortFree(url, lettingGoMs)) return;
   const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
-  throw new SvcError('conflict', `Port ${port} of ${name} is taken by another program.`, { cause });
+  throw new SvcError('conflict', `Port ${new URL(url).port} of ${name} is taken by another program.`, { cause });
+}
+
+/** A URL has brackets around an IPv6 address, which no socket knows. */
+function isPortFree(url: string, patienceMs = 0): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return isFree(hostname.replace(/^\[|\]$/g, ''), Number(port), patienceMs);
 }
 
 /** A full disk must not stop what runs. */

@@ -207,6 +207,13 @@ test('a part that runs and says nothing any more is ended and started again', as
 });
 
 describe('a start that fails', () => {
+  test('says so of an address with brackets as well', async () => {
+    await using trial = await openProcessTrial([['bind: 127.0.0.1', 'bind: "::1"']]);
+    trial.behave({ runtime: { crash: 'no room to run' } });
+    await using supervisor = supervise(trial);
+    await expect(supervisor.run).rejects.toThrow('runtime: get ready: it ended with exit code 3: no room to run');
+  });
+
   test('names the part and what it said, and leaves nothing', async () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
