@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'env-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const hex = 'ab'.repeat(32);
-const rest = { JWT_PRIVATE_KEY_PATH: '/jwt.pem', JWT_PUBLIC_KEY_PATH: '/jwt.pub' };
+const rest = { JWT_PRIVATE_KEY_PATH: '/jwt.pem', JWT_PUBLIC_KEY_PATH: '/jwt.pub', BUS_SERVERS: 'inproc:' };
 const backend = { ...rest, ENCRYPTION_KEY: hex };
 
 function file(name: string, content: string): string {
@@ -38,7 +38,9 @@ describe('the environment of a service', () => {
   });
 
   it('that is wrong is refused with one error that names everything', () => {
-    const error = refusal(() => readEnv('backend', { PORT: 'x', PROVIDER_A_API_KEY_FILE: join(folder, 'absent') }));
+    const error = refusal(() =>
+      readEnv('backend', { PORT: 'x', BUS_SERVERS: 'inproc:', PROVIDER_A_API_KEY_FILE: join(folder, 'absent') }),
+    );
     expect(error.code).toBe('invalid_input');
     for (const name of [
       'PORT',

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newProcessId } from '../../contracts/ids.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import { type Platform, startPlatform, until } from './platform.ts';
@@ -196,6 +197,8 @@ describe('a call that was not carried out goes to another process, whatever it d
 
   test('because it came when the last one had just gone, and nobody knew yet what came after it', async () => {
     dying.stopBeating();
+    // As where its connection ends: remote-mcp knows before the backend has written it down.
+    backend.publish(subjects.gone(dying.runtime, dying.process), Buffer.from('{}'));
     const listed = async () =>
       (await send(platform.mcpUrl, { key, session, body: rpc('tools/call', { name: 'list_skills' }) })).text;
     await until(async () => (await listed()).includes('has stopped answering'));
