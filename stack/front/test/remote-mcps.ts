@@ -42,6 +42,9 @@ export class Upstream {
   }
 }
 
+/** Whatever ends the test ends the input, and with it Caddy. */
+const endWithInput = 'caddy run --config "$1" --adapter caddyfile & caddy=$!; read -r _; kill -9 $caddy; wait $caddy';
+
 /** Caddy, configured as a platform configures it, before two of them. */
 export async function openFront(answer: (name: 'one' | 'other') => Answer, on?: number) {
   const home = mkdtempSync(join(tmpdir(), 'svc-front-'));
@@ -54,7 +57,7 @@ export async function openFront(answer: (name: 'one' | 'other') => Answer, on?: 
   const upstreams = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
   writeFileSync(file, caddyfile(caddyfileValues({ bind: '127.0.0.1', port, upstreams })));
   const env = { PATH: process.env.PATH, HOME: home };
-  const child = spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], { env, stdio: 'ignore' });
+  const child = spawn('/bin/sh', ['-c', endWithInput, 'sh', file], { env, stdio: ['pipe', 'ignore', 'ignore'] });
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(`${url}/ready`, { timeoutMs: 20_000, signal: new AbortController().signal });
   return {
@@ -73,6 +76,6 @@ export async function openFront(answer: (name: 'one' | 'other') => Answer, on?: 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
-    child.kill('SIGKILL');
+    child.stdin?.end();
   });
 }
