@@ -1,8 +1,6 @@
 import { JetStreamApiError, JetStreamError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
 import { SvcError } from '../../../contracts/errors.ts';
 
-/** Names an unchanged stream as NATS does when asked to make another of that name. */
-const nameInUse = 10058;
 const streamNotFound = 10059;
 const wrongLastSequence = [10071, 10164];
 
@@ -11,14 +9,26 @@ export type KeptStream = Partial<StreamConfig> & { name: string };
 /** Makes the stream, or makes it as it should be where there is one already. What it holds stays. */
 export async function ensureStream(manager: JetStreamManager, config: KeptStream) {
   try {
-    await manager.streams.add(config);
-  } catch (error) {
-    if (!isApiError(error, [nameInUse])) throw storageError(error);
-    // How it is kept can't be changed of what is there.
-    const { storage: _, ...changeable } = config;
-    await manager.streams.update(config.name, changeable).catch((thrown: unknown) => {
-      throw storageError(thrown);
+    // Never added where it is there: NATS would first look whether another of its size has room.
+    if (await isAdjusted(manager, config)) return;
+    await manager.streams.add(config).catch(async (error: unknown) => {
+      // Somebody else may have made it in the meantime.
+      if (!(await isAdjusted(manager, config))) throw error;
     });
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** False where there is no such stream. */
+async function isAdjusted(manager: JetStreamManager, { name, storage: _, ...changeable }: KeptStream) {
+  try {
+    // How it is kept can't be changed of what is there.
+    await manager.streams.update(name, changeable);
+    return true;
+  } catch (error) {
+    if (isApiError(error, [streamNotFound])) return false;
+    throw error;
   }
 }
 
