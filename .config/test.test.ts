@@ -95,6 +95,29 @@ test('a skip on the list is named with its reason, an entry that nothing used is
   expect(run.stdout).toContain('Allowed skips that nothing used\n  /gone/: old');
 });
 
+test('a suite that needs a program is skipped as a whole where that is missing, and by no other reason', async () => {
+  const suite = `import { test } from 'vitest'; test.skip('needs a moon', () => {}); test.skip('needs its light', () => {});`;
+  const listed = (programs: readonly string[]) => ({
+    'stack/a.test.ts': suite,
+    'stack/b.test.ts': passing,
+    '.config/skips.ts': `export const skips = [{ pattern: /needs/, reason: 'not every sky has one', programs: ${JSON.stringify(programs)} }];`,
+  });
+  const without = await runSuites(listed(['moon-that-nobody-has']));
+  expect(without).toMatchObject({ code: 0, last: '2 passed, 0 failed, 2 skipped' });
+  expect(without.stdout).toContain('  stack/a.test.ts > needs its light: not every sky has one');
+  const withIt = await runSuites(listed(['node']));
+  expect(withIt).toMatchObject({ code: 1, last: '2 passed, 3 failed, 0 skipped' });
+  expect(withIt.stdout).toContain(
+    '  stack/a.test.ts > needs a moon: skipped, and .config/skips.ts gives no reason for it',
+  );
+  // One test that needs something else is not excused by those that need the program.
+  const mixed = await runSuites({
+    'stack/a.test.ts': `${suite} test.skip('just so', () => {});`,
+    '.config/skips.ts': `export const skips = [{ pattern: /needs/, reason: 'none', programs: ['moon-that-nobody-has'] }, { pattern: /just/, reason: 'so' }];`,
+  });
+  expect(mixed).toMatchObject({ code: 1, last: '0 passed, 1 failed, 3 skipped' });
+});
+
 test('a suite of which every test is skipped fails, listed or not', async () => {
   const run = await runSuites({
     'stack/a.test.ts': `import { test } from 'vitest'; test.skip('needs a moon', () => {});`,

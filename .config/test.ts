@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { SuiteResult } from './suites/journal.ts';
@@ -69,13 +69,20 @@ async function loadSkips(): Promise<readonly AllowedSkip[]> {
   const file = join(root, '.config/skips.ts');
   if (!existsSync(file)) return [];
   const loaded = (await import(pathToFileURL(file).href)) as { readonly skips: readonly AllowedSkip[] };
-  return loaded.skips;
+  // A program that is here is no reason to leave out what needs it.
+  return loaded.skips.filter(({ programs }) => programs === undefined || !programs.every(isInstalled));
+}
+
+function isInstalled(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
 function progressLine({ file, ms, tests, errors }: SuiteResult): string {
-  const good =
-    errors.length === 0 &&
-    tests.some((test) => test.state === 'passed') &&
-    tests.every((test) => test.state !== 'failed');
-  return `${good ? 'ok    ' : 'FAILED'} ${file} (${ms} ms)`;
+  return `${wordFor(tests, errors).padEnd(6)} ${file} (${ms} ms)`;
+}
+
+/** Whether what is skipped may be is told at the end. */
+function wordFor(tests: SuiteResult['tests'], errors: SuiteResult['errors']): 'ok' | 'skip' | 'FAILED' {
+  if (tests.length === 0 || errors.length > 0 || tests.some((test) => test.state === 'failed')) return 'FAILED';
+  return tests.some((test) => test.state === 'passed') ? 'ok' : 'skip';
 }

@@ -5,6 +5,11 @@ import type { Run } from './run-suites.ts';
 export interface AllowedSkip {
   readonly pattern: RegExp;
   readonly reason: string;
+  /**
+   * Programs that these tests need, and that not every machine has. Where one is missing, whole suites may be skipped; where all are there,
+   * none of these tests may.
+   */
+  readonly programs?: readonly string[];
 }
 
 export interface Verdict {
@@ -38,6 +43,7 @@ export function judge(run: Run, allowed: readonly AllowedSkip[]): Verdict {
   for (const suite of run.suites) {
     const failuresBefore = failures.length;
     const skipsBefore = skips.length;
+    let excused = 0;
     for (const test of suite.tests) {
       const name = `${suite.file} > ${test.name}`;
       if (test.state === 'failed') failures.push(name);
@@ -48,9 +54,10 @@ export function judge(run: Run, allowed: readonly AllowedSkip[]): Verdict {
       } else {
         used.add(skip);
         skips.push({ name, reason: skip.reason });
+        if (skip.programs !== undefined) excused++;
       }
     }
-    failures.push(...suiteFailures(suite));
+    failures.push(...suiteFailures(suite, excused));
     suites.push({
       file: suite.file,
       ms: suite.ms,
@@ -74,11 +81,11 @@ export function judge(run: Run, allowed: readonly AllowedSkip[]): Verdict {
   };
 }
 
-function suiteFailures(suite: SuiteResult): string[] {
-  if (suite.errors.length > 0) return suite.errors.map((text) => `${suite.file}: ${text}`);
-  if (suite.tests.every((test) => test.state === 'skipped'))
-    return [`${suite.file}: every test of the suite was skipped`];
-  return [];
+function suiteFailures({ file, errors, tests }: SuiteResult, excused: number): string[] {
+  if (errors.length > 0) return errors.map((text) => `${file}: ${text}`);
+  const isSkipped = tests.every((test) => test.state === 'skipped');
+  const isExcused = tests.length > 0 && excused === tests.length;
+  return isSkipped && !isExcused ? [`${file}: every test of the suite was skipped`] : [];
 }
 
 function noteOf(note: string | null): string {
