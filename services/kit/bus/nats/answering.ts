@@ -87,7 +87,7 @@ export class Answering implements Deadlined {
   /** Its answerer has as many as it accepts, and was not begun. */
   refuse(): void {
     const message = `Whoever answers "${this.#asked.subject}" has as many requests under way as it accepts.`;
-    this.#sendError(new SvcError('rate_limited', message, { hint: 'Try again shortly.' }));
+    this.#turnDown(new SvcError('rate_limited', message, { hint: 'Try again shortly.' }));
   }
 
   timeOut(): void {
@@ -110,10 +110,16 @@ export class Answering implements Deadlined {
       this.#question = new Question(this, { subject: this.#asked.subject, payload, headers: frame.headers });
     } catch (thrown) {
       this.#answerer.settled();
-      this.#sendError(thrown);
+      this.#turnDown(thrown);
       return;
     }
     this.#handle(this.#question);
+  }
+
+  /** Over at once: the rest of the question may lie right behind what has come of it, and would be taken for a whole one. */
+  #turnDown(thrown: unknown): void {
+    this.#sendError(thrown);
+    this.#end();
   }
 
   #handle(question: Question): void {
