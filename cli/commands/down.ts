@@ -1,5 +1,6 @@
 import { down } from '../../stack/lifecycle/down.ts';
 import { interruption, SvcCommand } from '../command.ts';
+import { tellCommon } from '../output/progress.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Down extends SvcCommand {
@@ -16,9 +17,7 @@ export default class Down extends SvcCommand {
       installation: installationOf(flags),
       signal: interruption(),
       onProgress: (progress) => {
-        if (progress.kind === 'service')
-          terminal.talk(`${terminal.paint('grey', '·')} ${progress.name} ${progress.state}`);
-        if (progress.kind === 'notice') terminal.talk(`${terminal.paint('yellow', '!')} ${progress.message}`);
+        if (progress.kind === 'notice' || progress.kind === 'service') tellCommon(progress, terminal);
       },
     });
     terminal.json({ state: 'stopped', outcome });

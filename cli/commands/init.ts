@@ -70,14 +70,14 @@ export default class Init extends SvcCommand {
     const definition = readDefinition(created.installation.definitionFile);
     const { owner } = definition;
     if (ownerEmail !== undefined && ownerEmail !== owner.email) {
-      terminal.talk(
-        `${terminal.paint('yellow', '!')} The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
+      terminal.warn(
+        `The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
       );
     }
     // Graph and engine have one choice each.
     if ((chosen.topology ?? definition.topology) !== definition.topology) {
-      terminal.talk(
-        `${terminal.paint('yellow', '!')} topology stays ${definition.topology}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${chosen.topology}`,
+      terminal.warn(
+        `topology stays ${definition.topology}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${chosen.topology}`,
       );
     }
     const made = created.steps.filter((step) => step.outcome === 'created');

@@ -22,7 +22,7 @@ export default class Status extends SvcCommand {
     const signal = interruption();
     let seen = await status({ installation, signal });
     const notice = otherVersion(seen, this.config.version);
-    if (notice !== null) terminal.talk(`${terminal.paint('yellow', '!')} ${notice}`);
+    if (notice !== null) terminal.warn(notice);
     terminal.json(seen);
     if (flags.watch) terminal.redraw(describeStatus(seen, terminal));
     else terminal.result(describeStatus(seen, terminal));

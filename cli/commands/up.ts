@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { type Progress, up } from '../../stack/lifecycle/up.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { nextCommand } from '../next-command.ts';
+import { tellCommon } from '../output/progress.ts';
 import { describeAddresses } from '../output/status.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
@@ -49,10 +50,8 @@ function tell(progress: Progress, terminal: Terminal, foreground: boolean): void
       for (const change of progress.changes) terminal.talk(`${terminal.paint('yellow', '~')} ${change}`);
       break;
     case 'notice':
-      terminal.talk(`${terminal.paint('yellow', '!')} ${progress.message}`);
-      break;
     case 'service':
-      terminal.talk(`${terminal.paint('grey', '·')} ${progress.name} ${progress.state}`);
+      tellCommon(progress, terminal);
       break;
     case 'ready':
       if (foreground) {

@@ -1,6 +1,7 @@
 import type { Loss } from '../../stack/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
 import type { MovePlan } from '../../stack/move/plan-move.ts';
+import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What will be done, before anything is. */
@@ -59,10 +60,8 @@ export function tellProgress(progress: MoveProgress, terminal: Terminal): void {
       terminal.talk(`${terminal.paint('bold', '→')} ${steps[progress.step]}`);
       break;
     case 'notice':
-      terminal.talk(`${terminal.paint('yellow', '!')} ${progress.message}`);
-      break;
     case 'service':
-      terminal.talk(`${terminal.paint('grey', '·')} ${progress.name} ${progress.state}`);
+      tellCommon(progress, terminal);
       break;
     case 'plan':
     case 'ready':

@@ -6,8 +6,10 @@ export interface Terminal {
   redraw(text: string): void;
   /** The result of the command, for programs: one document, or one a line where `stream` is set. */
   json(value: unknown): void;
-  /** Progress and warnings. Left out with --quiet. */
+  /** Progress. Left out with --quiet. */
   talk(text: string): void;
+  /** Part of the talk that should not be passed over. */
+  warn(text: string): void;
   /** What went wrong: said even with --quiet. */
   complain(text: string): void;
   readonly paint: Paint;
@@ -44,6 +46,10 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
   const { stdout, stderr, env, asTyped } = streams;
   const coloured = wantsColour(env, Boolean(stdout.isTTY));
   let isDrawn = false;
+  const talk = (text: string) => {
+    if (!options.quiet) stderr.write(ended(asTyped(text)));
+  };
+  const paint: Paint = (colour, text) => (coloured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text);
   return {
     result(text) {
       if (!options.json) stdout.write(ended(asTyped(text)));
@@ -56,13 +62,12 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
     json(value) {
       if (options.json) stdout.write(`${JSON.stringify(value)}\n`);
     },
-    talk(text) {
-      if (!options.quiet) stderr.write(ended(asTyped(text)));
-    },
+    talk,
+    warn: (text) => talk(`${paint('yellow', '!')} ${text}`),
     complain(text) {
       stderr.write(ended(asTyped(text)));
     },
-    paint: (colour, text) => (coloured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text),
+    paint,
     asJson: options.json,
     // A terminal that tells no width is taken for a usual one.
     columns: stdout.isTTY ? stdout.columns || columnsUsual : null,

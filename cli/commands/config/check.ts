@@ -23,7 +23,7 @@ export default class ConfigCheck extends SvcCommand {
     await checkFront(definition, shell.PATH);
     const warnings = withoutEffect(environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
-    for (const warning of warnings) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
+    for (const warning of warnings) terminal.warn(warning);
     terminal.result(`${definitionFile} is right.`);
   }
 }

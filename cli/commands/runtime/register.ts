@@ -74,7 +74,7 @@ export default class RuntimeRegister extends SvcCommand {
     if (!written) terminal.result(envText(name, given).trimEnd());
     tellTheRest({ name, given, unit, overlapEndsAt, isShown: !written }, terminal);
     const warning = warningAbout(busServers);
-    if (warning !== null) terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
+    if (warning !== null) terminal.warn(warning);
   }
 }
 

@@ -36,8 +36,7 @@ export default class RuntimeStart extends SvcCommand {
     const file = flags['variable-file'];
     const given = file === undefined ? {} : await readVariables('--variable-file', file);
     const env = { ...given, ...withoutEmpty(environment) };
-    for (const warning of [...warningsAbout(file, env), ...unreadIn(given)])
-      terminal.talk(`${terminal.paint('yellow', '!')} ${warning}`);
+    for (const warning of [...warningsAbout(file, env), ...unreadIn(given)]) terminal.warn(warning);
     terminal.talk(`The runtime works in ${workingDirOf(env)}. Ctrl-C ends it.`);
     await runRuntime({ env, log: { write: (line) => show(line, terminal) }, signal: interruption() });
     terminal.talk('Stopped; its MCP servers have ended.');
