@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { everything, freePort, repository, svc } from './processes.ts';
+import { everything, repository, svc } from './processes.ts';
+import { choose } from './settings.ts';
 import { platformSide, type Side } from './sides.ts';
 
 /** An installation of its own for the bench: the demo, server-everything, a skill that echoes, a role and a key. */
@@ -35,7 +36,7 @@ export interface PlatformOptions {
 export async function startPlatform({ replicas }: PlatformOptions = {}): Promise<Platform> {
   const dir = join(await mkdtemp(join(tmpdir(), 'svc-bench-')), 'svc');
   await svc(dir, 'init', dir, '--yes', '--topology', replicas === undefined ? 'embedded' : 'distributed');
-  await choose(dir, replicas ?? 1);
+  await choose(dir, { replicas: replicas ?? 1 });
   await svc(dir, 'up');
   const file = join(dir, 'bench.yaml');
   await writeFile(file, benchFile);
@@ -88,14 +89,3 @@ skills:
 roles:
   - { name: Bench, skills: [bench-echo] }
 `;
-
-/** Ports that nothing else uses, so that the bench runs beside an installation of its reader; and how many there are of each. */
-async function choose(dir: string, replicas: number): Promise<void> {
-  const file = join(dir, 'svc.yaml');
-  let text = await readFile(file, 'utf8');
-  for (const name of ['backend', 'remote-mcp', 'runtime', 'frontend']) {
-    text = text.replace(new RegExp(`^(\\s+${name}: *)auto`, 'm'), `$1${await freePort()}`);
-  }
-  for (const name of ['remote-mcp', 'runtime']) text = text.replace(`\n  ${name}: 1\n`, `\n  ${name}: ${replicas}\n`);
-  await writeFile(file, text);
-}

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,7 +7,8 @@ import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
-import { eventually, everything, freePort, svc } from '../bench/processes.ts';
+import { eventually, everything, svc } from '../bench/processes.ts';
+import { choose } from '../bench/settings.ts';
 import { Wire } from './wire.ts';
 
 const status = z.object({
@@ -20,10 +21,7 @@ const status = z.object({
 export type Status = z.infer<typeof status>;
 const createdKey = z.object({ key: z.string() });
 
-/** Two of each that may be several; the bus is ours, behind a wire, so that both can be taken away. */
-const replicas = { 'remote-mcp': 2, runtime: 2 } as const;
-
-/** An installation to be hard on: distributed, with a bus that this process runs. */
+/** An installation to be hard on: two of each that may be several; and the bus is ours, behind a wire, so that both can be taken away. */
 export class ChaosPlatform {
   readonly folder: string;
   readonly installation: Installation;
@@ -55,7 +53,7 @@ export class ChaosPlatform {
       },
     });
     const wire = await Wire.start(bus.port);
-    await choose(join(dir, 'svc.yaml'), wire.port);
+    await choose(dir, { replicas: 2, busUrl: `nats://127.0.0.1:${wire.port}` });
     await svc(dir, 'up');
     await svc(dir, 'server', 'add', 'everything', '--', process.execPath, everything, 'stdio');
     await writeFile(join(dir, 'chaos.yaml'), content);
@@ -116,18 +114,6 @@ export class ChaosPlatform {
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
-}
-
-async function choose(file: string, busPort: number): Promise<void> {
-  let text = await readFile(file, 'utf8');
-  for (const name of ['backend', 'remote-mcp', 'runtime', 'frontend']) {
-    text = text.replace(new RegExp(`^(\\s+${name}: *)auto`, 'm'), `$1${await freePort()}`);
-  }
-  for (const [name, count] of Object.entries(replicas)) {
-    text = text.replace(new RegExp(`^(replicas:(?:\\n .*)*?\\n +${name}: *)1`, 'm'), `$1${count}`);
-  }
-  text = text.replace(/^( +servers: *)auto/m, `$1[nats://127.0.0.1:${busPort}]`);
-  await writeFile(file, text);
 }
 
 const content = `
