@@ -5,6 +5,7 @@ import { SvcError } from '../../../contracts/errors.ts';
 import type { Bucket, Entry } from '../bus.ts';
 import { checkedKey, checkedValue } from '../check-entry.ts';
 import { ensureStream, isConflict, isGone, type KeptStream, storageError } from './kept.ts';
+import { bucketStream, keySubject } from './subjects.ts';
 
 /** Sessions are a few hundred bytes each. */
 const bucketMaxBytes = 256 * 1024 * 1024;
@@ -111,17 +112,4 @@ export function bucketConfiguration(
     // Read where it is written, so that nobody reads what was there before.
     allow_direct: false,
   };
-}
-
-/** Names of NATS's own (ADR-8). */
-export function bucketStream(bucket: string): string {
-  return `KV_${bucket}`;
-}
-
-export function keySubject(bucket: string, key: string): string {
-  return `$KV.${bucket}.${key}`;
-}
-
-export function keyOf(bucket: string, subject: string): string {
-  return subject.slice(keySubject(bucket, '').length);
 }

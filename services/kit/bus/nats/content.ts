@@ -2,11 +2,11 @@ import { DeliverPolicy, type JsMsg, jetstream, jetstreamManager, type StreamInfo
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { BusContent, KeptEntry, KeptRecord, NatsContentOptions } from '../content.ts';
-import { bucketConfiguration, bucketStream, keyOf, keySubject } from './bucket.ts';
+import { bucketConfiguration } from './bucket.ts';
 import { connectAlone } from './connect-alone.ts';
 import { ensureStream, isGone, storageError } from './kept.ts';
 import { streamConfiguration } from './stream.ts';
-import { streamSubject } from './subjects.ts';
+import { bucketStream, keyOf, keySubject, streamSubject } from './subjects.ts';
 
 /** Read and written at a time: enough that waiting for the disk is shared, and little enough to hold in memory. */
 const batchMax = 256;

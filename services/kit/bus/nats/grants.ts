@@ -1,6 +1,6 @@
 import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
 import { type Identity, permissionsOf } from '../../../contracts/bus/permissions.ts';
-import { streamSubject } from './subjects.ts';
+import { bucketStream, gonePattern, goneSubject, keySubject, streamSubject } from './subjects.ts';
 
 /** What NATS lets a connection say and hear. */
 export interface Grants {
@@ -24,7 +24,7 @@ export function grantsOf(identity: Identity, inbox: string): Grants {
       ...streams.map(streamSubject),
       ...buckets.flatMap(bucketGrants),
       // Backends keep the streams, and tell who has gone.
-      ...(identity.kind === 'backend' ? ['$JS.API.>', '$JS.ACK.>', '_G.>'] : []),
+      ...(identity.kind === 'backend' ? ['$JS.API.>', '$JS.ACK.>', gonePattern] : []),
     ],
     subscribe: [
       ...[...subscribe, `${inbox}.>`],
@@ -36,11 +36,11 @@ export function grantsOf(identity: Identity, inbox: string): Grants {
 
 /** Whose end concerns an identity. Runtimes are asked by others, and need not know of each other. */
 export function gonePatterns({ kind }: Identity): readonly string[] {
-  return kind === 'runtime' ? ['_G.backend.*', '_G.remote-mcp.*'] : ['_G.>'];
+  return kind === 'runtime' ? [goneSubject('backend', '*'), goneSubject('remote-mcp', '*')] : [gonePattern];
 }
 
 function bucketGrants(name: string): readonly string[] {
-  const stream = `KV_${name}`;
+  const stream = bucketStream(name);
   const uses = ['STREAM.INFO', 'STREAM.CREATE', 'STREAM.UPDATE', 'STREAM.MSG.GET'];
-  return [`$KV.${name}.>`, ...uses.map((use) => `$JS.API.${use}.${stream}`)];
+  return [keySubject(name, '>'), ...uses.map((use) => `$JS.API.${use}.${stream}`)];
 }

@@ -35,9 +35,24 @@ export function goneSubject(kind: string, end: string): string {
   return `_G.${kind}.${end}`;
 }
 
+/** Of every connection that ends. */
 export const gonePattern = '_G.>';
 
 /** Where records of a stream are sent. */
 export function streamSubject(name: string): string {
   return `svc.stream.${name}`;
+}
+
+/** The stream that a bucket is, by NATS's own name for it (ADR-8). */
+export function bucketStream(bucket: string): string {
+  return `KV_${bucket}`;
+}
+
+/** Where a value of a bucket is sent (ADR-8). */
+export function keySubject(bucket: string, key: string): string {
+  return `$KV.${bucket}.${key}`;
+}
+
+export function keyOf(bucket: string, subject: string): string {
+  return subject.slice(keySubject(bucket, '').length);
 }
