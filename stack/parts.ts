@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import type { ServiceName } from '../services/contracts/env/variables.ts';
 import { httpAddress, reachable } from './addresses.ts';
+import { hasOwnBus } from './bus/has-own-bus.ts';
 import { busTlsFiles } from './definition/bus-certificate.ts';
 import type { BusTls } from './definition/public-bus.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
 import { caddyfileValues } from './front/caddyfile.ts';
 import { hasFront } from './front/has-front.ts';
+import { runtimeDirOf } from './installation.ts';
 import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
 
 /** One of the things that a platform consists of and that run: in its one process, or each in its own. */
@@ -59,8 +61,8 @@ export function inStartOrder(parts: readonly Part[]): readonly Part[] {
 
 /** The bus, unless somebody else runs it. Its configuration holds no secret, so that public keys are all that it is given. */
 function busParts({ installation, definition, ports, secrets }: EnvironmentOf): readonly Part[] {
-  const { topology, bus } = definition;
-  if (topology === 'embedded' || bus.servers !== 'auto') return [];
+  if (!hasOwnBus(definition)) return [];
+  const { bus } = definition;
   const bind = bus.public?.bind ?? loopback;
   const tls = bus.public?.tls == null ? null : busTlsFiles(installation.dir, bus.public.tls);
   return [
@@ -114,7 +116,7 @@ function frontParts({ definition, addresses, ports }: EnvironmentOf, remoteMcps:
 }
 
 /** Those that do not have the port of their service are reached on this machine only, on ports of their own. */
-function replicasOf(first: Part, { definition, ports }: EnvironmentOf): readonly Part[] {
+function replicasOf(first: Part, { installation, definition, ports }: EnvironmentOf): readonly Part[] {
   const service = first.service === 'remote-mcp' ? 'remote-mcp' : 'runtime';
   const portNames = replicaPortNames(service, definition);
   return replicaNames(service, definition.replicas[service]).map((name, index) => {
@@ -122,7 +124,8 @@ function replicasOf(first: Part, { definition, ports }: EnvironmentOf): readonly
     if (portName === service) return first;
     const port = ports[portName] ?? 0;
     const url = httpAddress(loopback, port);
-    const variables = { ...first.variables, REMOTE_PORT: String(port), BIND_HOST: loopback };
+    const own = service === 'runtime' ? { SVC_WORKING_DIR: runtimeDirOf(installation, name) } : {};
+    const variables = { ...first.variables, REMOTE_PORT: String(port), BIND_HOST: loopback, ...own };
     return { ...first, name, url, readyUrl: `${url}/ready`, variables };
   });
 }

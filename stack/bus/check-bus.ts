@@ -4,14 +4,13 @@ import type { Plan } from '../lifecycle/plan.ts';
 import { readSecret } from '../secrets.ts';
 import { greetNats } from './greet-nats.ts';
 import { busKeysOf } from './nats-configuration.ts';
-import { checkNatsServer, isNewEnough } from './nats-server.ts';
+import { isNewEnough } from './nats-server.ts';
 
-/** Refuses, before anything is started, a bus that could not serve: our own without its program, somebody else's that is not as we need it. */
-export async function checkBus(plan: Plan, path: string | undefined): Promise<void> {
-  const { topology, bus } = plan.definition;
-  if (topology === 'embedded') return;
-  if (bus.servers === 'auto') return checkNatsServer(path);
-  for (const server of bus.servers) await checkServer(server, plan);
+/** Refuses, before anything is started, a bus that somebody else runs and that is not as we need it. */
+export async function checkBus(plan: Plan): Promise<void> {
+  const { servers } = plan.definition.bus;
+  if (servers === 'auto') return;
+  for (const server of servers) await checkServer(server, plan);
 }
 
 async function checkServer(server: string, { environment, secrets }: Plan): Promise<void> {

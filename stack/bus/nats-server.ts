@@ -1,11 +1,14 @@
 import { checkProgram, isVersion, type Oldest } from '../check-program.ts';
+import type { Definition } from '../definition/definition.ts';
+import { hasOwnBus } from './has-own-bus.ts';
 
 /** The oldest that does all that the bus asks of it. */
 const oldest: Oldest = { major: 2, minor: 11 };
 
-/** Throws where no nats-server is on the path, or one that is too old. */
-export function checkNatsServer(path: string | undefined): Promise<void> {
-  return checkProgram(
+/** Refuses, before anything is started, a bus of our own that could not be had. */
+export async function checkNatsServer(definition: Definition, path: string | undefined): Promise<void> {
+  if (!hasOwnBus(definition)) return;
+  await checkProgram(
     {
       name: 'nats-server',
       neededBy: 'topology: distributed',

@@ -1,6 +1,6 @@
+import { checkPrograms } from '../../../stack/check-programs.ts';
 import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
-import { checkFront } from '../../../stack/front/check-front.ts';
 import { readPlan } from '../../../stack/lifecycle/plan.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
@@ -20,7 +20,7 @@ export default class ConfigCheck extends SvcCommand {
     const { definition, environment } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
-    await checkFront(definition, shell.PATH);
+    await checkPrograms(definition, shell.PATH);
     const warnings = withoutEffect(environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);
