@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SvcError } from '../services/contracts/errors.ts';
-import { findProgram } from './bus/find-program.ts';
+import { findProgram } from './find-program.ts';
 
 export interface Oldest {
   readonly major: number;

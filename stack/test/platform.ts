@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../backend-client.ts';
-import { findProgram } from '../bus/find-program.ts';
+import { findProgram } from '../find-program.ts';
 import type { Topology } from '../definition/definition.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';

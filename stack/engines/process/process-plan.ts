@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
-import { findProgram } from '../../bus/find-program.ts';
+import { findProgram } from '../../find-program.ts';
 import type { Installation } from '../../installation.ts';
 import type { Part } from '../../parts.ts';
 import { partEnvironment } from './inherited-environment.ts';

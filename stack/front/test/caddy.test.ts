@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
-import { findProgram } from '../../bus/find-program.ts';
+import { findProgram } from '../../find-program.ts';
 import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';

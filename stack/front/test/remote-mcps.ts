@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findProgram } from '../../bus/find-program.ts';
+import { findProgram } from '../../find-program.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { freePorts } from '../../lifecycle/test/trial.ts';
 import { caddyfile, caddyfileValues } from '../caddyfile.ts';
