@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
-import { findProgram } from '../../find-program.ts';
 import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts';
+import { findProgram } from '../../find-program.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
 import { type Answer, hasCaddy, openFront } from './remote-mcps.ts';
