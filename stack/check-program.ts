@@ -3,18 +3,13 @@ import { promisify } from 'node:util';
 import { SvcError } from '../services/contracts/errors.ts';
 import { findProgram } from './find-program.ts';
 
-export interface Oldest {
-  readonly major: number;
-  readonly minor: number;
-}
-
 /** A program of somebody else's that parts of a platform run as. */
 export interface NeededProgram {
   readonly name: string;
   /** What in svc.yaml asks for it. */
   readonly neededBy: string;
-  /** The oldest that does all that is asked of it. */
-  readonly oldest: Oldest;
+  /** The oldest version that does all that is asked of it: major and minor. */
+  readonly oldest: string;
   /** The arguments that it tells its version for. */
   readonly askVersion: readonly string[];
   readonly howToInstall: string;
@@ -33,15 +28,16 @@ export async function checkProgram(needed: NeededProgram, path: string | undefin
   if (isVersion(version, oldest)) return;
   throw new SvcError(
     'unsupported',
-    `"${program}" is of version ${version ?? 'unknown'}, and ${oldest.major}.${oldest.minor} or newer is needed.`,
+    `"${program}" is of version ${version ?? 'unknown'}, and ${oldest} or newer is needed.`,
     { hint },
   );
 }
 
 /** Whether it is that old or younger. */
-export function isVersion(version: string | null, oldest: Oldest): boolean {
+export function isVersion(version: string | null, oldest: string): boolean {
   const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
-  return major > oldest.major || (major === oldest.major && minor >= oldest.minor);
+  const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
 /** Null where it does not say. */

@@ -4,7 +4,7 @@ import type { Plan } from '../lifecycle/plan.ts';
 import { readSecret } from '../secrets.ts';
 import { greetNats } from './greet-nats.ts';
 import { busKeysOf } from './nats-configuration.ts';
-import { isNewEnough } from './nats-server.ts';
+import { isNewEnough, oldestNats } from './nats-server.ts';
 
 /** Refuses, before anything is started, a bus that somebody else runs and that is not as we need it. */
 export async function checkBus(plan: Plan): Promise<void> {
@@ -23,7 +23,7 @@ async function checkServer(server: string, { environment, secrets }: Plan): Prom
     const greeted = await greetNats({ server, ca, seed: readSecret(file) });
     const { version, jetstream, isKnown } = greeted;
     if (!isNewEnough(version)) {
-      throw new SvcError('unsupported', `${server} runs NATS ${version}, and 2.11 or newer is needed.`);
+      throw new SvcError('unsupported', `${server} runs NATS ${version}, and ${oldestNats} or newer is needed.`);
     }
     if (!jetstream) {
       throw new SvcError('unsupported', `${server} runs NATS without JetStream, which sessions are kept in.`, {

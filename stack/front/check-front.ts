@@ -9,7 +9,7 @@ export async function checkFront(definition: Definition, path: string | undefine
     {
       name: 'caddy',
       neededBy: 'replicas.remote-mcp above 1',
-      oldest: { major: 2, minor: 6 },
+      oldest: '2.6',
       askVersion: ['version'],
       howToInstall:
         'Install it: the package caddy of your system, or go install github.com/caddyserver/caddy/v2/cmd/caddy@latest.',
