@@ -72,9 +72,9 @@ export function installationIn(dir: string): Installation {
   };
 }
 
-/** Where the platform's own runtime keeps the homes of MCP servers. */
-export function runtimeDirOf({ dataDir }: Installation): string {
-  return join(dataDir, 'runtime');
+/** Where a runtime of the platform's own keeps the homes of MCP servers. Of several each has a folder, named as its part is. */
+export function runtimeDirOf({ dataDir }: Installation, part = 'runtime'): string {
+  return join(dataDir, part);
 }
 
 function namedFolder(where: Whereabouts): string | undefined {

@@ -142,12 +142,21 @@ describe('what a part is started with', () => {
     }
   });
 
-  test('runtimes: the first listens where one alone would, others on loopback', () => {
+  test('runtimes: the first listens where one alone would, others on loopback, each with a working folder of its own', () => {
     const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { runtime: 2 }`);
-    const { REMOTE_PORT, BIND_HOST, ...rest } = variablesOf(plan, 'runtime-2');
-    const { REMOTE_PORT: first, BIND_HOST: bind, ...same } = variablesOf(plan, 'runtime');
-    expect([REMOTE_PORT, BIND_HOST, first, bind]).toEqual(['3302', '127.0.0.1', '3003', '0.0.0.0']);
-    expect(rest).toEqual(same);
+    const first = variablesOf(plan, 'runtime');
+    expect(first).toEqual(variablesOf(planOf(`${distributed}bind: 0.0.0.0`), 'runtime'));
+    expect(first).toMatchObject({
+      REMOTE_PORT: '3003',
+      BIND_HOST: '0.0.0.0',
+      SVC_WORKING_DIR: '/srv/svc/data/runtime',
+    });
+    expect(variablesOf(plan, 'runtime-2')).toEqual({
+      ...first,
+      REMOTE_PORT: '3302',
+      BIND_HOST: '127.0.0.1',
+      SVC_WORKING_DIR: '/srv/svc/data/runtime-2',
+    });
   });
 
   test('the front: the address that one alone would have, and where the others are; agents keep theirs', () => {

@@ -1,9 +1,10 @@
 import { listeners } from '../definition/definition.ts';
-import { type Installation, runtimeDirOf } from '../installation.ts';
+import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
+import { endLeftMcpServers } from './left-mcp-servers.ts';
 import { clearStaleRecord, stopRunning } from './running-platform.ts';
 import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
 import type { Progress } from './up.ts';
@@ -30,12 +31,12 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
     if (running === null) {
       const cleared = await clearStaleRecord(installation);
       if (cleared !== null) onNotice(cleared);
-      await endLeftMcpServers(installation, onNotice);
+      await tellLeftMcpServers(installation, onNotice);
       return { outcome: 'unchanged' };
     }
     if (running.isAbandoned) await tellEnd(installation, onNotice);
     await stopRunning(installation, running, { signal, onNotice });
-    await endLeftMcpServers(installation, onNotice);
+    await tellLeftMcpServers(installation, onNotice);
     const names = running.record?.services.map(({ name }) => name) ?? listeners;
     for (const name of names) onProgress?.({ kind: 'service', name, state: 'stopped' });
     return { outcome: 'stopped' };
@@ -50,8 +51,7 @@ async function tellEnd(installation: Installation, onNotice: (message: string) =
 }
 
 /** A platform that was killed, or that cut its own stop short, left its children behind; the next one would end them, but none is to be started here. */
-async function endLeftMcpServers(installation: Installation, onNotice: (message: string) => void): Promise<void> {
-  const { endLeftBehind } = await import('../../services/runtime/start.ts');
-  const ended = await endLeftBehind(runtimeDirOf(installation));
+async function tellLeftMcpServers(installation: Installation, onNotice: (message: string) => void): Promise<void> {
+  const ended = await endLeftMcpServers(installation);
   if (ended > 0) onNotice(`${ended} of its MCP servers still ran and ${ended === 1 ? 'was' : 'were'} ended.`);
 }

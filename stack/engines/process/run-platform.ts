@@ -1,4 +1,5 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { endLeftMcpServers } from '../../lifecycle/left-mcp-servers.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { recordFingerprint } from '../../secrets.ts';
@@ -67,6 +68,8 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   const { plan, foreground, signal, onChange = () => undefined, patience = usualPatience } = options;
   const { installation } = plan;
   const taken = await takeOver(plan);
+  // A runtime that is started ends what was left in its own folder.
+  await endLeftMcpServers(installation, (name) => !plan.parts.some((part) => part.name === name));
   const recorder = new Recorder({ plan, before: taken, foreground, logs, onChange });
   const runner = await openRunner(options, logs, taken);
   const platform = new Platform({ plan, runner, logs, watcher: recorder, patience });

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { down } from '../../../lifecycle/down.ts';
 import { status } from '../../../lifecycle/status.ts';
+import { leaveMcpServer } from '../../../lifecycle/test/left-mcp-server.ts';
 import { listen, until } from '../../../lifecycle/test/trial.ts';
 import { findRunning } from '../../../state/find-running.ts';
 import { readRecord } from '../../../state/platform-record.ts';
@@ -82,6 +83,16 @@ describe('after a kill -9 of the supervisor', () => {
       return now?.pid !== process?.pid;
     });
     expect(changed.map(({ name }) => name)).toEqual(['remote-mcp', 'remote-mcp-2', 'runtime', 'caddy']);
+  });
+
+  test('MCP servers of a runtime that is wanted no more are ended', async () => {
+    await using trial = await openProcessTrial();
+    const { installation } = trial;
+    await abandon(trial);
+    await using left = leaveMcpServer(installation, 'runtime-2');
+    await using _ = supervise(trial);
+    await left.ended;
+    await untilHealthy(installation);
   });
 
   test('a start that fails leaves none of them', async () => {

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Installation, runtimeDirOf } from '../../installation.ts';
+
+/** What a runtime that was killed left behind: an MCP server that does not notice, and the note by which it is found. */
+export function leaveMcpServer(installation: Installation, part: string) {
+  const mark = `left-by-${part}`;
+  const notes = join(runtimeDirOf(installation, part), 'children');
+  mkdirSync(notes, { recursive: true });
+  writeFileSync(join(notes, mark), `${JSON.stringify({ mark, owner: { pid: process.pid, birth: 'another' } })}\n`);
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
+    ...{ env: { SVC_MCP_SERVER_INSTANCE: mark }, detached: true, stdio: 'ignore' },
+  });
+  const ended = once(child, 'exit');
+  return {
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    ended,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

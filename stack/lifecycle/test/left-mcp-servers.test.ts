@@ -1,0 +1,29 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { installationIn } from '../../installation.ts';
+import { endLeftMcpServers } from '../left-mcp-servers.ts';
+import { leaveMcpServer } from './left-mcp-server.ts';
+
+const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-left-')));
+const installation = installationIn(dir);
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test('of an installation that never ran there are none', async () => {
+  expect(await endLeftMcpServers(installationIn(join(dir, 'new')))).toBe(0);
+});
+
+test('those of every runtime that ever ran here are ended, or those of the ones that are meant', async () => {
+  await using first = leaveMcpServer(installation, 'runtime');
+  await using second = leaveMcpServer(installation, 'runtime-2');
+  await using twelfth = leaveMcpServer(installation, 'runtime-12');
+  await using foreign = leaveMcpServer(installation, 'runtime-old');
+  expect(await endLeftMcpServers(installation, (part) => part === 'runtime-2')).toBe(1);
+  await second.ended;
+  expect([first.isAlive(), twelfth.isAlive()]).toEqual([true, true]);
+  expect(await endLeftMcpServers(installation)).toBe(2);
+  await Promise.all([first.ended, twelfth.ended]);
+  expect(foreign.isAlive()).toBe(true);
+  expect(await endLeftMcpServers(installation)).toBe(0);
+});
