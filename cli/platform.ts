@@ -39,8 +39,24 @@ async function unknownName(backend: BackendClient, name: string): Promise<SvcErr
   );
 }
 
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** By name or id; an unknown one is answered with the nearest name. */
+export function named<Thing extends Named>(kind: string, things: readonly Thing[], given: string): Thing {
+  const found = things.find(({ id, name }) => name === given || id === given);
+  if (found !== undefined) return found;
+  throw notFound(
+    kind,
+    given,
+    things.map(({ name }) => name),
+  );
+}
+
 /** "There is no skill "x"", with the nearest name or those that exist. */
-export function notFound(kind: string, name: string, existing: readonly string[]): SvcError {
+function notFound(kind: string, name: string, existing: readonly string[]): SvcError {
   const meant = nearest(name, existing);
   const known = existing.slice(0, 20).join(', ');
   return new SvcError('not_found', `There is no ${kind} "${name}".`, {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
-import { notFound } from './platform.ts';
+import { named } from './platform.ts';
 
 const role = z.object({
   id: z.string(),
@@ -27,11 +27,5 @@ export function fetchRoles(backend: BackendClient, workspace: string): Promise<R
 }
 
 export function roleNamed(roles: readonly Role[], given: string): Role {
-  const found = roles.find((candidate) => candidate.name === given || candidate.id === given);
-  if (found !== undefined) return found;
-  throw notFound(
-    'role',
-    given,
-    roles.map((candidate) => candidate.name),
-  );
+  return named('role', roles, given);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
-import { notFound } from './platform.ts';
+import { named } from './platform.ts';
 
 const runtime = z.object({
   id: z.string(),
@@ -43,11 +43,5 @@ export async function fetchRuntimes(backend: BackendClient, workspace: string): 
 }
 
 export function runtimeNamed(runtimes: readonly Runtime[], given: string): Runtime {
-  const found = runtimes.find((candidate) => candidate.name === given || candidate.id === given);
-  if (found !== undefined) return found;
-  throw notFound(
-    'runtime',
-    given,
-    runtimes.map((candidate) => candidate.name),
-  );
+  return named('runtime', runtimes, given);
 }

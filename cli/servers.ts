@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
 import { reason } from '../stack/reason.ts';
-import { notFound } from './platform.ts';
+import { named } from './platform.ts';
 
 const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr
   runtimes { id name available } launch { command args cwd url envNames headerNames }`;
@@ -69,16 +69,8 @@ export async function fetchServer(backend: BackendClient, workspace: string, id:
   return answer.workspace.mcpServer;
 }
 
-/** By name or id; an unknown one is answered with the nearest name. */
 export async function getServer(backend: BackendClient, workspace: string, given: string): Promise<McpServer> {
-  const servers = await fetchServers(backend, workspace);
-  const found = servers.find((server) => server.name === given || server.id === given);
-  if (found !== undefined) return found;
-  throw notFound(
-    'MCP server',
-    given,
-    servers.map((server) => server.name),
-  );
+  return named('MCP server', await fetchServers(backend, workspace), given);
 }
 
 export function fetchTools(backend: BackendClient, workspace: string, server: string): Promise<Tool[]> {

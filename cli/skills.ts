@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
 import { reason } from '../stack/reason.ts';
-import { notFound } from './platform.ts';
+import { named } from './platform.ts';
 
 const skill = z.object({
   id: z.string(),
@@ -35,11 +35,5 @@ export function fetchSkills(backend: BackendClient, workspace: string): Promise<
 }
 
 export function skillNamed(skills: readonly Skill[], given: string): Skill {
-  const found = skills.find((candidate) => candidate.name === given || candidate.id === given);
-  if (found !== undefined) return found;
-  throw notFound(
-    'skill',
-    given,
-    skills.map((candidate) => candidate.name),
-  );
+  return named('skill', skills, given);
 }
