@@ -19,7 +19,6 @@ const sessionRecord = z.object({
   workspace: id('workspace'),
   protocol: z.enum(protocolVersions),
   logLevel: z.enum(logLevels),
-  seenAt: z.number(),
   disclosure: z.object({
     choice: z.object({ kind: z.enum(['all_but', 'only']), roles }),
     skills: z.array(id('skill')).max(skillsMax),
@@ -32,7 +31,6 @@ export interface SessionState {
   readonly protocol: ProtocolVersion;
   readonly logLevel: LogLevel;
   readonly disclosure: Disclosure;
-  readonly seenAt: number;
 }
 export interface SessionRecord extends SessionState {
   readonly key: KeyId;
@@ -43,8 +41,8 @@ export function formatRecord(
   { key, workspace }: Pick<SessionRecord, 'key' | 'workspace'>,
   state: SessionState,
 ): Uint8Array {
-  const { protocol, logLevel, disclosure, seenAt } = state;
-  return Buffer.from(JSON.stringify({ v: 1, key, workspace, protocol, logLevel, seenAt, disclosure }));
+  const { protocol, logLevel, disclosure } = state;
+  return Buffer.from(JSON.stringify({ v: 1, key, workspace, protocol, logLevel, disclosure }));
 }
 
 /** Null where it is not this key's, or was written by a version that this one doesn't know. */

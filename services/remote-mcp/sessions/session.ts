@@ -5,6 +5,8 @@ import type { CallUnderWay } from './call-under-way.ts';
 import type { Disclosure } from './disclosure.ts';
 import type { SessionState } from './session-record.ts';
 
+const never = Number.NEGATIVE_INFINITY;
+
 /**
  * A session as it is held here; its record on the bus is what counts. Ten thousand of them are idle most of the time, so it is a small
  * flat thing without timers or functions of its own; what only a busy session has is made when needed.
@@ -17,11 +19,12 @@ export class Session {
   readonly protocol: ProtocolVersion;
   disclosure: Disclosure;
   logLevel: LogLevel;
-  seenAt: number;
-  /** What the record says of `seenAt`, which revision it has, and when it was written. */
-  savedSeenAt: number;
+  /** When it was last used here, by this process's own clock, which nobody sets. */
+  seenAt = performance.now();
+  /** The last use here that its record was written after, and when that was last tried. */
+  savedSeenAt = never;
+  savedAt = never;
   revision: number;
-  savedAt: number;
   /** When the record was last read or written, counted in connections to the bus (see Sessions). */
   epoch: number;
   /** Stands for the list of tools that the agent knows; null where that is not known here. */
@@ -40,9 +43,6 @@ export class Session {
     this.protocol = state.protocol;
     this.disclosure = state.disclosure;
     this.logLevel = state.logLevel;
-    this.seenAt = state.seenAt;
-    this.savedSeenAt = state.seenAt;
-    this.savedAt = state.seenAt;
     this.revision = saved.revision;
     this.epoch = saved.epoch;
   }
@@ -52,11 +52,16 @@ export class Session {
     if (saved.revision < this.revision) return;
     this.disclosure = state.disclosure;
     this.logLevel = state.logLevel;
-    this.seenAt = Math.max(this.seenAt, state.seenAt);
-    this.savedSeenAt = state.seenAt;
-    this.savedAt = state.seenAt;
+    // Written elsewhere, nobody here knows when.
+    if (saved.revision > this.revision) this.savedSeenAt = this.savedAt = never;
     this.revision = saved.revision;
     this.epoch = saved.epoch;
+  }
+
+  /** Its record was written here just now, when it had been used last at that time. */
+  saved(seenAt: number): void {
+    this.savedSeenAt = seenAt;
+    this.savedAt = performance.now();
   }
 
   endCalls(): void {

@@ -27,7 +27,10 @@ export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 /** At about a kilobyte each. */
 const sessionsMax = 100_000;
 const sessionsPerKeyMax = 20_000;
-/** Parts of the idle timeout: a session in use is due to be written down after a quarter, and all are written within an eighth. */
+/**
+ * Parts of the idle timeout: a session in use is due to be written down again after a quarter, and all are written within an eighth. So an
+ * idle one may live longer by these, and one that another remote-mcp finds is written before it ends.
+ */
 const dueParts = 4;
 const writtenParts = 8;
 const sweepEveryMaxMs = 1000;
@@ -44,7 +47,8 @@ interface Reading {
 
 /**
  * The sessions of agents. Their records lie in a bucket of the bus, so any remote-mcp can go on with any of them; what is held here is a copy
- * that is read again when its record changed elsewhere or the connection to the bus was lost meanwhile.
+ * that is read again when its record changed elsewhere or the connection to the bus was lost meanwhile. Whether one has been idle for too
+ * long is for the bus to say, whose clock is one for all: a record that nobody writes again is gone there.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -67,29 +71,35 @@ export class Sessions {
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#sweep(Date.now()), this.#sweepEveryMs).unref();
+    this.#timer = setInterval(() => this.#sweep(performance.now()), this.#sweepEveryMs).unref();
   }
 
-  async open(principal: Principal, state: Omit<SessionState, 'seenAt'>): Promise<Session> {
+  async open(principal: Principal, state: SessionState): Promise<Session> {
     this.#room.check(principal.key);
-    const opened = { ...state, seenAt: Date.now() };
     const names = { id: newSessionId(), key: principal.key, workspace: principal.workspace };
-    const session = new Session(names, opened, { revision: 0, epoch: this.#epoch });
-    session.revision = await (await this.#bucket()).update(session.id, formatRecord(session, opened), 0);
+    const session = new Session(names, state, { revision: 0, epoch: this.#epoch });
+    session.revision = await (await this.#bucket()).update(session.id, formatRecord(session, state), 0);
+    session.saved(session.seenAt);
     this.#hold(session);
     return session;
   }
 
   /** At once where it is held here. Null where there is none of that id, or none of this key. Throws `unavailable`. */
   find(id: string, key: KeyId): Session | Promise<Session | null> | null {
-    const now = Date.now();
+    const now = performance.now();
     const held = this.#held.get(id as SessionId);
     if (held === undefined || held.epoch !== this.#epoch || now - held.seenAt > this.#options.idleTimeoutMs) {
-      return this.#read(id, key, now);
+      return this.#findRead(id, key);
     }
     if (held.key !== key) return null;
     held.seenAt = now;
     return held;
+  }
+
+  async #findRead(id: string, key: KeyId): Promise<Session | null> {
+    const session = await this.#read(id, key);
+    if (session !== null) session.seenAt = performance.now();
+    return session;
   }
 
   /** Applies a change to the record, after those that were asked for here before. Returns whether it changed anything. */
@@ -116,7 +126,7 @@ export class Sessions {
         this.#options.messages.tell(session.id, { kind: 'changed' });
         return true;
       }
-      if ((await this.#read(session.id, session.key, Date.now())) === null) throw ended();
+      if ((await this.#read(session.id, session.key)) === null) throw ended();
     }
     throw new SvcError('conflict', 'The session was changed by too many requests at once.', { hint: 'Try again.' });
   }
@@ -158,7 +168,7 @@ export class Sessions {
   async catchUp(session: Session): Promise<boolean> {
     if (session.epoch === this.#epoch) return true;
     try {
-      await this.#read(session.id, session.key, session.seenAt);
+      await this.#read(session.id, session.key);
       return true;
     } catch (thrown) {
       this.#options.log.debug({ err: thrown, session: session.id }, 'failed to read the record of a session again');
@@ -182,11 +192,11 @@ export class Sessions {
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     const unsaved = [...this.#held.values()].filter(({ seenAt, savedSeenAt }) => seenAt > savedSeenAt);
-    await Promise.all(unsaved.map((session) => this.#renew(session, session.seenAt)));
+    await Promise.all(unsaved.map((session) => this.#renew(session)));
     for (const session of this.#held.values()) session.endCalls();
   }
 
-  async #read(id: string, key: KeyId, now: number): Promise<Session | null> {
+  async #read(id: string, key: KeyId): Promise<Session | null> {
     const sessionId = findSessionId(id);
     if (sessionId === null) return null;
     const { entry, epoch } = await this.#readEntry(sessionId);
@@ -196,7 +206,7 @@ export class Sessions {
     }
     const record = parseRecord(entry.value, key);
     const held = this.#held.get(sessionId);
-    if (record === null || now - record.seenAt > this.#options.idleTimeoutMs) {
+    if (record === null) {
       if (held?.key === key) this.drop(sessionId);
       return null;
     }
@@ -204,7 +214,6 @@ export class Sessions {
     if (held !== undefined) held.adopt(record, saved);
     else this.#room.checkAll();
     const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
-    session.seenAt = Math.max(session.seenAt, now);
     if (held === undefined) this.#hold(session);
     return session;
   }
@@ -228,11 +237,12 @@ export class Sessions {
 
   /** False where the record is another than the one known here. */
   async #save(session: Session, changed: Changeable): Promise<boolean> {
-    const state = { protocol: session.protocol, seenAt: session.seenAt, ...changed };
+    const state = { protocol: session.protocol, ...changed };
+    const { seenAt } = session;
     try {
       const revision = await (await this.#bucket()).update(session.id, formatRecord(session, state), session.revision);
       session.adopt(state, { revision, epoch: session.epoch });
-      session.savedAt = Date.now();
+      session.saved(seenAt);
       return true;
     } catch (thrown) {
       if (thrown instanceof SvcError && thrown.code === 'conflict') return false;
@@ -249,17 +259,17 @@ export class Sessions {
       if (session.calls !== null || isListening(session.id)) session.seenAt = now;
       if (now - session.seenAt > idleTimeoutMs) this.drop(session.id);
       else if (session.seenAt > session.savedSeenAt && now - session.savedAt >= idleTimeoutMs / dueParts) {
-        if (saves++ < savesMax) void this.#renew(session, now);
+        if (saves++ < savesMax) void this.#renew(session);
       }
     }
   }
 
   /** Where its record was changed elsewhere it is read, and written in another sweep. */
-  async #renew(session: Session, now: number): Promise<void> {
-    session.savedAt = now;
+  async #renew(session: Session): Promise<void> {
+    session.savedAt = performance.now();
     try {
       const isSaved = await this.#save(session, { disclosure: session.disclosure, logLevel: session.logLevel });
-      if (!isSaved) await this.#read(session.id, session.key, session.seenAt);
+      if (!isSaved) await this.#read(session.id, session.key);
     } catch (thrown) {
       this.#options.log.debug({ err: thrown, session: session.id }, 'failed to renew the record of a session');
     }

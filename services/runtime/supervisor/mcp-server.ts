@@ -162,7 +162,7 @@ export class McpServer {
       await stopped;
       if (life.aborted) return;
       const retryAt = this.#state.phase === 'failed' ? this.#state.retryAt : 0;
-      await pause(Math.max(0, retryAt - Date.now()), undefined, { signal: life }).catch(() => {});
+      await pause(Math.max(0, retryAt - evenNow()), undefined, { signal: life }).catch(() => {});
       if (!life.aborted) this.#apply({ kind: 'retry' });
     }
   }
@@ -280,7 +280,7 @@ export class McpServer {
   async #callWhenConnected(call: Call): Promise<Answer> {
     const deadline = performance.now() + callWaitMs;
     const leftMs = () => deadline - performance.now();
-    while (this.#instance === null && isExpectedWithin(this.#state, leftMs(), Date.now()) && !call.signal.aborted) {
+    while (this.#instance === null && isExpectedWithin(this.#state, leftMs(), evenNow()) && !call.signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting.add(resolve);
       await settledWithin(promise, leftMs());
@@ -312,7 +312,7 @@ export class McpServer {
 
   #apply(event: Event): void {
     const before = this.#state;
-    this.#state = transition(before, event, { now: Date.now(), random: Math.random() });
+    this.#state = transition(before, event, { now: evenNow(), random: Math.random() });
     if (JSON.stringify(before) === JSON.stringify(this.#state)) return;
     for (const wake of this.#waiting) wake();
     this.#options.onChange();
@@ -328,4 +328,9 @@ export class McpServer {
       'failed',
     );
   }
+}
+
+/** The time of day as it was when this process began, and what has passed since: a wait does not get longer when the clock is set. */
+function evenNow(): number {
+  return performance.timeOrigin + performance.now();
 }
