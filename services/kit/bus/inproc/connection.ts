@@ -18,9 +18,11 @@ import {
   type Subscription,
 } from '../bus.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
-import { withinDeadline } from '../deadline.ts';
+import { finishHandlers } from '../finish-handlers.ts';
 import { Permit } from '../permit.ts';
 import { Subscriber } from '../subscriber.ts';
+import { Subscriptions } from '../subscriptions.ts';
+import { Watchers } from '../watchers.ts';
 import { Exchange, type Wires } from './exchange.ts';
 import { leastBusy, Responder } from './responder.ts';
 import type { Route, Routes } from './routes.ts';
@@ -30,35 +32,28 @@ import type { Storage } from './storage.ts';
 export interface Inside extends Wires {
   readonly routes: Routes;
   readonly storage: Storage;
-  readonly authorizers: Set<Own<Authorizer>>;
-  readonly goneListeners: Set<Own<GoneListener>>;
-  /** Calls a listener in a turn of its own; what it throws is a bug of its own. */
-  readonly tell: (listener: () => void) => void;
+  readonly authorizers: Set<OwnAuthorizer>;
+  readonly goneWatchers: Watchers<Identity>;
   readonly endRuntime: (runtime: RuntimeId, key?: KeyId) => void;
   readonly gone: (connection: Connection, wasConnected: boolean) => void;
 }
 
-export type GoneListener = (identity: Identity) => void;
-
-/** What one connection put down: two may put down the same function. */
-export interface Own<Item> {
-  readonly item: Item;
+/** Of one connection: two may put down the same function. */
+export interface OwnAuthorizer {
+  readonly authorizer: Authorizer;
 }
 
 /** `lost`: ended by the bus, which may let it back in. `closed`: for good. */
 type State = 'open' | 'lost' | 'closing' | 'closed';
-
-/** A handler of messages that is still busy when its connection closes is waited for this long. */
-const closeDeadlineMs = 10_000;
 
 export class Connection implements Bus {
   readonly identity: Identity;
   readonly #permit: Permit;
   readonly #inside: Inside;
   readonly #listeners = new Set<Subscriber | Responder>();
-  readonly #consumers = new Set<Subscription>();
-  readonly #watchers = new Set<(state: 'connected' | 'disconnected') => void>();
-  readonly #backendOnly = new Set<() => void>();
+  readonly #consumers = new Subscriptions();
+  readonly #watchers: Watchers<'connected' | 'disconnected'>;
+  readonly #backendOnly = new Subscriptions();
   #state: State = 'open';
   #closing: Promise<void> | null = null;
   #connected = true;
@@ -67,6 +62,7 @@ export class Connection implements Bus {
     this.identity = identity;
     this.#permit = new Permit(identity);
     this.#inside = inside;
+    this.#watchers = new Watchers(inside.turns, inside.logger);
   }
 
   get state(): State {
@@ -137,14 +133,7 @@ export class Connection implements Bus {
       },
       consume: (consumer, handle) => {
         this.#checkUsable();
-        const consuming = stream.consume(consumer, handle);
-        this.#consumers.add(consuming);
-        return {
-          stop: () => {
-            this.#consumers.delete(consuming);
-            return consuming.stop();
-          },
-        };
+        return this.#consumers.add(stream.consume(consumer, handle));
       },
     };
   }
@@ -165,12 +154,15 @@ export class Connection implements Bus {
   }
 
   onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription {
-    this.#watchers.add(listener);
-    return { stop: async () => void this.#watchers.delete(listener) };
+    return this.#watchers.add(listener);
   }
 
   authorize(authorizer: Authorizer): Subscription {
-    return this.#asBackend('decide who connects', this.#inside.authorizers, authorizer);
+    this.#checkBackend('decide who connects');
+    const { authorizers } = this.#inside;
+    const own = { authorizer };
+    authorizers.add(own);
+    return this.#backendOnly.add({ stop: async () => void authorizers.delete(own) });
   }
 
   async disconnect(runtime: RuntimeId, key?: KeyId): Promise<void> {
@@ -178,8 +170,9 @@ export class Connection implements Bus {
     this.#inside.endRuntime(runtime, key);
   }
 
-  onGone(listener: GoneListener): Subscription {
-    return this.#asBackend('hear who is gone', this.#inside.goneListeners, listener);
+  onGone(listener: (identity: Identity) => void): Subscription {
+    this.#checkBackend('hear who is gone');
+    return this.#backendOnly.add(this.#inside.goneWatchers.add(listener));
   }
 
   close(): Promise<void> {
@@ -191,7 +184,7 @@ export class Connection implements Bus {
   end(state: 'lost' | 'closed'): void {
     if (this.#state === 'closed') return;
     this.#let(state);
-    this.#tellWatchers('disconnected');
+    this.#watchers.tell('disconnected');
   }
 
   /** The bus lets a lost connection back in, with all it listened to. */
@@ -199,22 +192,15 @@ export class Connection implements Bus {
     this.#state = 'open';
     this.#connected = true;
     for (const listener of this.#listeners) this.#inside.routes.add(listener);
-    this.#tellWatchers('connected');
+    this.#watchers.tell('connected');
   }
 
   async #finish(): Promise<void> {
     if (this.#state === 'closed') return;
     this.#state = 'closing';
-    const handlers = [...this.#consumers].map((consumer) => consumer.stop());
-    for (const listener of this.#listeners) {
-      const stopped = listener.stop();
-      // Requests have deadlines of their own, handlers of messages have none.
-      if (listener.kind === 'subscriber') handlers.push(stopped);
-    }
-    await withinDeadline(Promise.all(handlers), closeDeadlineMs, stillBusy).catch((late: SvcError) =>
-      this.#inside.logger.warn({ err: late, identity: this.identity }, 'closed a connection whose handlers were busy'),
-    );
-    await this.#inside.inFlight.none((exchange) => exchange.concerns(this));
+    const { logger, inFlight } = this.#inside;
+    await finishHandlers({ identity: this.identity, consumers: this.#consumers, listeners: this.#listeners, logger });
+    await inFlight.none((exchange) => exchange.concerns(this));
     this.#let('closed');
   }
 
@@ -227,14 +213,10 @@ export class Connection implements Bus {
       routes.remove(listener);
       if (state === 'closed' && listener.kind === 'subscriber') listener.end();
     }
-    for (const consumer of this.#consumers) void consumer.stop();
-    for (const undo of this.#backendOnly) undo();
+    void this.#consumers.stop();
+    void this.#backendOnly.stop();
     for (const exchange of inFlight.which((candidate) => candidate.concerns(this))) exchange.abandon(this);
     this.#inside.gone(this, wasConnected);
-  }
-
-  #tellWatchers(state: 'connected' | 'disconnected'): void {
-    for (const watcher of this.#watchers) this.#inside.tell(() => watcher(state));
   }
 
   #join<Listener extends Subscriber | Responder>(listener: Listener): Listener {
@@ -266,22 +248,6 @@ export class Connection implements Bus {
     this.#checkUsable();
     this.#permit.checkIsBackend(what);
   }
-
-  #asBackend<Item>(what: string, items: Set<Own<Item>>, item: Item): Subscription {
-    this.#checkBackend(what);
-    const own = { item };
-    items.add(own);
-    const undo = () => {
-      items.delete(own);
-      this.#backendOnly.delete(undo);
-    };
-    this.#backendOnly.add(undo);
-    return { stop: async () => undo() };
-  }
-}
-
-function stillBusy(): SvcError {
-  return new SvcError('timeout', `A handler did not finish within ${closeDeadlineMs} ms.`);
 }
 
 function noAnswerer(subject: string, full: number): SvcError {

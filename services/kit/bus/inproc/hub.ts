@@ -3,11 +3,12 @@ import { SvcError } from '../../../contracts/errors.ts';
 import type { KeyId, ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
-import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
+import type { Bus, Credentials, Hub } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { InFlight } from '../in-flight.ts';
 import { Turns } from '../turns.ts';
-import { Connection, type GoneListener, type Inside, type Own } from './connection.ts';
+import { Watchers } from '../watchers.ts';
+import { Connection, type Inside, type OwnAuthorizer } from './connection.ts';
 import type { Exchange } from './exchange.ts';
 import { Routes } from './routes.ts';
 import type { Storage } from './storage.ts';
@@ -21,8 +22,7 @@ const returnMaxMs = 10_000;
 /** The bus of one process: routes, storage, and who is connected. */
 export class InprocHub implements Hub {
   readonly #connections = new Map<Connection, Credentials>();
-  readonly #authorizers = new Set<Own<Authorizer>>();
-  readonly #goneListeners = new Set<Own<GoneListener>>();
+  readonly #authorizers = new Set<OwnAuthorizer>();
   readonly #returning = new Set<NodeJS.Timeout>();
   readonly #storage: Storage;
   readonly #logger: Logger;
@@ -32,15 +32,15 @@ export class InprocHub implements Hub {
   constructor(storage: Storage, logger: Logger) {
     this.#storage = storage;
     this.#logger = logger;
+    const turns = new Turns();
     this.#inside = {
-      turns: new Turns(),
+      turns,
       inFlight: new InFlight<Exchange>(),
       routes: new Routes(),
       logger,
       storage,
       authorizers: this.#authorizers,
-      goneListeners: this.#goneListeners,
-      tell: (listener) => this.#tell(listener),
+      goneWatchers: new Watchers<Identity>(turns, logger),
       endRuntime: (runtime, key) => this.#endRuntime(runtime, key),
       gone: (connection, wasConnected) => this.#gone(connection, wasConnected),
     };
@@ -65,17 +65,17 @@ export class InprocHub implements Hub {
   async #identify(credentials: Credentials, process: ProcessId): Promise<Identity> {
     if (this.#stopped) throw stopped();
     if (credentials.kind === 'backend') return { kind: 'backend', process };
-    const [authorizer] = this.#authorizers;
-    if (authorizer === undefined) {
+    const [next] = this.#authorizers;
+    if (next === undefined) {
       throw new SvcError('unavailable', 'No backend is connected to the bus that could check the credential.', {
         hint: 'Start the backend, then try again.',
       });
     }
     // Several backends answer in turn: whoever was asked goes to the end of the queue.
-    this.#authorizers.delete(authorizer);
-    this.#authorizers.add(authorizer);
+    this.#authorizers.delete(next);
+    this.#authorizers.add(next);
     try {
-      return await withinDeadline(authorizer.item(credentials, process), authorizeDeadlineMs, lateAnswer);
+      return await withinDeadline(next.authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
     } catch (thrown) {
       throw withBugReported(thrown, this.#logger);
     }
@@ -115,19 +115,7 @@ export class InprocHub implements Hub {
 
   #gone(connection: Connection, wasConnected: boolean): void {
     if (connection.state === 'closed') this.#connections.delete(connection);
-    if (!wasConnected) return;
-    for (const { item } of this.#goneListeners) this.#tell(() => item(connection.identity));
-  }
-
-  #tell(listener: () => void): void {
-    const run = () => {
-      try {
-        listener();
-      } catch (thrown) {
-        withBugReported(thrown, this.#logger);
-      }
-    };
-    this.#inside.turns.later({ run });
+    if (wasConnected) this.#inside.goneWatchers.tell(connection.identity);
   }
 }
 

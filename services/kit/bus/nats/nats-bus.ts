@@ -4,7 +4,6 @@ import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { KeyId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
-import { withBugReported } from '../../report-bug.ts';
 import type {
   Authorizer,
   Bucket,
@@ -22,9 +21,12 @@ import type {
 } from '../bus.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { withinDeadline } from '../deadline.ts';
+import { finishHandlers } from '../finish-handlers.ts';
 import { Permit } from '../permit.ts';
 import { Subscriber } from '../subscriber.ts';
+import { Subscriptions } from '../subscriptions.ts';
 import { Turns } from '../turns.ts';
+import { Watchers } from '../watchers.ts';
 import type { Wire } from './asking.ts';
 import type { BackendAccounts } from './backend-accounts.ts';
 import { NatsBucket } from './bucket.ts';
@@ -49,8 +51,8 @@ export interface NatsBusOptions {
 
 type State = 'open' | 'closing' | 'closed';
 
-/** A handler of messages that is still busy when its connection closes is waited for this long. */
-const closeDeadlineMs = 10_000;
+/** A bus that takes nothing any more keeps nobody from leaving it. */
+const flushDeadlineMs = 10_000;
 
 /** The bus on NATS, as one connection to it. */
 export class NatsBus implements Bus {
@@ -64,9 +66,9 @@ export class NatsBus implements Bus {
   readonly #wire: Wire;
   readonly #exchanges: Exchanges;
   readonly #listeners = new Set<Subscription>();
-  readonly #consumers = new Set<Subscription>();
-  readonly #watchers = new Set<(state: 'connected' | 'disconnected') => void>();
-  readonly #goneListeners = new Set<{ readonly listener: (identity: Identity) => void }>();
+  readonly #consumers = new Subscriptions();
+  readonly #watchers: Watchers<'connected' | 'disconnected'>;
+  readonly #goneWatchers: Watchers<Identity>;
   #state: State = 'open';
   #connected = true;
   #closing: Promise<void> | null = null;
@@ -78,6 +80,8 @@ export class NatsBus implements Bus {
     this.#persistent = persistent;
     this.#logger = logger;
     this.#accounts = accounts;
+    this.#watchers = new Watchers(this.#turns, logger);
+    this.#goneWatchers = new Watchers(this.#turns, logger);
     const own = endOf(identity);
     this.#wire = {
       own,
@@ -160,16 +164,7 @@ export class NatsBus implements Bus {
     const stream = this.natsStream(name);
     return {
       append: (payload) => stream.append(payload),
-      consume: (consumer, handle) => {
-        const consuming = stream.consume(consumer, handle);
-        this.#consumers.add(consuming);
-        return {
-          stop: () => {
-            this.#consumers.delete(consuming);
-            return consuming.stop();
-          },
-        };
-      },
+      consume: (consumer, handle) => this.#consumers.add(stream.consume(consumer, handle)),
     };
   }
 
@@ -187,8 +182,7 @@ export class NatsBus implements Bus {
   }
 
   onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription {
-    this.#watchers.add(listener);
-    return { stop: async () => void this.#watchers.delete(listener) };
+    return this.#watchers.add(listener);
   }
 
   authorize(authorizer: Authorizer): Subscription {
@@ -203,9 +197,7 @@ export class NatsBus implements Bus {
 
   onGone(listener: (identity: Identity) => void): Subscription {
     this.#backendAccounts('hear who is gone');
-    const own = { listener };
-    this.#goneListeners.add(own);
-    return { stop: async () => void this.#goneListeners.delete(own) };
+    return this.#goneWatchers.add(listener);
   }
 
   close(): Promise<void> {
@@ -223,30 +215,23 @@ export class NatsBus implements Bus {
     if (!this.#connected) return;
     this.#connected = false;
     this.#exchanges.abandon();
-    this.#tellWatchers('disconnected');
+    this.#watchers.tell('disconnected');
   }
 
   /** The connection is back, with all that it listened to. */
   returned(): void {
     if (this.#connected || this.#state === 'closed') return;
     this.#connected = true;
-    this.#tellWatchers('connected');
+    this.#watchers.tell('connected');
   }
 
   async #finish(): Promise<void> {
     this.#state = 'closing';
-    const handlers = [...this.#consumers].map((consumer) => consumer.stop());
-    for (const listener of this.#listeners) {
-      const stopped = listener.stop();
-      // Requests have deadlines of their own, handlers of messages have none.
-      if (listener instanceof Subscriber) handlers.push(stopped);
-    }
-    await withinDeadline(Promise.all(handlers), closeDeadlineMs, stillBusy).catch((late: SvcError) =>
-      this.#logger.warn({ err: late, identity: this.identity }, 'closed a connection whose handlers were busy'),
-    );
+    const [consumers, listeners] = [this.#consumers, this.#listeners];
+    await finishHandlers({ identity: this.identity, consumers, listeners, logger: this.#logger });
     await this.#exchanges.none();
     this.#state = 'closed';
-    if (this.#connected) await withinDeadline(this.#connection.flush(), closeDeadlineMs, stillBusy).catch(() => {});
+    if (this.#connected) await withinDeadline(this.flush(), flushDeadlineMs, notTaken).catch(() => {});
     this.#connected = false;
     await this.#accounts?.close();
     await this.#connection.close();
@@ -261,8 +246,7 @@ export class NatsBus implements Bus {
   #hearGone(message: Msg): void {
     this.#exchanges.hearGone(message.subject.split('.').at(-1) ?? '');
     const identity = findIdentity(message.string());
-    if (identity === null) return;
-    for (const { listener } of this.#goneListeners) this.#tell(() => listener(identity));
+    if (identity !== null) this.#goneWatchers.tell(identity);
   }
 
   #listen(pattern: string, hear: (message: Msg) => void, options: { readonly queue?: string } = {}) {
@@ -271,23 +255,6 @@ export class NatsBus implements Bus {
       callback: (error, message) => {
         if (error === null) hear(message);
         else this.#logger.error({ err: error, pattern }, 'lost a subscription');
-      },
-    });
-  }
-
-  #tellWatchers(state: 'connected' | 'disconnected'): void {
-    for (const watcher of this.#watchers) this.#tell(() => watcher(state));
-  }
-
-  /** What a listener throws is a bug of its own. */
-  #tell(listener: () => void): void {
-    this.#turns.later({
-      run: () => {
-        try {
-          listener();
-        } catch (thrown) {
-          withBugReported(thrown, this.#logger);
-        }
       },
     });
   }
@@ -309,6 +276,6 @@ export class NatsBus implements Bus {
   }
 }
 
-function stillBusy(): SvcError {
-  return new SvcError('timeout', `A handler did not finish within ${closeDeadlineMs} ms.`);
+function notTaken(): SvcError {
+  return new SvcError('timeout', `The bus did not take what was said within ${flushDeadlineMs} ms.`);
 }
