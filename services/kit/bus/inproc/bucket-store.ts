@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Bucket, Entry } from '../bus.ts';
 import { checkedKey, checkedValue } from '../check-entry.ts';
+import { bytesOf } from './column.ts';
 import type { Writer } from './writer.ts';
 
 /** Expired keys removed at a time: a few milliseconds' work. They are invisible before. */
@@ -32,7 +33,7 @@ export class BucketStore implements Bucket {
     checkedKey(key);
     const row = this.#select.get(this.#name, key, this.#oldest());
     if (row === undefined) return null;
-    return { key, revision: Number(row.revision), value: bytes(row.value) };
+    return { key, revision: Number(row.revision), value: bytesOf(row.value) };
   }
 
   async put(key: string, value: Uint8Array): Promise<number> {
@@ -68,9 +69,4 @@ export class BucketStore implements Bucket {
   #oldest(): number {
     return Date.now() - this.maxAgeMs;
   }
-}
-
-function bytes(value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  throw new Error('A column of bytes holds something else.');
 }

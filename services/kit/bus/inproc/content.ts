@@ -1,5 +1,6 @@
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { BusContent, KeptEntry, KeptRecord, SqliteContentOptions } from '../content.ts';
+import { bytesOf } from './column.ts';
 import { cannotOpen, createTables } from './storage.ts';
 import { cannotWrite } from './writer.ts';
 
@@ -29,7 +30,7 @@ export class SqliteBusContent implements BusContent {
     const rows = this.#database
       .prepare('SELECT payload FROM record WHERE stream = ? AND sequence > ? ORDER BY sequence')
       .iterate(stream, Number(handled?.position));
-    for (const { payload } of rows) yield { payload: bytes(payload) };
+    for (const { payload } of rows) yield { payload: bytesOf(payload) };
   }
 
   async *entries(bucket: string): AsyncGenerator<KeptEntry> {
@@ -37,7 +38,7 @@ export class SqliteBusContent implements BusContent {
       .prepare('SELECT key, value, put_at FROM entry WHERE bucket = ? AND put_at > ?')
       .iterate(bucket, Date.now() - this.#keyMaxAgeMs);
     for (const { key, value, put_at: putAt } of rows) {
-      yield { key: String(key), value: bytes(value), expiresAt: Number(putAt) + this.#keyMaxAgeMs };
+      yield { key: String(key), value: bytesOf(value), expiresAt: Number(putAt) + this.#keyMaxAgeMs };
     }
   }
 
@@ -85,9 +86,4 @@ export class SqliteBusContent implements BusContent {
       throw cannotWrite(error);
     }
   }
-}
-
-function bytes(value: SQLOutputValue | undefined): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  throw new Error('A column of bytes holds something else.');
 }

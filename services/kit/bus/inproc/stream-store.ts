@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Logger } from '../../log.ts';
 import type { Stream, Subscription } from '../bus.ts';
 import { checkedRecord } from '../check-entry.ts';
+import { bytesOf } from './column.ts';
 import { type Batch, Consumer } from './consumer.ts';
 import type { Writer } from './writer.ts';
 
@@ -92,10 +93,10 @@ export class StreamStore implements Stream {
     let end = position;
     let size = 0;
     for (const row of this.#statements.after.iterate(this.#name, position, batchMaxRecords)) {
-      if (!(row.payload instanceof Uint8Array)) throw new Error('A column of bytes holds something else.');
-      size += row.payload.byteLength;
+      const payload = bytesOf(row.payload);
+      size += payload.byteLength;
       if (records.length > 0 && size > batchMaxBytes) break;
-      records.push(row.payload);
+      records.push(payload);
       end = Number(row.sequence);
     }
     return records.length === 0 ? null : { records, end };
