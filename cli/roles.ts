@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
-import { everyPage, pageInfo } from '../stack/every-page.ts';
+import { readPages } from '../stack/read-pages.ts';
 import { named } from './platform.ts';
 
 const role = z.object({
@@ -11,19 +11,10 @@ const role = z.object({
 });
 export type Role = z.infer<typeof role>;
 
-const page = z.object({ workspace: z.object({ roles: z.object({ nodes: z.array(role), pageInfo }) }) });
+const fields = 'id name enabled skills(first: 1000) { id name }';
 
-export function fetchRoles(backend: BackendClient, workspace: string): Promise<Role[]> {
-  return everyPage(async (first, after) => {
-    const answer = await backend.query(
-      `query ($id: ID, $first: Int, $after: String) {
-        workspace(id: $id) { roles(first: $first, after: $after) { nodes { id name enabled skills(first: 1000) { id name } } pageInfo { next } } }
-      }`,
-      { id: workspace, first, after },
-      page.parse,
-    );
-    return answer.workspace.roles;
-  });
+export function fetchRoles(backend: BackendClient, workspaceId: string): Promise<Role[]> {
+  return readPages({ backend, workspaceId, list: 'roles', fields, item: role });
 }
 
 export function roleNamed(roles: readonly Role[], given: string): Role {

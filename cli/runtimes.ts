@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
+import { readPages } from '../stack/read-pages.ts';
 import { named } from './platform.ts';
 
 const runtime = z.object({
@@ -14,26 +15,17 @@ const runtime = z.object({
 });
 export type Runtime = z.infer<typeof runtime>;
 
-const fields = 'nodes { id name platform available lastHeartbeatAt versions } pageInfo { next }';
-const page = z.object({ nodes: z.array(runtime), pageInfo });
-const ofWorkspace = z.object({ workspace: z.object({ runtimes: page }) });
-const ofPlatform = z.object({ platformRuntimes: page });
+const fields = 'id name platform available lastHeartbeatAt versions';
+const ofPlatform = z.object({ platformRuntimes: z.object({ nodes: z.array(runtime), pageInfo }) });
 
 /** Those of the workspace, then the platform's own, which any workspace may use. */
-export async function fetchRuntimes(backend: BackendClient, workspace: string): Promise<Runtime[]> {
-  const own = await everyPage(async (first, after) => {
-    const answer = await backend.query(
-      `query ($id: ID, $first: Int, $after: String) {
-        workspace(id: $id) { runtimes(first: $first, after: $after) { ${fields} } }
-      }`,
-      { id: workspace, first, after },
-      ofWorkspace.parse,
-    );
-    return answer.workspace.runtimes;
-  });
+export async function fetchRuntimes(backend: BackendClient, workspaceId: string): Promise<Runtime[]> {
+  const own = await readPages({ backend, workspaceId, list: 'runtimes', fields, item: runtime });
   const shared = await everyPage(async (first, after) => {
     const answer = await backend.query(
-      `query ($first: Int, $after: String) { platformRuntimes(first: $first, after: $after) { ${fields} } }`,
+      `query ($first: Int, $after: String) {
+        platformRuntimes(first: $first, after: $after) { nodes { ${fields} } pageInfo { next } }
+      }`,
       { first, after },
       ofPlatform.parse,
     );

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
+import { readPages } from '../stack/read-pages.ts';
 import { reason } from '../stack/reason.ts';
 import { named } from './platform.ts';
 
@@ -41,23 +42,13 @@ const tool = z.object({
 });
 export type Tool = z.infer<typeof tool>;
 
-const serverPage = z.object({ workspace: z.object({ mcpServers: z.object({ nodes: z.array(mcpServer), pageInfo }) }) });
 const oneServer = z.object({ workspace: z.object({ mcpServer: mcpServer.nullable() }) });
 const toolPage = z.object({
   workspace: z.object({ mcpServer: z.object({ tools: z.object({ nodes: z.array(tool), pageInfo }) }) }),
 });
 
-export function fetchServers(backend: BackendClient, workspace: string): Promise<McpServer[]> {
-  return everyPage(async (first, after) => {
-    const answer = await backend.query(
-      `query ($id: ID, $first: Int, $after: String) {
-        workspace(id: $id) { mcpServers(first: $first, after: $after) { nodes { ${fields} } pageInfo { next } } }
-      }`,
-      { id: workspace, first, after },
-      serverPage.parse,
-    );
-    return answer.workspace.mcpServers;
-  });
+export function fetchServers(backend: BackendClient, workspaceId: string): Promise<McpServer[]> {
+  return readPages({ backend, workspaceId, list: 'mcpServers', fields, item: mcpServer });
 }
 
 export async function fetchServer(backend: BackendClient, workspace: string, id: string): Promise<McpServer | null> {

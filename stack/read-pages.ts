@@ -11,7 +11,7 @@ export interface Pages<Item extends z.ZodType> {
   readonly item: Item;
   /** Where another question brought it already. */
   readonly firstPage?: PageOf<z.output<Item>>;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Every node of a list of a workspace. */

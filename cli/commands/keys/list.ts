@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { everyPage, pageInfo } from '../../../stack/every-page.ts';
+import { readPages } from '../../../stack/read-pages.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/words.ts';
@@ -13,7 +13,6 @@ const key = z.object({
   expiresAt: z.number().nullable(),
   lastUsedAt: z.number().nullable(),
 });
-const page = z.object({ workspace: z.object({ keys: z.object({ nodes: z.array(key), pageInfo }) }) });
 const words = { valid: 'valid', expired: 'Expired', revoked: 'revoked' } as const;
 const colours = { valid: 'green', expired: 'red', revoked: 'grey' } as const;
 
@@ -32,18 +31,8 @@ export default class KeysList extends SvcCommand {
     const { flags } = await this.parse(KeysList);
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
-    const keys = await everyPage(async (first, after) => {
-      const answer = await backend.query(
-        `query ($id: ID, $first: Int, $after: String) {
-          workspace(id: $id) { keys(first: $first, after: $after) {
-            nodes { id name hint state expiresAt lastUsedAt } pageInfo { next }
-          } }
-        }`,
-        { id: workspace.id, first, after },
-        page.parse,
-      );
-      return answer.workspace.keys;
-    });
+    const fields = 'id name hint state expiresAt lastUsedAt';
+    const keys = await readPages({ backend, workspaceId: workspace.id, list: 'keys', fields, item: key });
     terminal.json({
       keys: keys.map((one) => ({ ...one, expiresAt: isoOrNull(one.expiresAt), lastUsedAt: isoOrNull(one.lastUsedAt) })),
     });
