@@ -3,7 +3,7 @@ import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/words.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRuntimes } from '../../runtimes.ts';
-import { fetchServers } from '../../servers.ts';
+import { boundTo, fetchServers } from '../../servers.ts';
 
 export default class RuntimeList extends SvcCommand {
   static override summary = "List the runtimes of a workspace and the platform's own, with what each runs.";
@@ -23,9 +23,7 @@ export default class RuntimeList extends SvcCommand {
     const servers = await fetchServers(backend, workspace.id);
     const runtimes = (await fetchRuntimes(backend, workspace.id)).map((runtime) => ({
       ...runtime,
-      mcpServers: servers
-        .filter((server) => server.runtimes.some(({ id }) => id === runtime.id))
-        .map(({ name }) => name),
+      mcpServers: boundTo(runtime.id, servers),
     }));
     terminal.json({
       runtimes: runtimes.map((runtime) => ({ ...runtime, lastHeartbeatAt: isoOrNull(runtime.lastHeartbeatAt) })),

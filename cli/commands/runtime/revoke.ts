@@ -5,7 +5,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, type Runtime, runtimeNamed } from '../../runtimes.ts';
-import { fetchServers } from '../../servers.ts';
+import { boundTo, fetchServers } from '../../servers.ts';
 import { shellWord } from '../../shell-word.ts';
 
 const revoked = z.object({ revokeRuntime: z.boolean() });
@@ -34,9 +34,7 @@ export default class RuntimeRevoke extends SvcCommand {
     const { backend, workspace } = await tenancyOf(flags);
     const runtime = runtimeNamed(await fetchRuntimes(backend, workspace.id), args.name);
     if (runtime.platform) throw ofThePlatform(runtime);
-    const bound = (await fetchServers(backend, workspace.id))
-      .filter((server) => server.runtimes.some(({ id }) => id === runtime.id))
-      .map(({ name }) => name);
+    const bound = boundTo(runtime.id, await fetchServers(backend, workspace.id));
     const loss =
       bound.length === 0 ? 'No MCP server is bound to it.' : `Agents lose what it runs: ${bound.join(', ')}.`;
     if (!flags.yes) {
