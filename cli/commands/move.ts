@@ -5,6 +5,7 @@ import type { Installation } from '../../stack/installation.ts';
 import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
 import { move } from '../../stack/move/move.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
+import { requireConsent } from '../consent.ts';
 import { choice, refuseUnbuilt } from '../how-it-runs.ts';
 import { describeLoss, describeMoved, describePlan, sizeText, tellProgress } from '../output/move.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -111,12 +112,5 @@ interface Question {
 async function makeSure({ terminal, yes }: Asking, { what, question, declined }: Question): Promise<void> {
   terminal.talk(what);
   if (yes) return;
-  if (!terminal.interactive) {
-    throw new SvcError('invalid_input', `"${question}" must be answered.`, {
-      hint: 'Without a terminal, say so with --yes.',
-    });
-  }
-  const ask = await import('@inquirer/prompts');
-  const isSure = await ask.confirm({ message: question, default: false }, { output: process.stderr });
-  if (!isSure) throw new SvcError('cancelled', declined);
+  await requireConsent(terminal, { question, unasked: `"${question}" must be answered.`, declined });
 }

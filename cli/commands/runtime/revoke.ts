@@ -3,6 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { requireConsent } from '../../consent.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, type Runtime, runtimeNamed } from '../../runtimes.ts';
 import { boundTo, fetchServers } from '../../servers.ts';
@@ -38,18 +39,12 @@ export default class RuntimeRevoke extends SvcCommand {
     const loss =
       bound.length === 0 ? 'No MCP server is bound to it.' : `Agents lose what it runs: ${bound.join(', ')}.`;
     if (!flags.yes) {
-      if (!terminal.interactive) {
-        throw new SvcError('invalid_input', `Revoking "${runtime.name}" must be confirmed. ${loss}`, {
-          hint: 'Without a terminal, say so with --yes.',
-        });
-      }
-      terminal.talk(loss);
-      const { confirm } = await import('@inquirer/prompts');
-      const isSure = await confirm(
-        { message: `Revoke the runtime ${runtime.name}?`, default: false },
-        { output: process.stderr },
-      );
-      if (!isSure) throw new SvcError('cancelled', 'Nothing was revoked.');
+      if (terminal.interactive) terminal.talk(loss);
+      await requireConsent(terminal, {
+        question: `Revoke the runtime ${runtime.name}?`,
+        unasked: `Revoking "${runtime.name}" must be confirmed. ${loss}`,
+        declined: 'Nothing was revoked.',
+      });
     }
     await backend.query(
       'mutation ($workspace: ID!, $id: ID!) { revokeRuntime(workspace: $workspace, id: $id) }',
