@@ -22,7 +22,7 @@ export interface Carrying {
   readonly signal: AbortSignal;
 }
 
-/** Copies the graph to what is kept, and returns what the copy holds. Null where the platform was never started. */
+/** Copies the graph to what is kept, and returns what the copy holds: nothing where the platform was never started. */
 export async function keepGraph({ plan }: Carrying, kept: string): Promise<readonly KindOfContent[]> {
   const file = join(plan.installation.dataDir, graphName);
   if (!existsSync(file)) return [];
