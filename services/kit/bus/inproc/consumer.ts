@@ -1,7 +1,6 @@
-import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Subscription } from '../bus.ts';
-import { withinDeadline } from '../deadline.ts';
+import { type BatchHandler, handleBatch, retryFirstMs, retryMaxMs } from '../handle-batch.ts';
 
 export interface Batch {
   readonly records: readonly Uint8Array[];
@@ -16,15 +15,9 @@ interface Source {
 }
 
 interface Handler {
-  readonly handle: (batch: readonly Uint8Array[]) => Promise<void>;
+  readonly handle: BatchHandler;
   working: Promise<boolean> | null;
 }
-
-/** A batch that failed comes again after this long, then after twice as long, up to the maximum. */
-const retryFirstMs = 100;
-const retryMaxMs = 10_000;
-/** A handler that takes longer has failed. */
-const handleDeadlineMs = 60_000;
 
 /** One named consumer of a stream: one batch at a time, its handlers in turn. */
 export class Consumer {
@@ -41,7 +34,7 @@ export class Consumer {
     this.#source = source;
   }
 
-  add(handle: Handler['handle']): Subscription {
+  add(handle: BatchHandler): Subscription {
     const handler: Handler = { handle, working: null };
     this.#handlers.push(handler);
     this.wake();
@@ -94,19 +87,9 @@ export class Consumer {
     }
   }
 
-  async #handled(handler: Handler, batch: Batch): Promise<boolean> {
-    try {
-      await withinDeadline(
-        handler.handle(batch.records),
-        handleDeadlineMs,
-        () => new SvcError('timeout', `A batch of "${this.#name}" was not handled in ${handleDeadlineMs} ms.`),
-      );
-      await this.#source.done(batch);
-      return true;
-    } catch (thrown) {
-      this.#logger.warn({ consumer: this.#name, err: thrown }, 'failed to handle a batch, which will come again');
-      return false;
-    }
+  #handled({ handle }: Handler, batch: Batch): Promise<boolean> {
+    const done = () => this.#source.done(batch);
+    return handleBatch(handle, { name: this.#name, records: batch.records, logger: this.#logger, done });
   }
 
   #inTurn(): Handler | undefined {

@@ -5,9 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../log.ts';
+import type { StreamBounds } from '../stream-bounds.ts';
 import { BucketStore } from './bucket-store.ts';
 import { createTables, Storage } from './storage.ts';
-import { type StreamBounds, StreamStore } from './stream-store.ts';
+import { StreamStore } from './stream-store.ts';
 import { Writer } from './writer.ts';
 
 const folders: string[] = [];

@@ -2,22 +2,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Logger } from '../../log.ts';
 import type { Stream, Subscription } from '../bus.ts';
 import { checkedRecord } from '../check-entry.ts';
+import { type BatchHandler, batchMaxBytes, batchMaxRecords } from '../handle-batch.ts';
+import { type StreamBounds, streamBounds } from '../stream-bounds.ts';
 import { bytesOf } from './column.ts';
 import { type Batch, Consumer } from './consumer.ts';
 import type { Writer } from './writer.ts';
 
-/** What a stream keeps for a consumer that is away; the oldest goes first. */
-export interface StreamBounds {
-  readonly maxBytes: number;
-  readonly maxAgeMs: number;
-}
-/** An hour of a thousand calls a second, give or take, and a week of a backend that nobody mends. */
-const boundsDefault: StreamBounds = { maxBytes: 256 * 1024 * 1024, maxAgeMs: 7 * 24 * 60 * 60 * 1000 };
 /** Old records removed at a time. */
 const cleanUpMax = 500;
-/** What a consumer is handed at once. */
-const batchMaxRecords = 256;
-const batchMaxBytes = 1024 * 1024;
 
 /** Where a stream or a bucket is kept. */
 export interface Place {
@@ -34,7 +26,7 @@ export class StreamStore implements Stream {
   readonly #consumers = new Map<string, Consumer>();
   readonly #statements;
 
-  constructor(name: string, place: Place, bounds: StreamBounds = boundsDefault) {
+  constructor(name: string, place: Place, bounds: StreamBounds = streamBounds) {
     const { database, writer, logger } = place;
     this.#name = name;
     this.#bounds = bounds;
@@ -52,7 +44,7 @@ export class StreamStore implements Stream {
     for (const consumer of this.#consumers.values()) consumer.wake();
   }
 
-  consume(name: string, handle: (batch: readonly Uint8Array[]) => Promise<void>): Subscription {
+  consume(name: string, handle: BatchHandler): Subscription {
     const known = this.#consumers.get(name);
     const consumer =
       known ??

@@ -9,28 +9,24 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
-import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import type { Stream, Subscription } from '../bus.ts';
 import { checkedRecord } from '../check-entry.ts';
-import { withinDeadline } from '../deadline.ts';
+import {
+  type BatchHandler,
+  batchMaxBytes,
+  batchMaxRecords,
+  handleBatch,
+  retryFirstMs,
+  retryMaxMs,
+} from '../handle-batch.ts';
+import { streamBounds } from '../stream-bounds.ts';
 import { ensureStream, type KeptStream, storageError } from './kept.ts';
 import { streamSubject } from './subjects.ts';
 
-/** What a stream keeps for a consumer that is away; the oldest goes first: as the stream inside the process has it. */
-const streamMaxBytes = 256 * 1024 * 1024;
-const streamMaxAgeMs = 7 * 24 * 60 * 60 * 1000;
-/** What a consumer is handed at once. */
-const batchMaxRecords = 256;
-const batchMaxBytes = 1024 * 1024;
-/** A handler that takes longer has failed. */
-const handleDeadlineMs = 60_000;
 /** Records that nobody says he has are handed to another: soon, because those on their way to a consumer that stops are lost to it. */
 const ackWaitMs = 5000;
 const keepEveryMs = 1500;
-/** A batch that failed, or a consumer that broke off, is tried again after this long, then after twice as long, up to the maximum. */
-const retryFirstMs = 100;
-const retryMaxMs = 10_000;
 
 export interface StreamPlace {
   readonly connection: NatsConnection;
@@ -63,7 +59,7 @@ export class NatsStream implements Stream {
     }
   }
 
-  consume(consumer: string, handle: (batch: readonly Uint8Array[]) => Promise<void>): Subscription {
+  consume(consumer: string, handle: BatchHandler): Subscription {
     this.#place.checkUsable();
     const consuming = new Consuming(`${this.#name}/${consumer}`, handle, this.#place.logger);
     void consuming.run((take) => this.#open(consumer, take));
@@ -92,8 +88,8 @@ export function streamConfiguration(name: string, persistent: boolean): KeptStre
   return {
     name,
     subjects: [streamSubject(name)],
-    max_bytes: streamMaxBytes,
-    max_age: nanos(streamMaxAgeMs),
+    max_bytes: streamBounds.maxBytes,
+    max_age: nanos(streamBounds.maxAgeMs),
     discard: 'old',
     storage: persistent ? StorageType.File : StorageType.Memory,
   };
@@ -102,7 +98,7 @@ export function streamConfiguration(name: string, persistent: boolean): KeptStre
 /** One consumer at work: takes what has come as a batch, has it handled, and only then lets NATS forget it. */
 class Consuming implements Subscription {
   readonly #name: string;
-  readonly #handle: (batch: readonly Uint8Array[]) => Promise<void>;
+  readonly #handle: BatchHandler;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
   #waiting: JsMsg[] = [];
@@ -111,7 +107,7 @@ class Consuming implements Subscription {
   #working: Promise<void> | null = null;
   #messages: ConsumerMessages | null = null;
 
-  constructor(name: string, handle: (batch: readonly Uint8Array[]) => Promise<void>, logger: Logger) {
+  constructor(name: string, handle: BatchHandler, logger: Logger) {
     this.#name = name;
     this.#handle = handle;
     this.#logger = logger;
@@ -192,19 +188,10 @@ class Consuming implements Subscription {
     return this.#waiting.splice(0, count);
   }
 
-  async #handled(batch: readonly JsMsg[]): Promise<boolean> {
-    try {
-      await withinDeadline(
-        this.#handle(batch.map(({ data }) => data)),
-        handleDeadlineMs,
-        () => new SvcError('timeout', `A batch of "${this.#name}" was not handled in ${handleDeadlineMs} ms.`),
-      );
-      await Promise.all(batch.map((message) => message.ackAck()));
-      return true;
-    } catch (thrown) {
-      this.#logger.warn({ consumer: this.#name, err: thrown }, 'failed to handle a batch, which will come again');
-      return false;
-    }
+  #handled(batch: readonly JsMsg[]): Promise<boolean> {
+    const records = batch.map(({ data }) => data);
+    const done = () => Promise.all(batch.map((message) => message.ackAck()));
+    return handleBatch(this.#handle, { name: this.#name, records, logger: this.#logger, done });
   }
 }
 
