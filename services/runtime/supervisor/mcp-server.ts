@@ -332,5 +332,5 @@ export class McpServer {
 
 /** The time of day as it was when this process began, and what has passed since: a wait does not get longer when the clock is set. */
 function evenNow(): number {
-  return performance.timeOrigin + performance.now();
+  return Math.round(performance.timeOrigin + performance.now());
 }
