@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { SvcError } from '../../../contracts/errors.ts';
+import { newId } from '../../../contracts/ids.ts';
+import { CatalogueBuilder } from '../../catalogue/catalogue-builder.ts';
+import { CatalogueWaits } from '../../catalogue/catalogue-waits.ts';
+import { Attempts } from '../../routing/attempts.ts';
+import { RuntimeProcess } from '../../routing/runtime-process.ts';
+import { nothingDisclosed } from '../../sessions/disclosure.ts';
+import type { View } from '../../tools/view.ts';
+import { awaitStart } from './await-start.ts';
+import type { SessionRequest } from './session-request.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Of one skill, whose MCP server is being started. */
+async function viewOfStarting(): Promise<View> {
+  const [workspace, server, tool, skill] = [newId('workspace'), newId('mcpServer'), newId('tool'), newId('skill')];
+  const builder = new CatalogueBuilder({ of: (runtime, process) => new RuntimeProcess(runtime, process) });
+  builder.add({ entry: 'head', workspace, name: 'acme', suspended: false, version: 1, statusVersion: 1 });
+  builder.add({
+    ...{ entry: 'mcpServer', id: server, name: 'files', status: 'Disconnected', health: 'red', nextRetryAt: null },
+    ...{ reason: { code: 'starting', message: 'It is being started.', repair: 'Wait.' }, runtimes: [], processes: [] },
+  });
+  builder.add({
+    ...{ entry: 'tool', mcpServer: server, definition: '{"inputSchema":{"type":"object"}}' },
+    ...{ id: tool, name: 'read', originalName: 'read' },
+  });
+  builder.add({
+    ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '' },
+    ...{ tools: [tool], missingTools: [], mcpServers: [server] },
+  });
+  builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
+  builder.add({ entry: 'end', entries: 6 });
+  const catalogue = await builder.build();
+  if (catalogue === null) throw new Error('incomplete');
+  const principal = {
+    ...{ key: newId('key'), keyName: 'agent', user: newId('user'), workspace, workspaceName: 'acme' },
+    ...{ suspended: false, roles: null, expiresAt: null },
+  };
+  return { catalogue, principal, session: { disclosure: nothingDisclosed } };
+}
+
+/** How long a start is waited for that never comes to an end. */
+async function waitedMs(attempts: Attempts | null): Promise<number> {
+  const view = await viewOfStarting();
+  const request = { exchange: { request: { headers: {} } }, session: view.session } as SessionRequest;
+  const began = performance.now();
+  const waiting = awaitStart(
+    { waits: new CatalogueWaits(), principals: { authenticate: () => view.principal } as never },
+    request,
+    { view, name: 'read', attempts, signal: new AbortController().signal },
+  );
+  await vi.runAllTimersAsync();
+  await waiting;
+  return performance.now() - began;
+}
+
+test('a start is waited for half a minute', async () => {
+  expect(await waitedMs(null)).toBe(30_000);
+});
+
+test('before another attempt, no longer than the call may still be silent', async () => {
+  const attempts = new Attempts();
+  vi.advanceTimersByTime(50_000);
+  attempts.again(new SvcError('unavailable', 'Its process has gone.'));
+  expect(await waitedMs(attempts)).toBe(10_000);
+});
