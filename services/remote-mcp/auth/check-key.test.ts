@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { patterns } from '../../contracts/bus/subjects.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { newProcessId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import type { Bus, Hub } from '../../kit/bus/bus.ts';
@@ -26,6 +26,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.useRealTimers();
   await link.stop();
   await hub.stop();
 });
@@ -40,6 +41,26 @@ it('a backend that comes a moment later is asked again', async () => {
   });
   expect(await checked).toEqual({ ok: false, refusal: 'unknown', at: null });
   expect(questions).toEqual([{ key: key.reveal() }]);
+});
+
+it('a backend that comes a moment later than the bus is asked again, however long the bus was away', async () => {
+  await link.stop();
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const process = newProcessId();
+  const away = Promise.withResolvers<void>();
+  const bus = await hub.connect({ kind: 'system', component: 'remote-mcp', key: new Secret('key') }, process);
+  const request = vi.spyOn(bus, 'request');
+  link = new BusLink({ process, open: () => away.promise.then(() => bus), log });
+  link.start();
+  const checked = checkKey(link, key);
+  vi.advanceTimersByTime(4000);
+  away.resolve();
+  await vi.waitFor(() => expect(request.mock.calls.map(([subject]) => subject)).toContain(subjects.key(process)));
+  backend.respond(patterns.key, async () => ({
+    payload: Buffer.from('{"ok":false,"refusal":"unknown","at":null}'),
+    headers: {},
+  }));
+  expect(await checked).toMatchObject({ refusal: 'unknown' });
 });
 
 it('a backend that does not come is not waited for much longer, and the key is not called wrong', async () => {

@@ -8,14 +8,14 @@ import type { BusLink } from '../bus/bus-link.ts';
 
 /** An agent waits for this: past it, the backend is as good as away. */
 const deadlineMs = 5000;
-/** A backend that is started anew is back within a second or two: asked again in the meantime, it need not be missed. */
+/** A backend that is started anew, or finds back to the bus, is there within a second or two: asked again in the meantime, it need not be missed. */
 const patienceMs = 2500;
 const againAfterMs = 100;
 
 /** Asks the backend whose a key is. Any failure means that the key could not be checked, never that it is wrong. */
 export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
   const question = Buffer.from(JSON.stringify({ key: key.reveal() }));
-  const until = performance.now() + patienceMs;
+  let until: number | null = null;
   for (;;) {
     try {
       const { bus, process } = await link.connected();
@@ -23,6 +23,8 @@ export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
       return keyReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
     } catch (cause) {
       const isAway = cause instanceof NobodyAnswers || cause instanceof AnswererGone;
+      // Counted from the first time that it is missed: before, the bus itself may have been waited for.
+      until ??= performance.now() + patienceMs;
       if (!isAway || performance.now() > until) throw notChecked(cause);
     }
     await pause(againAfterMs);
