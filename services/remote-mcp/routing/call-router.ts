@@ -52,7 +52,7 @@ export class CallRouter {
   async send(call: RoutedCall): Promise<Reply> {
     const { processes } = call.tool.mcpServer;
     let tried = none;
-    let refusal: SvcError | null = null;
+    let refusal: unknown = null;
     for (;;) {
       const process = leastBusy(processes, tried);
       if (process === null) throw refusal ?? new NobodyHasIt(call.tool);
@@ -63,10 +63,8 @@ export class CallRouter {
       } catch (thrown) {
         // It has gone, without a word or with this call.
         if (thrown instanceof NobodyAnswers || thrown instanceof AnswererGone) process.gone();
-        const isUntouched = thrown instanceof NobodyAnswers || isOverloaded(thrown);
-        const error = worded(thrown, call.tool);
-        if (!isUntouched) throw error;
-        if (isOverloaded(thrown) && error instanceof SvcError) refusal = error;
+        if (isOverloaded(thrown)) refusal = worded(thrown, call.tool);
+        else if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call.tool);
       }
       // The call reached nobody who took it, so another may have it.
       tried = new Set([...tried, process]);
