@@ -50,21 +50,11 @@ export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   };
 
   const begun = (async () => {
-    const connection = await connect({
-      open: runtime.bus,
-      signal: stopping.signal,
-      onProblem,
-    });
+    const connection = await connect({ open: runtime.bus, signal: stopping.signal, onProblem });
     if (connection === null) return;
     connectionProblem = null;
     complaints.forget();
-    work = startWork(runtime, connection, {
-      onConnection,
-      onRefused: (refusal) => {
-        work?.assignments.drop();
-        onRefused?.(refusal);
-      },
-    });
+    work = startWork(runtime, connection, { onConnection, onRefused: (refusal) => onRefused?.(refusal) });
   })();
 
   return {

@@ -96,7 +96,10 @@ export class Assignments {
       if (this.#stopping.signal.aborted) return false;
       if (error.message !== this.#problem) logger.warn({ err: error }, 'could not fetch assignments');
       this.#problem = error.message;
-      if (isRefusal(error)) onRefused(error);
+      if (isRefusal(error)) {
+        this.drop();
+        onRefused(error);
+      }
       return false;
     }
   }
