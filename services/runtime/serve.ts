@@ -2,8 +2,8 @@ import type { SvcError } from '../contracts/errors.ts';
 import { answerCalls } from './bus/answer-calls.ts';
 import { askWhy } from './bus/ask-why.ts';
 import { Assignments, isRefusal } from './bus/assignments.ts';
-import { Complaints } from './bus/complaints.ts';
 import { connect, type RuntimeConnection } from './bus/connect.ts';
+import { ConnectionComplaints } from './bus/connection-complaints.ts';
 import { startHeartbeat } from './bus/heartbeat.ts';
 import { Reporter } from './bus/reporter.ts';
 import { takeCommands } from './bus/take-commands.ts';
@@ -25,7 +25,7 @@ export interface Watch {
 /** Connects, however long it takes, and then runs what it is assigned and answers what it is asked, until it is stopped. */
 export function serve(runtime: Runtime, { onRefused }: Watch = {}): Serving {
   const { drainMs, supervisor } = runtime;
-  const complaints = new Complaints(runtime.log('bus'));
+  const complaints = new ConnectionComplaints(runtime.log('bus'));
   const stopping = new AbortController();
   let connectionProblem: string | null = 'it is being connected';
   let work: Work | null = null;

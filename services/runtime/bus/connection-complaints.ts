@@ -5,7 +5,7 @@ import type { Logger } from '../../kit/log.ts';
 const tellEveryMs = 60_000;
 
 /** Says why there is no connection: at once, and then once in a while for as long as there is none. */
-export class Complaints {
+export class ConnectionComplaints {
   readonly #logger: Logger;
   #toldAt = Number.NEGATIVE_INFINITY;
 
