@@ -9,10 +9,9 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { randomText } from '../../../contracts/ids.ts';
 import type { NatsContentOptions } from '../content.ts';
 import { authorizationSubject, busAccount } from './callout.ts';
+import { connectDeadlineMs } from './dial.ts';
 import { tlsOf } from './tls.ts';
 import { admit, readApplicant, refuse } from './user-token.ts';
-
-const connectDeadlineMs = 8000;
 
 /** The one connection to a bus on which no backend is: whoever holds its seeds decides on connections, and admits nobody but himself. */
 export async function connectAlone(options: NatsContentOptions): Promise<NatsConnection> {

@@ -1,12 +1,5 @@
 import { fromSeed, type KeyPair } from '@nats-io/nkeys';
-import {
-  AuthorizationError,
-  connect as dial,
-  type NatsConnection,
-  type NodeConnectionOptions,
-  nkeyAuthenticator,
-  UserAuthenticationExpiredError,
-} from '@nats-io/transport-node';
+import { type NatsConnection, type NodeConnectionOptions, nkeyAuthenticator } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { permissionsOf } from '../../../contracts/bus/permissions.ts';
 import { SvcError, toSvcError } from '../../../contracts/errors.ts';
@@ -16,6 +9,7 @@ import type { Logger } from '../../log.ts';
 import type { BackendSeeds, Credentials } from '../bus.ts';
 import { BackendAccounts } from './backend-accounts.ts';
 import { Callout } from './callout.ts';
+import { type Address, isRefused, openConnection } from './dial.ts';
 import { whoAmI } from './grants.ts';
 import { findIdentity, findRefusal, nameOf } from './known-as.ts';
 import {
@@ -29,12 +23,8 @@ import {
 } from './login.ts';
 import { NatsBus } from './nats-bus.ts';
 import { SystemAccount } from './system-account.ts';
-import { tlsOf } from './tls.ts';
 
-export interface ConnectOptions {
-  readonly servers: readonly string[];
-  /** Path to the PEM file of whom to trust as the bus; null: as the system does. */
-  readonly caPath: string | null;
+export interface ConnectOptions extends Address {
   readonly credentials: Credentials;
   readonly process: ProcessId;
   /** Whether streams and buckets are kept on disk. */
@@ -42,17 +32,7 @@ export interface ConnectOptions {
   readonly logger: Logger;
 }
 
-/** Longer than NATS waits for whoever decides on the connection. */
-const connectDeadlineMs = 8000;
 const whoAmIDeadlineMs = 3000;
-/** A bus that is gone without a word is noticed after three of these. */
-const pingEveryMs = 2000;
-const pingsUnansweredMax = 2;
-/** How soon a lost connection is tried again: at first, and at most. */
-interface Patience {
-  readonly firstMs: number;
-  readonly maxMs: number;
-}
 
 /** Whoever decides on the others comes back before them: NATS keeps who comes too early waiting for two seconds, and then refuses it. */
 const patience = {
@@ -127,53 +107,6 @@ async function openNamed(
   return await openConnection(options, { ...how, ...shown }, kind === 'backend' ? patience.backend : patience.others);
 }
 
-async function openConnection(
-  options: ConnectOptions,
-  how: NodeConnectionOptions,
-  patient: Patience,
-): Promise<NatsConnection> {
-  const delays = new ReturnDelays(patient);
-  const tls = tlsOf(options.servers, options.caPath);
-  try {
-    const connection = await dial({
-      servers: [...options.servers],
-      ...(tls === null ? {} : { tls }),
-      timeout: connectDeadlineMs,
-      pingInterval: pingEveryMs,
-      maxPingOut: pingsUnansweredMax,
-      reconnectDelayHandler: () => delays.next(),
-      // Waits are ours to choose: the servers' order is theirs.
-      reconnectTimeWait: 0,
-      noAsyncTraces: true,
-      ...how,
-    });
-    void delays.watch(connection);
-    return connection;
-  } catch (thrown) {
-    throw isRefused(thrown) ? thrown : notReached(options, thrown);
-  }
-}
-
-/** How long a lost connection waits before it is tried again: half the time that it has been lost, within bounds, and a little less than that. */
-class ReturnDelays {
-  readonly #patience: Patience;
-  #lostAt = performance.now();
-
-  constructor(patient: Patience) {
-    this.#patience = patient;
-  }
-
-  next(): number {
-    const { firstMs, maxMs } = this.#patience;
-    const lostMs = performance.now() - this.#lostAt;
-    return Math.min(Math.max(lostMs / 2, firstMs), maxMs) * (0.5 + Math.random() / 2);
-  }
-
-  async watch(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) if (type === 'disconnect') this.#lostAt = performance.now();
-  }
-}
-
 async function startBus(
   { persistent, logger }: ConnectOptions,
   connection: NatsConnection,
@@ -243,41 +176,6 @@ async function whyRefused(open: () => Promise<NatsConnection>): Promise<SvcError
   return new SvcError('unavailable', 'No backend is connected to the bus that could check the credential.', {
     hint: 'Start the backend, then try again.',
   });
-}
-
-function isRefused(thrown: unknown): boolean {
-  return thrown instanceof AuthorizationError || thrown instanceof UserAuthenticationExpiredError;
-}
-
-function notReached({ servers }: ConnectOptions, cause: unknown): SvcError {
-  const where = servers.join(', ');
-  const why = cause instanceof Error ? whyOf(cause) : 'it does not answer';
-  if (isDistrusted(cause)) {
-    return new SvcError('unavailable', `The bus at ${where} is not trusted, and was told nothing: ${why}.`, {
-      hint: 'Let BUS_CA_PATH name the PEM file that vouches for it; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.',
-      cause,
-    });
-  }
-  return new SvcError('unavailable', `The bus at ${where} cannot be reached: ${why}.`, {
-    hint: 'Does it run, does BUS_SERVERS name it, and can this machine reach that port?',
-    cause,
-  });
-}
-
-function whyOf(error: Error): string {
-  const inner = error.cause instanceof Error ? error.cause : error;
-  // Behind a semicolon Node gives advice about its own flags.
-  const [why = ''] = (inner.message || error.message || error.name).split(';');
-  return why.slice(0, 300);
-}
-
-/** What Node says of a certificate that it does not accept (OpenSSL, X509_V_ERR_…). */
-function isDistrusted(cause: unknown): boolean {
-  for (let error = cause; error instanceof Error; error = error.cause) {
-    const code = 'code' in error ? String(error.code) : '';
-    if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return true;
-  }
-  return false;
 }
 
 function notOurBus(account: string, cause: unknown): SvcError {

@@ -1,0 +1,111 @@
+import {
+  AuthorizationError,
+  connect,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  UserAuthenticationExpiredError,
+} from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+import { tlsOf } from './tls.ts';
+
+/** Where the bus is. */
+export interface Address {
+  readonly servers: readonly string[];
+  /** Path to the PEM file of whom to trust as the bus; null: as the system does. */
+  readonly caPath: string | null;
+}
+
+/** How soon a lost connection is tried again: at first, and at most. */
+export interface Patience {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** Longer than NATS waits for whoever decides on the connection. */
+export const connectDeadlineMs = 8000;
+/** A bus that is gone without a word is noticed after three of these. */
+const pingEveryMs = 2000;
+const pingsUnansweredMax = 2;
+
+/** Opens a connection. Throws `unavailable` with the reason, and where the credential was refused what NATS says of that. */
+export async function openConnection(
+  address: Address,
+  how: NodeConnectionOptions,
+  patient: Patience,
+): Promise<NatsConnection> {
+  const delays = new ReturnDelays(patient);
+  const tls = tlsOf(address.servers, address.caPath);
+  try {
+    const connection = await connect({
+      servers: [...address.servers],
+      ...(tls === null ? {} : { tls }),
+      timeout: connectDeadlineMs,
+      pingInterval: pingEveryMs,
+      maxPingOut: pingsUnansweredMax,
+      reconnectDelayHandler: () => delays.next(),
+      // Waits are ours to choose: the servers' order is theirs.
+      reconnectTimeWait: 0,
+      noAsyncTraces: true,
+      ...how,
+    });
+    void delays.watch(connection);
+    return connection;
+  } catch (thrown) {
+    throw isRefused(thrown) ? thrown : notReached(address, thrown);
+  }
+}
+
+export function isRefused(thrown: unknown): boolean {
+  return thrown instanceof AuthorizationError || thrown instanceof UserAuthenticationExpiredError;
+}
+
+/** How long a lost connection waits before it is tried again: half the time that it has been lost, within bounds, and a little less than that. */
+class ReturnDelays {
+  readonly #patience: Patience;
+  #lostAt = performance.now();
+
+  constructor(patient: Patience) {
+    this.#patience = patient;
+  }
+
+  next(): number {
+    const { firstMs, maxMs } = this.#patience;
+    const lostMs = performance.now() - this.#lostAt;
+    return Math.min(Math.max(lostMs / 2, firstMs), maxMs) * (0.5 + Math.random() / 2);
+  }
+
+  async watch(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) if (type === 'disconnect') this.#lostAt = performance.now();
+  }
+}
+
+function notReached({ servers }: Address, cause: unknown): SvcError {
+  const where = servers.join(', ');
+  const why = cause instanceof Error ? whyOf(cause) : 'it does not answer';
+  if (isDistrusted(cause)) {
+    return new SvcError('unavailable', `The bus at ${where} is not trusted, and was told nothing: ${why}.`, {
+      hint: 'Let BUS_CA_PATH name the PEM file that vouches for it; svc runtime register hands it over. The certificate must be for the name in BUS_SERVERS.',
+      cause,
+    });
+  }
+  return new SvcError('unavailable', `The bus at ${where} cannot be reached: ${why}.`, {
+    hint: 'Does it run, does BUS_SERVERS name it, and can this machine reach that port?',
+    cause,
+  });
+}
+
+function whyOf(error: Error): string {
+  const inner = error.cause instanceof Error ? error.cause : error;
+  // Behind a semicolon Node gives advice about its own flags.
+  const [why = ''] = (inner.message || error.message || error.name).split(';');
+  return why.slice(0, 300);
+}
+
+/** What Node says of a certificate that it does not accept (OpenSSL, X509_V_ERR_…). */
+function isDistrusted(cause: unknown): boolean {
+  for (let error = cause; error instanceof Error; error = error.cause) {
+    const code = 'code' in error ? String(error.code) : '';
+    if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)) return true;
+  }
+  return false;
+}
