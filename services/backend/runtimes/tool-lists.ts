@@ -1,4 +1,4 @@
-import type { Command, Reason } from '../../contracts/bus/messages.ts';
+import { type Command, type Reason, reason } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { findId, findProcessId, type ProcessId } from '../../contracts/ids.ts';
 import type { Backend } from '../context.ts';
@@ -56,7 +56,7 @@ function counts(status: Status, server: Server): boolean {
 }
 
 function isAside({ toolsReason }: Status): boolean {
-  return toolsReason?.includes(`"code":"${setAsideCode}"`) === true;
+  return toolsReason !== null && reason.parse(JSON.parse(toolsReason)).code === setAsideCode;
 }
 
 function statusesOf(graph: Graph, of: { readonly mcpServer: string; readonly workspace: Server['workspace'] }) {
