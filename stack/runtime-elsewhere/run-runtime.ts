@@ -4,6 +4,7 @@ import { checkEnv, describeProblems, type EnvRecord } from '../../services/contr
 import { variables } from '../../services/contracts/env/variables.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
+import { aborted } from '../aborted.ts';
 import { makeFolder } from '../state/folder.ts';
 import { holdFolder } from '../state/lock.ts';
 import { ownVersion } from '../version.ts';
@@ -78,9 +79,4 @@ function holdWorkingDir(folder: string) {
         hint: 'Let SVC_WORKING_DIR name a folder of its own for each runtime.',
       }),
   );
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -1,4 +1,5 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { aborted } from '../../aborted.ts';
 import { endLeftMcpServers } from '../../lifecycle/left-mcp-servers.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
@@ -91,9 +92,4 @@ async function openRunner(options: RunOptions, logs: PlatformLogs, taken: TakenO
   const { plan, env, programs = ownPrograms(env), patience = usualPatience } = options;
   if (plan.definition.topology === 'distributed') return runAsProcesses({ plan, env, taken, programs, patience });
   return step('platform', 'start the bus', () => runInside(plan, env, logs));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
