@@ -8,6 +8,7 @@ import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus/seeds.ts';
 import type { Topology } from './definition/definition.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
+import { formatMode } from './state/file-mode.ts';
 import { makeFolder } from './state/folder.ts';
 
 /** The files in `secrets/`. */
@@ -106,11 +107,7 @@ function closeMode(path: string, wanted: number): Pick<CreationStep, 'outcome' |
   const mode = statSync(path).mode & 0o777;
   if (mode === wanted) return undefined;
   chmodSync(path, wanted);
-  return { outcome: 'repaired', detail: `its mode was ${octal(mode)}, now it is ${octal(wanted)}` };
-}
-
-function octal(mode: number): string {
-  return mode.toString(8).padStart(4, '0');
+  return { outcome: 'repaired', detail: `its mode was ${formatMode(mode)}, now it is ${formatMode(wanted)}` };
 }
 
 function filesIn({ secretsDir }: Installation): readonly string[] {

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { formatMode } from '../../stack/state/file-mode.ts';
 import { shellWord } from '../shell-word.ts';
 
 /** Refuses a file that could not be written, or would take the place of another unasked, before there is anything to lose. */
@@ -25,5 +26,5 @@ export function exposure(file: string | number, stat: { isFile(): boolean; reado
   if (!stat.isFile() || (mode & 0o077) === 0) return null;
   const which = typeof file === 'string' ? `"${file}"` : 'The file that this was written to';
   const what = typeof file === 'string' ? shellWord(file) : 'FILE';
-  return `${which} may be read by others (mode ${mode.toString(8).padStart(4, '0')}): chmod 600 ${what}`;
+  return `${which} may be read by others (mode ${formatMode(mode)}): chmod 600 ${what}`;
 }

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { connect } from 'node:net';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
+import { formatMode } from '../state/file-mode.ts';
 import { lineMaxBytes, type Reply, type Request, reply } from './messages.ts';
 import { controlSocketOf, withSocketPath } from './socket-path.ts';
 
@@ -26,7 +27,7 @@ function refuseForeignSocket(path: string): void {
   const mode = found.mode & 0o777;
   const isOurs = found.uid === process.geteuid?.() && (mode & 0o077) === 0;
   if (found.isSocket() && isOurs) return;
-  const what = found.isSocket() ? `its mode is ${mode.toString(8).padStart(4, '0')}` : 'it is no socket';
+  const what = found.isSocket() ? `its mode is ${formatMode(mode)}` : 'it is no socket';
   const whose = found.uid === process.geteuid?.() ? what : `it belongs to user ${found.uid}`;
   throw new SvcError('forbidden', `"${path}" is not this installation's control socket: ${whose}.`, {
     hint: 'Remove it, and start the platform anew: svc down, then svc up',

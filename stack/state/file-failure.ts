@@ -3,6 +3,7 @@ import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { diskFull, draftEnding } from './durable-file.ts';
+import { formatMode } from './file-mode.ts';
 
 /**
  * What the system refused to do with a file or folder, in words: which one, why, and what to do. Null for anything else that was thrown.
@@ -85,7 +86,7 @@ function notAllowed(refusal: Refusal): SvcError {
     const hint = `Type it as ${owner}, or choose a folder of your own with --dir.`;
     return new SvcError('forbidden', `${what}: ${subject} belongs to ${owner}.`, { hint, cause: refusal.cause });
   }
-  const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
+  const mode = formatMode(stats.mode);
   const hint = `Open it to yourself: chmod u+rwX "${path}"`;
   return new SvcError('forbidden', `${what}: the mode of ${subject} is ${mode}.`, { hint, cause: refusal.cause });
 }
