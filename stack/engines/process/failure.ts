@@ -1,4 +1,4 @@
-import type { SvcError } from '../../../services/contracts/errors.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Installation } from '../../installation.ts';
 import { isCode } from '../../state/durable-file.ts';
 import { type Failure, writeFailure } from '../../state/platform-record.ts';
@@ -11,6 +11,12 @@ export function leaveFailure(installation: Installation, failure: StartFailure):
   } catch {
     // A full disk, most likely. The log has it too, or will say that lines were lost.
   }
+}
+
+/** An end because another program has the port: the same start may succeed on another one. */
+export function takenPort(message: string): SvcError {
+  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
+  return new SvcError('conflict', message, { cause });
 }
 
 export function failureOf({ part, check, error }: StartFailure): Failure {

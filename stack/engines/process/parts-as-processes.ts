@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { SvcError } from '../../../services/contracts/errors.ts';
 import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
 import { caddyfile } from '../../front/caddyfile.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
@@ -12,6 +11,7 @@ import { writeWhole } from '../../state/durable-file.ts';
 import { endGroup, killGroup } from '../../state/end-process.ts';
 import { endLeftProcesses } from '../../state/left-processes.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { takenPort } from './failure.ts';
 import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
 import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -106,8 +106,7 @@ const lettingGoMs = 1000;
 /** Caddy shares a port with every other Caddy of its user without a word, and each of them would get some of the requests. */
 async function refuseSharedPort({ name, url }: Part): Promise<void> {
   if (await isPortFree(url, lettingGoMs)) return;
-  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
-  throw new SvcError('conflict', `Port ${new URL(url).port} of ${name} is taken by another program.`, { cause });
+  throw takenPort(`Port ${new URL(url).port} of ${name} is taken by another program.`);
 }
 
 /** A URL has brackets around an IPv6 address, which no socket knows. */

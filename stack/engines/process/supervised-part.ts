@@ -4,6 +4,7 @@ import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceEvent } from '../../lifecycle/transition.ts';
 import type { Part } from '../../parts.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
+import { takenPort } from './failure.ts';
 import type { Ending, PartRunner, RunningPart, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { nextStep, runsSeen } from './restart-policy.ts';
@@ -161,9 +162,7 @@ async function becomesReady(running: RunningPart, timeoutMs: number, signal: Abo
 }
 
 function endedTooSoon({ reason, portTaken }: Ending): SvcError {
-  if (!portTaken) return new SvcError('unavailable', `it ${reason}`);
-  const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
-  return new SvcError('conflict', `it ${reason}`, { cause });
+  return portTaken ? takenPort(`it ${reason}`) : new SvcError('unavailable', `it ${reason}`);
 }
 
 function whyNot(thrown: unknown): string {
