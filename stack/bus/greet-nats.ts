@@ -3,6 +3,7 @@ import { connect as secure } from 'node:tls';
 import { fromSeed } from '@nats-io/nkeys';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../host-of.ts';
 
 export interface Greeting {
   /** With its scheme and port. */
@@ -36,8 +37,8 @@ const lineMaxBytes = 64 * 1024;
  * where nobody answers, or something else than NATS.
  */
 export async function greetNats({ server, ca, seed }: Greeting): Promise<Greeted> {
-  const { hostname, port, protocol } = new URL(server);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const { port, protocol } = new URL(server);
+  const host = hostOf(server);
   const open: Socket[] = [];
   try {
     const plain = await opened(connect({ host, port: Number(port), timeout: answerTimeoutMs }), open, 'connect');

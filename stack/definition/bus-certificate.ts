@@ -2,7 +2,8 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type BusTls, hostOf, type PublicBus } from './public-bus.ts';
+import { hostOf } from '../host-of.ts';
+import type { BusTls, PublicBus } from './public-bus.ts';
 
 export interface CertificateProblem {
   /** The part of `bus.public.tls` that is wrong. */

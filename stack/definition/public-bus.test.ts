@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../host-of.ts';
 import { checkDefinition } from './check.ts';
-import { hostOf, isLoopbackServer, publicBus } from './public-bus.ts';
+import { isLoopbackServer, publicBus } from './public-bus.ts';
 
 const tls = { cert: 'secrets/bus.pem', key: 'secrets/bus.key' };
 const outside = { servers: ['tls://bus.example.com:4222'], bind: '0.0.0.0' };

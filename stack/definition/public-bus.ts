@@ -1,5 +1,6 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
+import { hostOf } from '../host-of.ts';
 import { type Complaint, type Field, isScalar } from './field.ts';
 
 /** The bus as runtimes on other machines reach it. */
@@ -33,10 +34,6 @@ export const publicBus: Field<PublicBus | undefined> = {
 /** Where the host of an address is: on this machine only? */
 export function isLoopbackServer(server: string): boolean {
   return isLoopback(hostOf(server));
-}
-
-export function hostOf(server: string): string {
-  return new URL(server.replace(/^(\w+:\/\/)?/, 'http://')).hostname.replace(/^\[|\]$/g, '');
 }
 
 const fields = ['servers', 'bind', 'tls', 'insecure'];

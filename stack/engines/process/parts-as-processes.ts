@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
 import { caddyfile } from '../../front/caddyfile.ts';
+import { hostOf } from '../../host-of.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
@@ -109,10 +110,8 @@ async function refuseSharedPort({ name, url }: Part): Promise<void> {
   throw takenPort(`Port ${new URL(url).port} of ${name} is taken by another program.`);
 }
 
-/** A URL has brackets around an IPv6 address, which no socket knows. */
 function isPortFree(url: string, patienceMs = 0): Promise<boolean> {
-  const { hostname, port } = new URL(url);
-  return isFree(hostname.replace(/^\[|\]$/g, ''), Number(port), patienceMs);
+  return isFree(hostOf(url), Number(new URL(url).port), patienceMs);
 }
 
 /** A full disk must not stop what runs. */
