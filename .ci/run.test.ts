@@ -12,8 +12,17 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs .ci/run in a checkout whose `npm test` and `npm run check` are these scripts. */
-function runWith(scripts: { readonly test: string; readonly check: string }) {
+/** Runs .ci/run in a checkout whose `npm test`, `npm run check` and `npm run chaos` are these scripts. */
+function runWith({
+  test,
+  check,
+  chaos = 'true',
+}: {
+  readonly test: string;
+  readonly check: string;
+  readonly chaos?: string;
+}) {
+  const scripts = { test, check, chaos: `${chaos} #` };
   const folder = mkdtempSync(join(tmpdir(), 'svc-ci-'));
   folders.push(folder);
   mkdirSync(join(folder, '.ci'));
@@ -23,33 +32,38 @@ function runWith(scripts: { readonly test: string; readonly check: string }) {
   return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) };
 }
 
-test('all is well: the check counts as one more test', () => {
+test('all is well: check and chaos count as one more test each', () => {
   const run = runWith({ test: 'echo suites; echo "12 passed, 0 failed, 3 skipped"', check: 'true' });
-  expect(run).toMatchObject({ status: 0, last: '13 passed, 0 failed, 3 skipped' });
+  expect(run).toMatchObject({ status: 0, last: '14 passed, 0 failed, 3 skipped' });
 });
 
 test('a test that failed', () => {
   const run = runWith({ test: 'echo "12 passed, 2 failed, 3 skipped"; exit 1', check: 'true' });
-  expect(run).toMatchObject({ status: 1, last: '13 passed, 2 failed, 3 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '14 passed, 2 failed, 3 skipped' });
 });
 
 test('a check that failed', () => {
   const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"', check: 'exit 1' });
-  expect(run).toMatchObject({ status: 1, last: '12 passed, 1 failed, 0 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '13 passed, 1 failed, 0 skipped' });
+});
+
+test('a chaos that failed', () => {
+  const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"', check: 'true', chaos: 'exit 1' });
+  expect(run).toMatchObject({ status: 1, last: '13 passed, 1 failed, 0 skipped' });
 });
 
 test('tests that died before their last line', () => {
   const run = runWith({ test: 'echo "7 passed, 0 failed, 0 skipped, so far"; kill -9 $$', check: 'true' });
-  expect(run).toMatchObject({ status: 1, last: '1 passed, 1 failed, 0 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '2 passed, 1 failed, 0 skipped' });
 });
 
 test('tests that say nothing and succeed', () => {
-  expect(runWith({ test: 'true', check: 'true' })).toMatchObject({ status: 1, last: '1 passed, 1 failed, 0 skipped' });
+  expect(runWith({ test: 'true', check: 'true' })).toMatchObject({ status: 1, last: '2 passed, 1 failed, 0 skipped' });
 });
 
 test('tests that count no failure but end with one', () => {
   const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"; exit 3', check: 'true' });
-  expect(run).toMatchObject({ status: 1, last: '13 passed, 1 failed, 0 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '14 passed, 1 failed, 0 skipped' });
 });
 
 test('nobody is asked: stdin is closed and CI is set', () => {

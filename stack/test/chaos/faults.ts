@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
 import type { ChaosPlatform } from './platform.ts';
 
 /** One thing that goes wrong, for a while. When it returns, what was taken is given back. */
@@ -10,8 +11,17 @@ export interface Fault {
 const stoppedMs = 3000;
 const awayMs = 4000;
 const slowMs = 100;
+/** More than a session may be idle, and more than a token lives. */
+const leapSeconds = 3600;
 
-export function faultsOf(services: readonly string[], longAwayMs: number): readonly Fault[] {
+export interface Taken {
+  readonly services: readonly string[];
+  /** How long backend and bus are away together. */
+  readonly longAwayMs: number;
+  readonly clock: Clock | null;
+}
+
+export function faultsOf({ services, longAwayMs, clock }: Taken): readonly Fault[] {
   const ofServices = services.flatMap((service) => [
     { name: `kill -9 ${service}`, happen: (platform: ChaosPlatform) => platform.signal(service, 'SIGKILL') },
     { name: `restart ${service}`, happen: (platform: ChaosPlatform) => platform.signal(service, 'SIGTERM') },
@@ -46,6 +56,7 @@ export function faultsOf(services: readonly string[], longAwayMs: number): reado
         wire.heal();
       },
     },
+    ...(clock === null ? [] : leapsOf(clock)),
     {
       name: `take backend and bus away for ${longAwayMs / 1000} s`,
       happen: (platform) => freeze(platform, ['backend', 'bus'], longAwayMs),
@@ -57,4 +68,17 @@ async function freeze(platform: ChaosPlatform, services: readonly string[], forM
   for (const service of services) await platform.signal(service, 'SIGSTOP');
   await pause(forMs);
   for (const service of services) await platform.signal(service, 'SIGCONT');
+}
+
+function leapsOf(clock: Clock): readonly Fault[] {
+  return [leapSeconds, -leapSeconds].map((seconds) => ({
+    name: `set the clocks ${seconds > 0 ? 'ahead' : 'back'} by an hour`,
+    async happen(platform: ChaosPlatform) {
+      clock.set(seconds);
+      await platform.hasTime(seconds);
+      await pause(awayMs);
+      clock.set(0);
+      await platform.hasTime(0);
+    },
+  }));
 }

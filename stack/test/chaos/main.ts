@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { processesOf } from '../running-processes.ts';
 import { Agent, type Call, type Outcome } from './agents.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { unnoticed } from './plants.ts';
@@ -8,8 +9,8 @@ import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
 /**
- * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS]`: fifty agents at steady work while one part after the other is taken away,
- * then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
+ * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--faketime LIBRARY]`: fifty agents at steady work while one part after the other is taken away,
+ * in an order that the seed gives, then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
 const { values } = parseArgs({
   options: {
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     away: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
+    faketime: { type: 'string' },
   },
 });
 
@@ -35,13 +37,13 @@ const problems: string[] = [];
 const calls: Call[] = [];
 process.stdout.write(`seed ${values.seed}\n`);
 
-const platform = await ChaosPlatform.start();
+const platform = await ChaosPlatform.start(values.faketime);
 try {
   await run();
 } finally {
   await platform.stop();
 }
-const left = (await import('../running-processes.ts')).processesOf(platform.installation.dir);
+const left = processesOf(platform.installation.dir);
 if (left.length > 0)
   problems.push(`${left.length} processes are left: ${left.map(({ command }) => command).join('; ')}`);
 await platform.remove();
@@ -60,8 +62,11 @@ async function run(): Promise<void> {
   const blind = await unnoticed(platform, before);
   if (blind.length > 0) problems.push(`the search for leaks does not see: ${blind.join(', ')}`);
   const names = (await platform.status()).services.map(({ name }) => name);
-  const faults = faultsOf(names, Number(values.away) * 1000).filter(({ name }) => name.includes(values.only));
-  for (const fault of faults) if (performance.now() < deadline) await suffer(fault);
+  const { clock } = platform;
+  if (clock === null) process.stdout.write('left out: setting the clocks, for which libfaketime is missing\n');
+  const all = faultsOf({ services: names, longAwayMs: Number(values.away) * 1000, clock });
+  const faults = all.filter(({ name }) => name.includes(values.only));
+  for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault);
   while (performance.now() < deadline) {
     const fault = faults[Math.floor(random() * faults.length)];
     if (fault !== undefined) await suffer(fault);
@@ -116,6 +121,13 @@ function tell(): void {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function shuffled<Item>(items: readonly Item[]): readonly Item[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
 }
 
 /** Mulberry32: the same faults again for the same seed. */

@@ -7,8 +7,9 @@ import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
-import { eventually, everything, svc } from '../bench/processes.ts';
+import { eventually, everything, startNode, svc } from '../bench/processes.ts';
 import { choose } from '../bench/settings.ts';
+import { Clock } from './clock.ts';
 import { Wire } from './wire.ts';
 
 const status = z.object({
@@ -21,25 +22,33 @@ const status = z.object({
 export type Status = z.infer<typeof status>;
 const createdKey = z.object({ key: z.string() });
 
+const clockToleranceSeconds = 5;
+const clockWithinMs = 10_000;
+
 /** An installation to be hard on: two of each that may be several; and the bus is ours, behind a wire, so that both can be taken away. */
 export class ChaosPlatform {
   readonly folder: string;
   readonly installation: Installation;
   readonly bus: TestServer;
   readonly wire: Wire;
+  /** Of the services; null where they have that of the machine. */
+  readonly clock: Clock | null;
   readonly key: string;
   readonly urls: readonly string[];
 
-  private constructor(made: Pick<ChaosPlatform, 'folder' | 'installation' | 'bus' | 'wire' | 'key' | 'urls'>) {
+  private constructor(
+    made: Pick<ChaosPlatform, 'folder' | 'installation' | 'bus' | 'wire' | 'clock' | 'key' | 'urls'>,
+  ) {
     this.folder = made.folder;
     this.installation = made.installation;
     this.bus = made.bus;
     this.wire = made.wire;
+    this.clock = made.clock;
     this.key = made.key;
     this.urls = made.urls;
   }
 
-  static async start(): Promise<ChaosPlatform> {
+  static async start(libfaketime: string | undefined): Promise<ChaosPlatform> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-chaos-'));
     const dir = join(folder, 'svc');
     await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', 'sqlite', '--engine', 'process', '--yes');
@@ -55,13 +64,15 @@ export class ChaosPlatform {
     const wire = await Wire.start(bus.port);
     await choose(dir, { replicas: 2, busUrl: `nats://127.0.0.1:${wire.port}` });
     await svc(dir, 'up');
+    const clock = Clock.in(folder, libfaketime);
+    if (clock !== null) await supervise(dir, clock.node);
     await svc(dir, 'server', 'add', 'everything', '--', process.execPath, everything, 'stdio');
     await writeFile(join(dir, 'chaos.yaml'), content);
     await svc(dir, 'apply', join(dir, 'chaos.yaml'));
     const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'chaos'));
     const { services } = status.parse(await svc(dir, 'status'));
     const urls = services.filter(({ name }) => name.startsWith('remote-mcp')).map(({ url }) => `${url}/mcp`);
-    return new ChaosPlatform({ folder, installation, bus, wire, key, urls });
+    return new ChaosPlatform({ folder, installation, bus, wire, clock, key, urls });
   }
 
   async status(): Promise<Status> {
@@ -101,6 +112,22 @@ export class ChaosPlatform {
     );
   }
 
+  /** Resolves when every service says a time that is as much ahead of the machine's. */
+  async hasTime(aheadSeconds: number): Promise<void> {
+    const { services } = await this.status();
+    const says = async (url: string) => Date.parse((await fetch(`${url}/health`)).headers.get('date') ?? '');
+    await eventually(
+      `that the clocks are ${aheadSeconds} s ahead`,
+      async () => {
+        for (const { name, url } of services) {
+          const ahead = (await says(url)) / 1000 - Date.now() / 1000;
+          if (!(Math.abs(ahead - aheadSeconds) < clockToleranceSeconds)) throw new Error(`${name} is ${ahead} s ahead`);
+        }
+      },
+      clockWithinMs,
+    );
+  }
+
   backend(): Promise<BackendClient> {
     return connectToBackend(this.installation);
   }
@@ -114,6 +141,16 @@ export class ChaosPlatform {
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Starts it again with that Node. `svc up` chose its ports, and `svc down` ends it as usual. */
+async function supervise(dir: string, node: string): Promise<void> {
+  await svc(dir, 'down');
+  startNode([join(import.meta.dirname, 'supervisor.ts'), dir, node]);
+  await eventually('that all is healthy with a clock of its own', async () => {
+    const { state } = status.parse(await svc(dir, 'status'));
+    if (state !== 'running') throw new Error(state);
+  });
 }
 
 const content = `

@@ -1,0 +1,17 @@
+import { ownPrograms } from '../../engines/process/process-plan.ts';
+import { runPlatform } from '../../engines/process/run-platform.ts';
+import { installationIn } from '../../installation.ts';
+import { readPlan } from '../../lifecycle/plan.ts';
+
+/** What `svc up` leaves running, but for the Node of the services. */
+const [dir = '', node = ''] = process.argv.slice(2);
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort());
+await runPlatform({
+  plan: readPlan(installationIn(dir)),
+  env: process.env,
+  foreground: false,
+  isWanted: () => true,
+  signal: stopping.signal,
+  programs: { ...ownPrograms(process.env), node },
+});
