@@ -67,6 +67,11 @@ export class ChildChannel implements Channel {
         hint: `See how it is: svc server show ${name}`,
       });
     }
+    if (stdin.writableCorked === 0) {
+      // What is sent to it in one turn of the event loop is written in one go.
+      stdin.cork();
+      setImmediate(() => stdin.uncork());
+    }
     stdin.write(message);
   }
 

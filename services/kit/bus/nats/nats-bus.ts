@@ -31,11 +31,12 @@ import type { Wire } from './asking.ts';
 import type { BackendAccounts } from './backend-accounts.ts';
 import { NatsBucket } from './bucket.ts';
 import { Exchanges } from './exchanges.ts';
-import { framesOf, toNatsHeaders } from './frame.ts';
+import { framesOf } from './frame.ts';
 import { gonePatterns } from './grants.ts';
 import { findIdentity, nameOf } from './known-as.ts';
 import { Listener } from './listener.ts';
 import { MessageAssembly } from './message-assembly.ts';
+import { Outbox } from './outbox.ts';
 import { NatsStream } from './stream.ts';
 import { goneSubject } from './subjects.ts';
 
@@ -63,6 +64,7 @@ export class NatsBus implements Bus {
   readonly #logger: Logger;
   readonly #accounts: BackendAccounts | null;
   readonly #turns = new Turns();
+  readonly #outbox: Outbox;
   readonly #wire: Wire;
   readonly #exchanges: Exchanges;
   readonly #listeners = new Set<Subscription>();
@@ -80,6 +82,7 @@ export class NatsBus implements Bus {
     this.#persistent = persistent;
     this.#logger = logger;
     this.#accounts = accounts;
+    this.#outbox = new Outbox(connection);
     this.#watchers = new Watchers(this.#turns, logger);
     this.#goneWatchers = new Watchers(this.#turns, logger);
     const own = endOf(identity);
@@ -87,12 +90,7 @@ export class NatsBus implements Bus {
       own,
       logger,
       send: (subject, frame, reply) => {
-        if (!this.#connected) return;
-        const headers = toNatsHeaders(frame);
-        this.#connection.publish(subject, frame.payload, {
-          ...(headers === undefined ? {} : { headers }),
-          ...(reply === undefined ? {} : { reply }),
-        });
+        if (this.#connected) this.#outbox.put(subject, frame, reply);
       },
     };
     this.#exchanges = new Exchanges(this.#wire);
@@ -207,6 +205,7 @@ export class NatsBus implements Bus {
 
   /** What was said so far has reached the bus. */
   async flush(): Promise<void> {
+    this.#outbox.empty();
     await this.#connection.flush();
   }
 
@@ -214,6 +213,7 @@ export class NatsBus implements Bus {
   lost(): void {
     if (!this.#connected) return;
     this.#connected = false;
+    this.#outbox.clear();
     this.#exchanges.abandon();
     this.#watchers.tell('disconnected');
   }
