@@ -11,7 +11,7 @@ import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
-import { processesOf } from './running-processes.ts';
+import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -119,6 +119,24 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await platform.svc('up');
     expect([...(await services()).keys()]).toEqual(names);
     await works('with one again');
+  });
+
+  test.skipIf(!processesAreShown)('nothing answers from outside this machine unless svc.yaml says so', async () => {
+    // 127.0.0.1 and ::1; and 0.0.0.0, which may stand for ::.
+    const [loopback, anywhere] = [['0100007F', '00000000000000000000000001000000'], expect.stringMatching(/^0+$/)];
+    const listening = () => processesOf(platform.installation.dir).flatMap(({ pid }) => listeningOf(pid));
+    const { port, httpPort } = platform.busPorts;
+    const closed = listening();
+    expect(closed.map((one) => one.port)).toEqual(expect.arrayContaining([port, httpPort]));
+    expect(closed.filter(({ address }) => !loopback.includes(address))).toEqual([]);
+    const open = `public: { servers: ["nats://bus.example.com:${port}"], bind: 0.0.0.0, insecure: true }`;
+    await edit('public: null', open);
+    await platform.svc('up');
+    expect(listening().filter(({ address }) => !loopback.includes(address))).toEqual([{ address: anywhere, port }]);
+    await edit(open, 'public: null');
+    await platform.svc('up');
+    expect(listening().filter(({ address }) => !loopback.includes(address))).toEqual([]);
+    await works('on loopback again');
   });
 
   test('in the foreground it ends with its terminal, and leaves nothing', async () => {

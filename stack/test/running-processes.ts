@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What the system itself shows of a process: everything that its user could read there. */
 export interface RunningProcess {
@@ -28,6 +28,33 @@ export function processesOf(folder: string): readonly RunningProcess[] {
 /** How many descriptors a process holds. */
 export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** The addresses that it listens on, as the system writes them: in hexadecimal, the first byte last. */
+export function listeningOf(pid: number): readonly { readonly address: string; readonly port: number }[] {
+  const own = new Set(readdirSync(`/proc/${pid}/fd`).map((name) => linkOf(`/proc/${pid}/fd/${name}`)));
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, 'latin1')
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/ +/))
+      .filter(([, , , state, , , , , , inode]) => state === listening && own.has(`socket:[${inode}]`))
+      .map(([, local = '']) => {
+        const [address = '', port = ''] = local.split(':');
+        return { address, port: Number.parseInt(port, 16) };
+      }),
+  );
+}
+
+/** TCP_LISTEN of the kernel. */
+const listening = '0A';
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ''; // Closed meanwhile.
+  }
 }
 
 /** proc(5): /proc/pid/stat has the state and the parent behind the name, which may hold anything. */
