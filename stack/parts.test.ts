@@ -200,7 +200,7 @@ describe('the process of a part', () => {
   test('runs its service with its variables and what is passed on', () => {
     expect(processOf('runtime-2')).toEqual({
       program: '/n/node',
-      args: ['--max-semi-space-size=4', '/p/runtime.js'],
+      args: ['/p/runtime.js'],
       cwd: '/srv/svc',
       log: '/srv/svc/logs/runtime-2.log',
       env: {

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { platformEnvironment } from '../engines/process/inherited-environment.ts';
-import { nodeFlags } from '../engines/process/process-plan.ts';
 import { rotate } from '../logs/log-file.ts';
 import { formatPorts } from '../ports/port-lease.ts';
 import { startTimeOf } from '../state/process-identity.ts';
@@ -78,6 +77,12 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
     await healthy;
   }
 }
+
+/**
+ * Young objects get 4 MB instead of 16: measured, that is 5 MB less in a process at rest. Services in processes of their own keep the 16, which
+ * let a fifth more calls through: each call is taken apart and put together there once more than inside one process.
+ */
+const nodeFlags = ['--max-semi-space-size=4'];
 
 function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord): number {
   const path = join(installation.logsDir, 'platform.log');

@@ -39,9 +39,6 @@ export interface ProcessPlanOf {
   readonly programs: Programs;
 }
 
-/** Young objects get 4 MB instead of 16: measured, that is 5 MB less in a process at rest, and calls allocate little. */
-export const nodeFlags = ['--max-semi-space-size=4'];
-
 export function processPlanOf(part: Part, { installation, env, programs }: ProcessPlanOf): ProcessPlan {
   const { dir, stateDir, logsDir } = installation;
   const where = { cwd: dir, log: join(logsDir, `${part.name}.log`) };
@@ -61,7 +58,7 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   return {
     ...where,
     program: programs.node,
-    args: [...nodeFlags, programs.services[part.service]],
+    args: [programs.services[part.service]],
     env: { NODE_COMPILE_CACHE: join(stateDir, 'compile-cache'), ...partEnvironment(env), ...part.variables },
   };
 }
