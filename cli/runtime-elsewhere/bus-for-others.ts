@@ -12,7 +12,7 @@ export function requireBusForOthers({ topology }: Definition): void {
     'unsupported',
     'No other process can reach the bus of this installation: with topology: embedded it lies inside the one process. Nothing was registered.',
     {
-      hint: 'Runtimes elsewhere need an installation with a bus of its own: svc init DIR --topology distributed --graph sqlite',
+      hint: 'Runtimes elsewhere need a bus of its own, where svc move --to distributed brings this installation with all its data.',
     },
   );
 }

@@ -31,7 +31,7 @@ describe('svc runtime register', () => {
     const run = await svc('runtime', 'register', 'lab', '--out', 'lab.env');
     expect(run.stderr).toBe(
       'Error: No other process can reach the bus of this installation: with topology: embedded it lies inside the one process. Nothing was registered.\n' +
-        'Runtimes elsewhere need an installation with a bus of its own: svc init DIR --topology distributed --graph sqlite\n',
+        'Runtimes elsewhere need a bus of its own, where svc move --to distributed brings this installation with all its data.\n',
     );
     expect([run.stdout, run.code]).toEqual(['', 2]);
     expect(existsSync(join(dir(), 'lab.env'))).toBe(false);
