@@ -1,23 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createAccount, createUser, fromSeed, type KeyPair } from '@nats-io/nkeys';
+import { natsConfiguration } from '../../../../../stack/bus/nats-configuration.ts';
+import { newBusSeed, publicBusKey } from '../../../../../stack/bus/seeds.ts';
+import { findProgram } from '../../../../../stack/find-program.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import type { BackendSeeds } from '../../bus.ts';
 
 /** Where `nats-server` lies on the path of programs; null where it is not installed. */
 export function findNatsServer(): string | null {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const file = join(folder, 'nats-server');
-    try {
-      accessSync(file, constants.X_OK);
-      return file;
-    } catch {}
-  }
-  return null;
+  return findProgram('nats-server', process.env.PATH);
 }
 
 export interface TestServerOptions {
@@ -99,32 +94,25 @@ export class TestServer {
   }
 
   #configuration(): string {
-    const values: Readonly<Record<string, string>> = {
-      ...{
-        NAME: 'test',
-        LISTEN: `127.0.0.1:${this.#port}`,
-        HTTP_LISTEN: `127.0.0.1:${this.#monitoringPort}`,
-        TLS: this.#tls
-          ? `tls { cert_file: "${join(this.#folder, 'bus.pem')}", key_file: "${join(this.#folder, 'bus.key')}" }`
-          : '',
-      },
+    const { callout, system, issuer } = this.seeds;
+    return natsConfiguration({
+      NAME: 'test',
+      LISTEN: `127.0.0.1:${this.#port}`,
+      HTTP_LISTEN: `127.0.0.1:${this.#monitoringPort}`,
+      TLS: this.#tls
+        ? `tls { cert_file: "${join(this.#folder, 'bus.pem')}", key_file: "${join(this.#folder, 'bus.key')}" }`
+        : '',
       STORE_DIR: join(this.#folder, 'jetstream'),
-      CALLOUT_PUBLIC_KEY: publicKeyOf(this.seeds.callout),
-      SYSTEM_PUBLIC_KEY: publicKeyOf(this.seeds.system),
-      ISSUER_PUBLIC_KEY: publicKeyOf(this.seeds.issuer),
-    };
-    const template = readFileSync(new URL('../../../../../templates/nats.conf', import.meta.url), 'utf8');
-    return template.replace(/\$\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+      CALLOUT_PUBLIC_KEY: publicBusKey(callout.reveal()),
+      SYSTEM_PUBLIC_KEY: publicBusKey(system.reveal()),
+      ISSUER_PUBLIC_KEY: publicBusKey(issuer.reveal()),
+    });
   }
 }
 
 function newSeeds(): BackendSeeds {
-  const seed = (key: KeyPair) => new Secret(Buffer.from(key.getSeed()).toString());
-  return { callout: seed(createUser()), system: seed(createUser()), issuer: seed(createAccount()) };
-}
-
-function publicKeyOf(seed: Secret): string {
-  return fromSeed(Buffer.from(seed.reveal())).getPublicKey();
+  const seed = (of: 'user' | 'account') => new Secret(newBusSeed(of));
+  return { callout: seed('user'), system: seed('user'), issuer: seed('account') };
 }
 
 async function freePort(): Promise<number> {
