@@ -1,4 +1,3 @@
-import type { KeyPair } from '@nats-io/nkeys';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
@@ -7,6 +6,7 @@ import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { grantsOf, whoAmI } from './grants.ts';
+import type { Issuer } from './issuer.ts';
 import { nameOf, nameOfRefused } from './known-as.ts';
 import { provesBackend, type ReadLogin, readLogin } from './login.ts';
 import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
@@ -29,12 +29,12 @@ const decidingMax = 1000;
  */
 export class Callout {
   readonly #connection: NatsConnection;
-  readonly #issuer: KeyPair;
+  readonly #issuer: Issuer;
   readonly #logger: Logger;
   #authorizer: Authorizer | null = null;
   #deciding = 0;
 
-  constructor(connection: NatsConnection, issuer: KeyPair, logger: Logger) {
+  constructor(connection: NatsConnection, issuer: Issuer, logger: Logger) {
     this.#connection = connection;
     this.#issuer = issuer;
     this.#logger = logger;

@@ -1,4 +1,3 @@
-import { fromSeed } from '@nats-io/nkeys';
 import {
   connect as dial,
   type NatsConnection,
@@ -10,6 +9,7 @@ import { randomText } from '../../../contracts/ids.ts';
 import type { NatsContentOptions } from '../content.ts';
 import { authorizationSubject, busAccount } from './callout.ts';
 import { connectDeadlineMs } from './dial.ts';
+import { Issuer } from './issuer.ts';
 import { tlsOf } from './tls.ts';
 import { admit, readApplicant, refuse } from './user-token.ts';
 
@@ -26,7 +26,7 @@ export async function connectAlone(options: NatsContentOptions): Promise<NatsCon
       });
     });
   };
-  const issuer = fromSeed(Buffer.from(seeds.issuer.reveal()));
+  const issuer = new Issuer(seeds.issuer);
   const word = randomText(43);
   const deciding = await open({ authenticator: nkeyAuthenticator(Buffer.from(seeds.callout.reveal())) });
   try {

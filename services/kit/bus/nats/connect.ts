@@ -1,16 +1,15 @@
-import { fromSeed, type KeyPair } from '@nats-io/nkeys';
 import { type NatsConnection, type NodeConnectionOptions, nkeyAuthenticator } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { permissionsOf } from '../../../contracts/bus/permissions.ts';
 import { SvcError, toSvcError } from '../../../contracts/errors.ts';
 import type { ProcessId } from '../../../contracts/ids.ts';
-import type { Secret } from '../../../contracts/secret.ts';
 import type { Logger } from '../../log.ts';
 import type { BackendSeeds, Credentials } from '../bus.ts';
 import { BackendAccounts } from './backend-accounts.ts';
 import { Callout } from './callout.ts';
 import { type Address, isRefused, openConnection } from './dial.ts';
 import { whoAmI } from './grants.ts';
+import { Issuer } from './issuer.ts';
 import { findIdentity, findRefusal, nameOf } from './known-as.ts';
 import {
   askingWhy,
@@ -66,7 +65,7 @@ async function connectClient(options: ConnectOptions, credentials: ClientCredent
 }
 
 async function connectBackend(options: ConnectOptions, seeds: BackendSeeds): Promise<NatsBus> {
-  const issuer = keyPairOf(seeds.issuer);
+  const issuer = new Issuer(seeds.issuer);
   await using opened = new AsyncDisposableStack();
   const open = async (name: 'callout' | 'system') => {
     const authenticator = nkeyAuthenticator(Buffer.from(seeds[name].reveal()));
@@ -183,8 +182,4 @@ function notOurBus(account: string, cause: unknown): SvcError {
     hint: 'Its configuration must name the public keys of BUS_CALLOUT_SEED, BUS_SYSTEM_SEED and BUS_ISSUER_SEED.',
     cause,
   });
-}
-
-function keyPairOf(seed: Secret): KeyPair {
-  return fromSeed(Buffer.from(seed.reveal()));
 }

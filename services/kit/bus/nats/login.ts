@@ -1,7 +1,7 @@
-import type { KeyPair } from '@nats-io/nkeys';
 import { findProcessId, type ProcessId, randomText } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import type { Credentials } from '../bus.ts';
+import type { Issuer } from './issuer.ts';
 import type { Applicant } from './user-token.ts';
 
 /** How a client shows itself to NATS: user and password of its CONNECT, with its process and its inbox as the connection's name. */
@@ -38,16 +38,16 @@ export function askingWhy(login: Login): Login {
 }
 
 /** Backends hold the key that signs admissions, and prove it. */
-export function backendLogin(issuer: KeyPair, process: ProcessId): Login {
+export function backendLogin(issuer: Issuer, process: ProcessId): Login {
   const at = Date.now().toString();
-  const proof = Buffer.from(issuer.sign(ownWord(process, at))).toString('base64url');
+  const proof = issuer.sign(ownWord(process, at)).toString('base64url');
   return { user: 'backend', pass: `${at}.${proof}` };
 }
 
-export function provesBackend(issuer: KeyPair, { process, password }: ReadLogin): boolean {
+export function provesBackend(issuer: Issuer, { process, password }: ReadLogin): boolean {
   const [at = '', proof = ''] = password.split('.');
   if (!(Math.abs(Date.now() - Number(at)) <= ownWordMaxAgeMs)) return false;
-  return issuer.verify(ownWord(process, at), Buffer.from(proof, 'base64url'));
+  return issuer.hasSigned(ownWord(process, at), Buffer.from(proof, 'base64url'));
 }
 
 /** What a client showed, as far as it is well formed. */

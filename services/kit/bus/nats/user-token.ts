@@ -1,7 +1,7 @@
-import type { KeyPair } from '@nats-io/nkeys';
 import { z } from 'zod';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Grants } from './grants.ts';
+import type { Issuer } from './issuer.ts';
 
 /** What NATS tells of a client that wants in. The message reaches only who may answer it, so that its signature says nothing more. */
 export interface Applicant {
@@ -44,7 +44,7 @@ export interface Admission {
 }
 
 /** The answer that lets a client in, as the one account NATS trusts to give it. */
-export function admit(issuer: KeyPair, { applicant, account, name, grants, lifetimeSeconds }: Admission): string {
+export function admit(issuer: Issuer, { applicant, account, name, grants, lifetimeSeconds }: Admission): string {
   const user = sign(issuer, {
     sub: applicant.userKey,
     aud: account,
@@ -61,11 +61,11 @@ export function admit(issuer: KeyPair, { applicant, account, name, grants, lifet
   return answer(issuer, applicant, { jwt: user });
 }
 
-export function refuse(issuer: KeyPair, applicant: Applicant, reason: string): string {
+export function refuse(issuer: Issuer, applicant: Applicant, reason: string): string {
   return answer(issuer, applicant, { error: reason });
 }
 
-function answer(issuer: KeyPair, { userKey, serverId }: Applicant, content: object): string {
+function answer(issuer: Issuer, { userKey, serverId }: Applicant, content: object): string {
   const nats = { type: 'authorization_response', version: 2, ...content };
   return sign(issuer, { sub: userKey, aud: serverId, nats });
 }
@@ -77,10 +77,10 @@ function allowing(subjects: readonly string[]): object {
 }
 
 /** A JWT as NATS has them: EdDSA under a name of its own. */
-function sign(issuer: KeyPair, claims: object): string {
-  const body = { iss: issuer.getPublicKey(), iat: nowSeconds(), jti: crypto.randomUUID(), ...claims };
+function sign(issuer: Issuer, claims: object): string {
+  const body = { iss: issuer.publicKey, iat: nowSeconds(), jti: crypto.randomUUID(), ...claims };
   const text = [{ typ: 'JWT', alg: 'ed25519-nkey' }, body].map(base64).join('.');
-  return `${text}.${Buffer.from(issuer.sign(Buffer.from(text))).toString('base64url')}`;
+  return `${text}.${issuer.sign(Buffer.from(text)).toString('base64url')}`;
 }
 
 function base64(value: object): string {
