@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 
 export const repository = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 export const everything = join(repository, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+const endWithParent = join(repository, '.config/end-with-parent.cjs');
 const svcFile = join(repository, 'dist/svc.cjs');
 
 /** Both sides run on the Node this runs on, and so do all that they start. */
@@ -15,9 +16,15 @@ export const environment: NodeJS.ProcessEnv = {
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
 };
 
+/** It ends with this process, however that ends. */
 export function startNode(args: readonly string[], extra: Readonly<Record<string, string>> = {}): ChildProcess {
-  const child = spawn(process.execPath, [...args], { env: { ...environment, ...extra }, stdio: 'ignore' });
+  const child = spawn(process.execPath, ['--require', endWithParent, ...args], {
+    env: { ...environment, ...extra },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+  });
   child.unref();
+  child.channel?.unref();
   return child;
 }
 
