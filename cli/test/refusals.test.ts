@@ -140,7 +140,7 @@ test.each(['config check', 'up'])(
     const dir = join(cwd, command.replace(' ', '-'));
     await svc('init', dir, '--yes', '--topology', 'distributed');
     const file = join(dir, 'svc.yaml');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('  remote-mcp: 1', '  remote-mcp: 2'));
+    writeFileSync(file, readFileSync(file, 'utf8').replace('  remote-mcp: 1\n', '  remote-mcp: 2\n'));
     writeFileSync(join(cwd, 'nats-server'), '#!/bin/sh\necho "nats-server: v2.11.0"\n', { mode: 0o755 });
     const { code, stderr, stdout } = await runSvc([...command.split(' '), '--dir', dir], { cwd, env: { PATH: cwd } });
     rmSync(join(cwd, 'nats-server'));
@@ -154,7 +154,7 @@ test('a second backend is refused by svc config check, with its place and the re
   const dir = join(cwd, 'two-backends');
   await svc('init', dir, '--yes', '--topology', 'distributed');
   const file = join(dir, 'svc.yaml');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('  backend: 1', '  backend: 2'));
+  writeFileSync(file, readFileSync(file, 'utf8').replace('  backend: 1\n', '  backend: 2\n'));
   const { code, stderr } = await svc('config', 'check', '--dir', dir);
   expect(code).toBe(2);
   expect(stderr).toMatch(/svc\.yaml:\d+:12 replicas\.backend must be 1 with graph: sqlite: the file has one writer\./);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
-import { freePorts } from '../../stack/lifecycle/test/trial.ts';
 import { makeCertificate } from '../../stack/runtime-elsewhere/test/certificate.ts';
 import { Elsewhere } from '../../stack/runtime-elsewhere/test/elsewhere.ts';
+import { freePorts } from '../../stack/test/free-ports.ts';
 import { runSvc, svcFile } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { planFor, readPlan } from '../lifecycle/plan.ts';
-import { freePorts } from '../lifecycle/test/trial.ts';
+import { freePorts } from '../test/free-ports.ts';
 import { checkBus } from './check-bus.ts';
 import { natsConfiguration } from './nats-configuration.ts';
 import { checkNatsServer, isNewEnough } from './nats-server.ts';

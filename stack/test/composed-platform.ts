@@ -12,7 +12,7 @@ import { registerIdentities } from '../engines/process/register-identities.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
 import { openPlatformLogs } from '../logs/platform-logs.ts';
-import { freePorts } from './free-ports.ts';
+import { freeServicePorts } from './free-ports.ts';
 
 /** The parts of an installation, started in this process one by one, as its plan says: so that the backend alone can be stopped. */
 export interface ComposedPlatform extends AsyncDisposable {
@@ -32,7 +32,7 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
   const folder = await mkdtemp(join(tmpdir(), 'svc-composed-'));
   const started = new AsyncDisposableStack();
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const { installation } = await createInstallation({ dir: join(folder, 'svc'), ports: await freePorts() });
+  const { installation } = await createInstallation({ dir: join(folder, 'svc'), ports: await freeServicePorts() });
   await writeFile(installation.definitionFile, settings(await readFile(installation.definitionFile, 'utf8')));
   const plan = readPlan(installation);
   const { addresses, definition, environment, secrets, version } = plan;

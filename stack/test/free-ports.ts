@@ -1,31 +1,36 @@
-import { createServer } from 'node:net';
+import { isFree } from '../ports/is-free.ts';
 
-export type Ports = Readonly<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend', number>>;
+/**
+ * Below those that systems give to whoever connects somewhere: one of these may be taken by anybody's connection between the look and the
+ * moment when it is listened on.
+ */
+const [firstPort, portCount] = [10_000, 22_000];
+
+/** Ports that nobody has right now, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = firstPort + Math.floor(Math.random() * portCount);
+    if (await isFree('127.0.0.1', port)) found.add(port);
+  }
+  return [...found];
+}
+
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}
+
+export type ServicePorts = Readonly<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend', number>>;
+
+export async function freeServicePorts(): Promise<ServicePorts> {
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = await freePorts(4);
+  return { backend, 'remote-mcp': remoteMcp, runtime, frontend };
+}
 
 export type BusPorts = Readonly<Record<'port' | 'httpPort', number>>;
 
 export async function freeBusPorts(): Promise<BusPorts> {
-  const held = await Promise.all([holdPort(), holdPort()]);
-  const [port = 0, httpPort = 0] = await Promise.all(held.map((release) => release()));
+  const [port = 0, httpPort = 0] = await freePorts(2);
   return { port, httpPort };
-}
-
-/** Ports that nobody listens on, held at the same time so that they are four. */
-export async function freePorts(): Promise<Ports> {
-  const held = await Promise.all([holdPort(), holdPort(), holdPort(), holdPort()]);
-  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = await Promise.all(held.map((release) => release()));
-  return { backend, 'remote-mcp': remoteMcp, runtime, frontend };
-}
-
-/** Returns what lets go of the port, and says which it was. */
-function holdPort(): Promise<() => Promise<number>> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      resolve(() => new Promise((released) => server.close(() => released(port))));
-    });
-  });
 }

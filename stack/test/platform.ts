@@ -8,7 +8,7 @@ import { findProgram } from '../find-program.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
 import { type Agent, connectAgent } from './agent.ts';
-import { type BusPorts, freeBusPorts, freePorts, type Ports } from './free-ports.ts';
+import { type BusPorts, freeBusPorts, freeServicePorts, type ServicePorts } from './free-ports.ts';
 import { processesOf } from './running-processes.ts';
 
 export interface PlatformOptions {
@@ -35,14 +35,14 @@ export class Platform {
   /** Holds the installation and whatever else a test writes. */
   readonly folder: string;
   readonly installation: Installation;
-  readonly ports: Ports;
+  readonly ports: ServicePorts;
   /** As the fields of `bus` in svc.yaml; of use where the bus is a process. */
   readonly busPorts: BusPorts;
   /** Everything that `svc` printed, both streams. */
   readonly printed: string[] = [];
   readonly #agents: Agent[] = [];
 
-  private constructor(folder: string, ports: Ports, busPorts: BusPorts) {
+  private constructor(folder: string, ports: ServicePorts, busPorts: BusPorts) {
     this.folder = folder;
     this.installation = installationIn(join(folder, 'svc'));
     this.ports = ports;
@@ -53,7 +53,7 @@ export class Platform {
   static async init(options: PlatformOptions = {}): Promise<Platform> {
     const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const platform = new Platform(folder, await freePorts(), await freeBusPorts());
+    const platform = new Platform(folder, await freeServicePorts(), await freeBusPorts());
     await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology);
     const { definitionFile } = platform.installation;
     let yaml = await readFile(definitionFile, 'utf8');

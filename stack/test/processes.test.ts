@@ -110,12 +110,12 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     expect(first.stderr).toContain('~ remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 600000');
     expect(changed(before, await pids())).toEqual(['remote-mcp']);
     await works('after a change');
-    await edit('  runtime: 1', '  runtime: 2');
+    await edit('  runtime: 1\n', '  runtime: 2\n');
     const second = await platform.run(['up']);
     expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('~ runtime-2: new')]);
     expect((await services()).get('runtime-2')?.state).toBe('healthy');
     await works('with two runtimes');
-    await edit('  runtime: 2', '  runtime: 1');
+    await edit('  runtime: 2\n', '  runtime: 1\n');
     await platform.svc('up');
     expect([...(await services()).keys()]).toEqual(names);
     await works('with one again');

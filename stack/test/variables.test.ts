@@ -14,7 +14,7 @@ import { startHub } from '../../services/kit/bus/start.ts';
 import type { RunningService, StartService } from '../../services/kit/service.ts';
 import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
-import { freePort } from './bench/processes.ts';
+import { freePort } from './free-ports.ts';
 
 /** Each variable is changed, and what the running service then does is observed: that it is parsed proves nothing. */
 const open: (() => Promise<unknown>)[] = [];

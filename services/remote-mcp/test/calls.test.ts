@@ -489,6 +489,8 @@ test('a runtime process that the backend says is gone gets no call, until it is 
   // It says that it will not be heard for a minute, so silence alone says nothing.
   quiet.stopBeating();
   quiet.beat(60_000);
+  // Heard by now: it would be there again by what it said before it was gone.
+  expect((await callQuiet()).content).toHaveLength(1);
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
   backendBus.publish(subjects.gone(quiet.runtime, quiet.process), Buffer.from('{}'));
   await until(async () => (await callQuiet()).isError === true);

@@ -183,7 +183,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
   );
 
   test('a platform refuses an address that another Caddy has, which Caddy itself would share with it', async () => {
-    await using trial = await openProcessTrial([['  remote-mcp: 1', '  remote-mcp: 2']]);
+    await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
     const port = readPlan(trial.installation).ports['remote-mcp'];
     await using _ = await openFront(echo, port);
     const caddy = findProgram('caddy', process.env.PATH);

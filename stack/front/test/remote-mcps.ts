@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../../find-program.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { freePorts } from '../../lifecycle/test/trial.ts';
+import { freePorts } from '../../test/free-ports.ts';
 import { caddyfile, caddyfileValues } from '../caddyfile.ts';
 
 /** `caddy`, without which no front can be tried. */

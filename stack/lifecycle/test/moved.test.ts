@@ -2,8 +2,9 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { writeLease } from '../../ports/port-lease.ts';
 import { portWishesOf } from '../../ports/port-wishes.ts';
+import { freePorts } from '../../test/free-ports.ts';
 import { preparePlan } from '../prepare-plan.ts';
-import { freePorts, openTrial } from './trial.ts';
+import { openTrial } from './trial.ts';
 
 test('where /mcp moves, whoever starts it is told what agents must be told; at the first start nobody is', async () => {
   const [backend = 0, runtime = 0, frontend = 0, before = 0] = await freePorts(4);

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { createInstallation } from '../../create-installation.ts';
 import type { ListenerName } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
+import { freePorts } from '../../test/free-ports.ts';
 import { down } from '../down.ts';
 import type { Progress } from '../up.ts';
 
@@ -32,24 +32,6 @@ export async function openTrial(ports?: Partial<Record<ListenerName, number>>, w
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/** Ports that nobody has right now, all different. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen({ host: '127.0.0.1', port: 0 }, () => {
-            const address = server.address();
-            resolve(address !== null && typeof address === 'object' ? address.port : 0);
-          });
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 /** Numbers of the processes that hold a platform of this installation, found by their command line. */

@@ -5,11 +5,12 @@ import { cataloguePath } from '../../../services/contracts/catalogue.ts';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { installationIn } from '../../installation.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
+import { freePort } from '../free-ports.ts';
 import { addBulk, applySkills } from './disturbances.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
 import { busOf, type Platform } from './platform.ts';
-import { eventually, freePort, startNode } from './processes.ts';
+import { eventually, startNode } from './processes.ts';
 
 const nodes = 20;
 const rounds = 10;

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { installationIn } from '../../installation.ts';
 import { replaceScalar } from '../../yaml-text.ts';
-import { freePort } from './processes.ts';
+import { freePort } from '../free-ports.ts';
 
 export interface Settings {
   /** Of each service that may be several. */

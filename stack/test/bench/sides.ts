@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import { freePort } from '../free-ports.ts';
 import { type Caller, Connection, postBytes, type Target } from './load.ts';
-import { eventually, everything, freePort, startNode } from './processes.ts';
+import { eventually, everything, startNode } from './processes.ts';
 
 /** One of the things compared: an address that answers MCP, and the name that its echo tool goes by. */
 export interface Side {

@@ -38,7 +38,7 @@ describe('svc up, while it runs', () => {
   });
 
   test('restarts replicas one after the other', async () => {
-    await using trial = await openProcessTrial([['  remote-mcp: 1', '  remote-mcp: 3']]);
+    await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 3\n']]);
     await using _ = supervise(trial);
     await untilHealthy(trial.installation);
     trial.edit(...sessions);
@@ -56,7 +56,7 @@ describe('svc up, while it runs', () => {
     await using _ = supervise(trial);
     await untilHealthy(installation);
     const before = pidsOf(trial);
-    trial.edit('  remote-mcp: 1\n  runtime: 1', '  remote-mcp: 2\n  runtime: 3');
+    trial.edit('  remote-mcp: 1\n  runtime: 1\n', '  remote-mcp: 2\n  runtime: 3\n');
     const { changes, status } = await trial.up();
     const { ports } = readPlan(installation);
     expect(changes).toEqual([
@@ -77,7 +77,7 @@ describe('svc up, while it runs', () => {
     ];
     expect(status.services.map(({ name, state }) => [name, state])).toEqual(names.map((name) => [name, 'healthy']));
     const third = partOf(installation, 'runtime-3').process?.pid ?? 0;
-    trial.edit('  remote-mcp: 2\n  runtime: 3', '  remote-mcp: 1\n  runtime: 1');
+    trial.edit('  remote-mcp: 2\n  runtime: 3\n', '  remote-mcp: 1\n  runtime: 1\n');
     expect((await trial.up()).changes).toEqual([
       'caddy: no more',
       `remote-mcp REMOTE_PORT: ${ports['remote-mcp-1']} → ${ports['remote-mcp']}`,
@@ -128,12 +128,12 @@ describe('svc up, while it runs', () => {
     await using _ = supervise(trial);
     await untilHealthy(trial.installation);
     const before = pidsOf(trial);
-    trial.edit('  backend: 1', '  backend: 2');
+    trial.edit('  backend: 1\n', '  backend: 2\n');
     await expect(trial.up()).rejects.toMatchObject({
       code: 'invalid_input',
       message: expect.stringContaining('replicas.backend must be 1'),
     });
-    trial.edit('  backend: 2', '  backend: 1');
+    trial.edit('  backend: 2\n', '  backend: 1\n');
     expect(pidsOf(trial)).toEqual(before);
   });
 

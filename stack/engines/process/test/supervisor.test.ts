@@ -75,8 +75,8 @@ describe('parts as processes', () => {
 
   test('replicas have names, ports and logs of their own', async () => {
     await using trial = await openProcessTrial([
-      ['  remote-mcp: 1', '  remote-mcp: 3'],
-      ['  runtime: 1', '  runtime: 2'],
+      ['  remote-mcp: 1\n', '  remote-mcp: 3\n'],
+      ['  runtime: 1\n', '  runtime: 2\n'],
     ]);
     const { installation } = trial;
     await using _ = supervise(trial);

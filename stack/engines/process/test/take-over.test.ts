@@ -67,12 +67,12 @@ describe('after a kill -9 of the supervisor', () => {
   });
 
   test('what differs by then is ended and started anew, and what is wanted no more is ended', async () => {
-    await using trial = await openProcessTrial([['  remote-mcp: 1', '  remote-mcp: 2']]);
+    await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
     const { installation } = trial;
     await abandon(trial);
     const second = partOf(installation, 'remote-mcp-2').process?.pid ?? 0;
     const before = readRecord(installation)?.services ?? [];
-    trial.edit('  remote-mcp: 2', '  remote-mcp: 1');
+    trial.edit('  remote-mcp: 2\n', '  remote-mcp: 1\n');
     trial.edit('fileSizeMaxMb: 10\n\nmail', 'fileSizeMaxMb: 11\n\nmail');
     await using _ = supervise(trial);
     await until(() => readRecord(installation)?.pid === process.pid);

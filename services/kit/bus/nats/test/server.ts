@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { natsConfiguration } from '../../../../../stack/bus/nats-configuration.ts';
 import { newBusSeed, publicBusKey } from '../../../../../stack/bus/seeds.ts';
 import { findProgram } from '../../../../../stack/find-program.ts';
+import { freePort } from '../../../../../stack/test/free-ports.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import type { BackendSeeds } from '../../bus.ts';
 
@@ -113,13 +113,4 @@ export class TestServer {
 function newSeeds(): BackendSeeds {
   const seed = (of: 'user' | 'account') => new Secret(newBusSeed(of));
   return { callout: seed('user'), system: seed('user'), issuer: seed('account') };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return address !== null && typeof address === 'object' ? address.port : 0;
 }

@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { z } from 'zod';
+import { connectToBackend } from '../../backend-client.ts';
+import type { Installation } from '../../installation.ts';
+import { readRecord } from '../../state/platform-record.ts';
+import { until } from './trial.ts';
+
+export function edit({ definitionFile }: Installation, from: string | RegExp, to: string): void {
+  const before = readFileSync(definitionFile, 'utf8');
+  const after = before.replace(from, to);
+  if (after === before) throw new Error(`there is no ${from} in svc.yaml`);
+  writeFileSync(definitionFile, after);
+}
+
+export async function readWorkspaces(installation: Installation) {
+  const backend = await connectToBackend(installation);
+  const answer = z.object({
+    workspaces: z.object({
+      nodes: z.array(z.object({ id: z.string(), name: z.string(), owner: z.object({ email: z.string() }) })),
+    }),
+  });
+  const { workspaces } = await backend.query('{ workspaces { nodes { id name owner { email } } } }', {}, answer.parse);
+  return workspaces.nodes;
+}
+
+export async function addMcpServer(installation: Installation, launch: object): Promise<void> {
+  const backend = await connectToBackend(installation);
+  const [workspace] = await readWorkspaces(installation);
+  await backend.query(
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+    { workspace: workspace?.id, input: { name: 'stubborn', launch } },
+    () => undefined,
+  );
+}
+
+/** Takes the port as soon as it is free. */
+export async function occupy(port: number): Promise<Server> {
+  const server = createServer();
+  await until(
+    () =>
+      new Promise<boolean>((resolve) => {
+        server.once('error', () => resolve(false));
+        server.listen(port, '127.0.0.1', () => resolve(true));
+      }),
+  );
+  return server;
+}
+
+export const pidOf = (installation: Installation) => readRecord(installation)?.pid ?? 0;

@@ -1,0 +1,259 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test, vi } from 'vitest';
+import { connectToBackend } from '../../backend-client.ts';
+import { formatPorts } from '../../ports/port-lease.ts';
+import { findRunning } from '../../state/find-running.ts';
+import { lockHolder } from '../../state/lock.ts';
+import { readRecord, writeRecord } from '../../state/platform-record.ts';
+import { isAlive, ownIdentity, startTimeOf } from '../../state/process-identity.ts';
+import { down } from '../down.ts';
+import { readPlan } from '../plan.ts';
+import { status } from '../status.ts';
+import { up } from '../up.ts';
+import { addMcpServer, edit, occupy, pidOf, readWorkspaces } from './installed.ts';
+import { listen, openTrial, platformsOf, startCommand, until } from './trial.ts';
+
+// Each starts the platform once to three times, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
+
+describe('killed', () => {
+  test('the platform, while it runs: status says that it was, up repairs and says so too', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const begun = Date.now();
+    await up({ env: process.env, installation });
+    const [pid = 0] = platformsOf(installation);
+    process.kill(pid, 'SIGKILL');
+    await until(() => findRunning(installation) === null);
+    const seen = await status({ installation });
+    expect(seen).toMatchObject({
+      state: 'stopped',
+      ended: { by: 'outside', pid, reason: null, lastLogLine: expect.stringMatching(/^[a-z-]+ info /) },
+    });
+    expect(seen.services.map(({ state, since }) => [state, since])).toEqual(
+      Array.from({ length: 4 }, () => ['stopped', seen.ended?.at]),
+    );
+    expect(Date.parse(seen.ended?.at ?? '')).toBeGreaterThanOrEqual(begun - 1000);
+    const told = listen();
+    const again = await up({ env: process.env, installation, onProgress: told.onProgress });
+    expect([again.outcome, again.status.ended]).toEqual(['started', null]);
+    const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
+    expect(told.notices()).toEqual([`The platform before (pid ${pid}) ${how} What it left was cleared away.`]);
+    await down({ installation });
+    expect((await status({ installation })).ended).toBeNull();
+    await up({ env: process.env, installation });
+    expect(await readWorkspaces(installation)).toHaveLength(1);
+  });
+
+  test('the platform, while it runs: down clears away', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ env: process.env, installation });
+    process.kill(pidOf(installation), 'SIGKILL');
+    await until(() => findRunning(installation) === null);
+    const told = listen();
+    expect(await down({ installation, onProgress: told.onProgress })).toEqual({ outcome: 'unchanged' });
+    expect(told.notices()).toHaveLength(1);
+    expect(readRecord(installation)).toBeNull();
+  });
+
+  test.each(['data', 'logs'])('the platform, and %s/ is gone: status tells, down clears away', async (folder) => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ env: process.env, installation });
+    const pid = pidOf(installation);
+    process.kill(pid, 'SIGKILL');
+    await until(() => findRunning(installation) === null);
+    rmSync(join(installation.dir, folder), { recursive: true });
+    expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: { by: 'outside', pid } });
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(readRecord(installation)).toBeNull();
+  });
+
+  test.each(['down', 'up', 'down after a failed up', 'a down that was under way'] as const)(
+    'the platform, with an MCP server that does not end by itself: %s ends it',
+    async (verb) => {
+      await using trial = await openTrial();
+      const { installation } = trial;
+      await up({ env: process.env, installation });
+      const pidFile = join(installation.dir, 'child.pid');
+      // Reads nothing, answers nothing, and does not notice that nobody is there any more.
+      const program = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
+      await addMcpServer(installation, { command: process.execPath, args: ['-e', program] });
+      await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+      const child = Number(readFileSync(pidFile, 'utf8'));
+      const told = listen();
+      const options = { installation, onProgress: told.onProgress };
+      // Stopped, it cannot end its children: to whoever waits for its end, it then ended as if by itself.
+      process.kill(pidOf(installation), 'SIGSTOP');
+      const underWay = verb === 'a down that was under way' ? down(options) : null;
+      process.kill(pidOf(installation), 'SIGKILL');
+      await until(() => findRunning(installation) === null);
+      if (underWay === null) expect(startTimeOf(child)).not.toBeNull();
+      if (verb === 'down after a failed up') {
+        const stranger = await occupy(trial.ports[0] ?? 0);
+        await expect(up({ env: process.env, ...options })).rejects.toMatchObject({ code: 'conflict' });
+        await new Promise((resolve) => stranger.close(resolve));
+      }
+      await (underWay ?? (verb === 'up' ? up({ env: process.env, ...options }) : down(options)));
+      expect(startTimeOf(child)).toBeNull();
+      if (verb !== 'up') expect(told.notices().at(-1)).toBe('1 of its MCP servers still ran and was ended.');
+    },
+  );
+
+  test('a number that belongs to another process by now is never hit', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ env: process.env, installation });
+    const record = readRecord(installation);
+    if (record === null) throw new Error('nothing runs');
+    await down({ installation });
+    writeRecord(installation, { ...record, pid: process.pid, startTime: record.startTime });
+    expect(await status({ installation })).toMatchObject({ state: 'stopped' });
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+    expect(isAlive(ownIdentity())).toBe(true);
+  });
+
+  test.each([100, 400, 700])('svc up, %i ms after it began: the next one repairs', async (delayMs) => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const { child, ended } = startCommand('up', installation);
+    setTimeout(() => child.kill('SIGKILL'), delayMs);
+    await ended;
+    expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
+    expect(platformsOf(installation)).toHaveLength(1);
+    expect(await readWorkspaces(installation)).toHaveLength(1);
+    await down({ installation });
+    expect(platformsOf(installation)).toEqual([]);
+  });
+
+  test.each([0, 250])('the platform, %i ms into its start: up says so, the next one works', async (delayMs) => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const starting = up({ env: process.env, installation }).catch((error: Error) => error);
+    await until(() => platformsOf(installation).length === 1);
+    const [pid = 0] = platformsOf(installation);
+    setTimeout(() => process.kill(pid, 'SIGKILL'), delayMs);
+    expect(await starting).toMatchObject({
+      message: expect.stringContaining(`The platform (pid ${pid}) ended without a word.`),
+    });
+    expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
+    expect(await readWorkspaces(installation)).toHaveLength(1);
+  });
+
+  test('svc down, while it waits: the next one finishes', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    await up({ env: process.env, installation });
+    const [pid = 0] = platformsOf(installation);
+    // Stopped, it cannot answer, so that the command is killed while it waits.
+    process.kill(pid, 'SIGSTOP');
+    const { child, ended } = startCommand('down', installation);
+    await until(() => lockHolder(installation, 'command')?.pid === child.pid);
+    child.kill('SIGKILL');
+    await ended;
+    process.kill(pid, 'SIGCONT');
+    await down({ installation });
+    expect(platformsOf(installation)).toEqual([]);
+  });
+});
+
+describe('where state/ was lost while it runs', () => {
+  async function openLost() {
+    const trial = await openTrial();
+    const { installation } = trial;
+    // With its messages on disk a second platform would stumble over the bus; nothing else may be what keeps it out.
+    edit(installation, 'persistentMessaging: true', 'persistentMessaging: false');
+    await up({ env: process.env, installation });
+    const pid = pidOf(installation);
+    renameSync(installation.stateDir, `${installation.stateDir}.lost`);
+    return { ...trial, pid };
+  }
+
+  test('status and every other command say that it runs, and down stops it', async () => {
+    await using trial = await openLost();
+    const { installation, pid } = trial;
+    const seen = await status({ installation });
+    expect(seen).toMatchObject({ state: 'degraded', ended: null });
+    expect(seen.services.map((service) => service.pid)).toEqual([pid, pid, pid, pid]);
+    await expect(connectToBackend(installation)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(`(pid ${pid})`),
+    });
+    expect(await down({ installation })).toEqual({ outcome: 'stopped' });
+    expect(platformsOf(installation)).toEqual([]);
+    expect(await down({ installation })).toEqual({ outcome: 'unchanged' });
+  });
+
+  test('up starts it anew, on its ports and beside no other', async () => {
+    await using trial = await openLost();
+    const { installation, pid } = trial;
+    const told = listen();
+    expect(await up({ env: process.env, installation, onProgress: told.onProgress })).toMatchObject({
+      outcome: 'restarted',
+      status: { state: 'running' },
+    });
+    expect(told.notices()).toContain(
+      `The platform (pid ${pid}) runs, but state/ does not say how: it is started anew.`,
+    );
+    expect(platformsOf(installation)).toEqual([pidOf(installation)]);
+    expect(pidOf(installation)).not.toBe(pid);
+  });
+
+  test('in the foreground beside it is a conflict', async () => {
+    await using trial = await openLost();
+    const { installation, pid } = trial;
+    await expect(up({ env: process.env, installation, foreground: true })).rejects.toMatchObject({
+      code: 'conflict',
+      message: `The platform runs already, in the background (pid ${pid}).`,
+    });
+  });
+});
+
+describe('a platform that nobody waits for', () => {
+  test('does not come up after svc down where svc up was killed before it was to be seen', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const { child, ended } = startCommand('up', installation);
+    await until(() => platformsOf(installation).length === 1);
+    const [pid = 0] = platformsOf(installation);
+    process.kill(pid, 'SIGSTOP');
+    child.kill('SIGKILL');
+    await ended;
+    // A machine may be so fast that it is to be seen already: then it is stopped, for which it must go on.
+    if (findRunning(installation) !== null) process.kill(pid, 'SIGCONT');
+    await down({ installation });
+    if (startTimeOf(pid) !== null) process.kill(pid, 'SIGCONT');
+    await until(() => startTimeOf(pid) === null);
+    expect(findRunning(installation)).toBeNull();
+    expect(await status({ installation })).toMatchObject({ state: 'stopped', ended: null });
+  });
+
+  test('ends before it has touched anything', async () => {
+    await using trial = await openTrial();
+    const { installation } = trial;
+    const program = fileURLToPath(new URL('../../engines/process/main.ts', import.meta.url));
+    const starter = startCommand('down', installation);
+    await starter.ended;
+    const child = spawn(
+      process.execPath,
+      [
+        program,
+        '--dir',
+        installation.dir,
+        '--ports',
+        formatPorts(readPlan(installation).ports),
+        '--started-by',
+        String(starter.child.pid),
+      ],
+      { stdio: 'ignore' },
+    );
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(existsSync(join(installation.dataDir, 'graph.sqlite'))).toBe(false);
+    expect(readRecord(installation)).toBeNull();
+  });
+});
