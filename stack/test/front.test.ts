@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasCaddy } from '../front/test/remote-mcps.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { foreignServers } from './foreign-servers.ts';
 import { hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
 
 // Starting and stopping processes one after the other while everything is in use.
@@ -29,9 +28,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   beforeAll(async () => {
     const settings = (yaml: string) => yaml.replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
     platform = await Platform.start({ topology: 'distributed', settings });
-    await platform.addServer('everything', foreignServers.everything);
-    const skill = await platform.addSkill('all', ['everything/echo']);
-    await platform.addRole('All', ['all']);
+    const skill = await platform.addEcho();
     key = await platform.addKey('agent');
     agent = await platform.connect(key, `?skillIds=${skill}`);
   }, startTimeoutMs);

@@ -8,6 +8,7 @@ import { findProgram } from '../find-program.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
 import { type Agent, connectAgent } from './agent.ts';
+import { foreignServers } from './foreign-servers.ts';
 import { type BusPorts, freeBusPorts, freeServicePorts, type ServicePorts } from './free-ports.ts';
 import { processesOf } from './running-processes.ts';
 
@@ -113,6 +114,14 @@ export class Platform {
 
   async addRole(name: string, skills: readonly string[]): Promise<string> {
     return (await this.svc('role', 'create', name, ...skills.flatMap((skill) => ['--skill', skill]))).id;
+  }
+
+  /** An MCP server that says back what it is told, in a skill that the role All has; returns the skill's id. */
+  async addEcho(): Promise<string> {
+    await this.addServer('everything', foreignServers.everything);
+    const skill = await this.addSkill('all', ['everything/echo']);
+    await this.addRole('All', ['all']);
+    return skill;
   }
 
   /** Creates a key and returns the key itself. */

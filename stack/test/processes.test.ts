@@ -9,7 +9,6 @@ import { waitUntilReady } from '../lifecycle/readiness.ts';
 import { secretFilesOf } from '../secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
-import { foreignServers } from './foreign-servers.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
 import { listeningOf, processesAreShown, processesOf } from './running-processes.ts';
 
@@ -32,9 +31,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 
   beforeAll(async () => {
     platform = await Platform.start({ topology: 'distributed' });
-    await platform.addServer('everything', foreignServers.everything);
-    const skill = await platform.addSkill('all', ['everything/echo']);
-    await platform.addRole('All', ['all']);
+    const skill = await platform.addEcho();
     const key = await platform.addKey('agent');
     agent = await platform.connect(key, `?skillIds=${skill}`);
   }, startTimeoutMs);
@@ -217,9 +214,7 @@ describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () =
     expect(services.map(({ name, state }: Service) => [name, state])).toEqual(
       names.slice(0, 4).map((name) => [name, 'healthy']),
     );
-    await platform.addServer('everything', foreignServers.everything);
-    const skill = await platform.addSkill('all', ['everything/echo']);
-    await platform.addRole('All', ['all']);
+    const skill = await platform.addEcho();
     const agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
     expect(await agent.text('echo', { message: 'over theirs' })).toBe('Echo: over theirs');
     await platform.svc('down');
