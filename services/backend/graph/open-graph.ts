@@ -1,31 +1,49 @@
 import { isAbsolute } from 'node:path';
 import { SvcError } from '../../contracts/errors.ts';
+import type { Secret } from '../../contracts/secret.ts';
+import { openDgraphGraph } from './dgraph/dgraph-graph.ts';
 import type { Graph } from './graph.ts';
 import { openSqliteGraph } from './sqlite/sqlite-graph.ts';
 
 export interface OpenGraphOptions {
-  /** `PRIVATE_GRAPHDB_URL`. */
+  /** `PRIVATE_GRAPHDB_URL`: `file:` and a path, or the HTTP address of a data node of Dgraph. */
   readonly url: string;
+  /** The gRPC addresses of its data nodes; without them the host of `url` at its port + 1000, as Dgraph itself has it. */
+  readonly servers?: readonly string[] | undefined;
+  readonly caPath?: string | undefined;
+  readonly user?: string | undefined;
+  readonly password?: Secret | undefined;
+  readonly token?: Secret | undefined;
+  /** A part of a Dgraph cluster that is a graph of its own; without one the cluster's first. */
+  readonly namespace?: number | undefined;
 }
 
 const filePrefix = 'file:';
+/** Between the ports of a data node for HTTP and for gRPC. */
+const grpcAbove = 1000;
 
 /** The only place that chooses an engine. */
-export async function openGraph({ url }: OpenGraphOptions): Promise<Graph> {
-  if (!url.startsWith(filePrefix)) {
-    throw new SvcError(
-      'unsupported',
-      `"${url}" is the address of a Dgraph cluster, which comes with the distributed topology.`,
-      {
-        hint: 'Set PRIVATE_GRAPHDB_URL=file:/path/to/graph.sqlite for the SQLite engine.',
-      },
-    );
-  }
+export async function openGraph(options: OpenGraphOptions): Promise<Graph> {
+  const { url } = options;
+  if (url.startsWith(filePrefix)) return openSqliteGraph({ file: fileOf(url) });
+  const { servers = [grpcAddress(url)], caPath, user, password, token, namespace } = options;
+  const login = user === undefined || password === undefined ? undefined : { user, password };
+  return openDgraphGraph({ servers, caPath, login, token, namespace });
+}
+
+function fileOf(url: string): string {
   const file = decoded(url.slice(filePrefix.length).replace(/^\/\/(?=\/)/, ''));
-  if (file === null || !isAbsolute(file)) {
-    throw new SvcError('invalid_input', `"${url}" names no file: it must be file: and an absolute path.`);
-  }
-  return openSqliteGraph({ file });
+  if (file !== null && isAbsolute(file)) return file;
+  throw new SvcError('invalid_input', `"${url}" names no file: it must be file: and an absolute path.`);
+}
+
+function grpcAddress(url: string): string {
+  const address = URL.parse(/^https?:\/\//.test(url) ? url : `http://${url}`);
+  const port = Number(address?.port || (address?.protocol === 'https:' ? 443 : 80)) + grpcAbove;
+  if (address !== null && address.hostname !== '' && port <= 65_535) return `${address.hostname}:${port}`;
+  throw new SvcError('invalid_input', `"${url}" is neither file: and an absolute path nor the address of a Dgraph.`, {
+    hint: 'Set PRIVATE_GRAPHDB_URL=file:/path/to/graph.sqlite, or http://host:8080 for Dgraph.',
+  });
 }
 
 /** A file URL writes a space as %20. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import type { WorkspaceId } from '../../../contracts/ids.ts';
 import type { Graph } from '../graph.ts';
-import { openGraph } from '../open-graph.ts';
+import { type GraphAddress, openAt } from './graph-address.contract.ts';
 import { allPages, type GraphEngine, ids, TestGraph } from './test-graph.contract.ts';
 
 const rounds = 20;
@@ -21,8 +21,8 @@ export function crashContract(engine: GraphEngine): void {
       let acknowledged = 0;
       for (let round = 0; round < rounds; round++) {
         // Each time at another place: the next transaction is under way when the last line of the one before arrives.
-        acknowledged = await killAfter(1 + round * 3, test.url, test.acme);
-        const graph = await openGraph({ url: test.url });
+        acknowledged = await killAfter(1 + round * 3, test.address, test.acme);
+        const graph = await openAt(test.address);
         const stored = await checkWhole(graph, test.acme);
         expect(stored).toBeGreaterThanOrEqual(acknowledged);
         await graph.close();
@@ -34,8 +34,8 @@ export function crashContract(engine: GraphEngine): void {
 }
 
 /** The number of the last transaction that the writer was told is stored; the first `lines` of them it tells are waited for. */
-async function killAfter(lines: number, url: string, workspace: WorkspaceId): Promise<number> {
-  const child = spawn(process.execPath, [writer, url, workspace], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function killAfter(lines: number, address: GraphAddress, workspace: WorkspaceId): Promise<number> {
+  const child = spawn(process.execPath, [writer, JSON.stringify(address), workspace], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   let last = 0;
   let seen = 0;

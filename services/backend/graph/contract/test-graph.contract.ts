@@ -2,32 +2,32 @@ import { expect } from 'vitest';
 import { type ErrorCode, SvcError } from '../../../contracts/errors.ts';
 import { newId, type WorkspaceId } from '../../../contracts/ids.ts';
 import type { Graph, NewNode, Node, Selection } from '../graph.ts';
-import { openGraph } from '../open-graph.ts';
 import type { TypeName } from '../schema.ts';
+import { type GraphAddress, openAt } from './graph-address.contract.ts';
 import { roleNode, workspaceNode } from './sample-nodes.contract.ts';
 
 /** An engine of the graph, as its contract suite needs it. */
 export interface GraphEngine {
   readonly name: string;
-  /** The address of a graph with nothing in it. */
-  emptyUrl(): Promise<string>;
+  /** Where a graph is that has nothing in it. */
+  empty(): Promise<GraphAddress>;
 }
 
 /** A graph with two workspaces that know nothing of each other. */
 export class TestGraph implements AsyncDisposable {
-  readonly url: string;
+  readonly address: GraphAddress;
   readonly graph: Graph;
   readonly acme: WorkspaceId = newId('workspace');
   readonly globex: WorkspaceId = newId('workspace');
 
-  private constructor(url: string, graph: Graph) {
-    this.url = url;
+  private constructor(address: GraphAddress, graph: Graph) {
+    this.address = address;
     this.graph = graph;
   }
 
   static async open(engine: GraphEngine): Promise<TestGraph> {
-    const url = await engine.emptyUrl();
-    const test = new TestGraph(url, await openGraph({ url }));
+    const address = await engine.empty();
+    const test = new TestGraph(address, await openAt(address));
     await test.add('workspace', workspaceNode({ id: test.acme, name: 'Acme' }));
     await test.add('workspace', workspaceNode({ id: test.globex, name: 'Globex' }));
     return test;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newId } from '../../../contracts/ids.ts';
 import type { Transaction } from '../graph.ts';
-import { openGraph } from '../open-graph.ts';
+import { openAt } from './graph-address.contract.ts';
 import { roleNode, skillNode } from './sample-nodes.contract.ts';
 import { expectRefusal, type GraphEngine, ids, inTurn, names, TestGraph } from './test-graph.contract.ts';
 
@@ -16,7 +16,7 @@ export function transactionsContract(engine: GraphEngine): void {
     });
     expect(await test.graph.find('role', role.id, test.acme)).toEqual(role);
     await test.graph.close();
-    const again = await openGraph({ url: test.url });
+    const again = await openAt(test.address);
     expect(await again.findBy('role', { name: 'Admin' }, test.acme)).toEqual(role);
     expect((await again.select({ type: 'role', anchor: test.acme, search: 'adm', limit: 1 })).nodes).toEqual([role]);
     const options = { anchor: test.acme, limitEach: 10 };

@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
 import { parseId } from '../../../contracts/ids.ts';
-import { openGraph } from '../open-graph.ts';
 import { roleNode, skillNode } from './sample-nodes.contract.ts';
+import { type GraphAddress, openAt } from './graph-address.contract.ts';
 
 /** A process of its own: writes transactions to the graph at the address, and says the number of each that is stored, until it is killed. */
-const [url = '', text = ''] = process.argv.slice(2);
+const [address = '', text = ''] = process.argv.slice(2);
 const workspace = parseId('workspace', text);
-const graph = await openGraph({ url });
+const graph = await openAt(JSON.parse(address) as GraphAddress);
 
 for (;;) {
   const number = await graph.write(async (transaction) => {

@@ -18,7 +18,7 @@ const workspace = newId('workspace');
 beforeAll(() => void mkdirSync(folder));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-graphContract({ name: 'SQLite', emptyUrl: async () => `file:${newFile()}` });
+graphContract({ name: 'SQLite', empty: async () => ({ url: `file:${newFile()}` }) });
 
 describe('the SQLite file', () => {
   it('is for its owner alone, as are the files beside it', async () => {

@@ -10,7 +10,7 @@ import { followFew, runFew, runRows } from './run-plan.ts';
 import { isBusy } from './sqlite-errors.ts';
 import { openTransaction } from './sqlite-transaction.ts';
 import { storageItems } from './storage.ts';
-import { closedError, WriteQueue } from './write-queue.ts';
+import { closedError, WriteQueue } from '../write-queue.ts';
 
 export interface SqliteGraphOptions {
   readonly file: string;
@@ -39,7 +39,7 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
   createPrivately(file);
   const writer = await openWriter(file, limits);
   const reader = new Connection({ file, readOnly: true });
-  const writes = new WriteQueue(limits);
+  const writes = new WriteQueue({ ...limits, atOnce: 1 });
   let closing: Promise<void> | null = null;
   const mustBeOpen = () => {
     if (closing !== null) throw closedError();

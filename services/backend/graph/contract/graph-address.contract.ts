@@ -1,0 +1,15 @@
+import { Secret } from '../../../contracts/secret.ts';
+import type { Graph } from '../graph.ts';
+import { openGraph } from '../open-graph.ts';
+
+/** Where a graph is, in a form that another process can be told. */
+export interface GraphAddress {
+  readonly url: string;
+  readonly user?: string;
+  readonly password?: string;
+  readonly namespace?: number;
+}
+
+export function openAt({ password, ...address }: GraphAddress): Promise<Graph> {
+  return openGraph({ ...address, password: password === undefined ? undefined : new Secret(password) });
+}

@@ -1,0 +1,87 @@
+import { grpc } from 'dgraph-js';
+import { SvcError } from '../../../contracts/errors.ts';
+
+/** Another transaction came first. Nothing was stored, and the work may run again. */
+export class Aborted extends Error {
+  override readonly name = 'Aborted';
+}
+
+/** A unique value is taken. Nothing was stored. */
+export class Taken extends Error {
+  override readonly name = 'Taken';
+  readonly predicate: string;
+
+  constructor(predicate: string, options: ErrorOptions) {
+    super(`a value of ${predicate} is taken`, options);
+    this.predicate = predicate;
+  }
+}
+
+/** What Dgraph answered, or why it did not, as an error for whoever asked. */
+export function toClusterError(thrown: unknown, servers: readonly string[]): unknown {
+  if (!isServiceError(thrown)) return thrown;
+  const { code, details } = thrown;
+  if (code === grpc.status.ABORTED || /transaction has been aborted/i.test(details)) {
+    return new Aborted('another transaction came first', { cause: thrown });
+  }
+  // With multi-tenancy a predicate's name has its namespace before it.
+  const [, taken] = /duplicate value \[[\s\S]*\] for predicate \[(?:\d+-)?([^\]]+)\]/.exec(details) ?? [];
+  if (taken !== undefined) return new Taken(taken, { cause: thrown });
+  const where = servers.map((server) => `"${server}"`).join(', ');
+  const refusal = refusals[code];
+  if (refusal !== undefined) return refusal(where, thrown);
+  if (/no space left on device/i.test(details)) {
+    return new SvcError('unavailable', 'The disk of the graph database is full: nothing was saved, nothing is lost.', {
+      hint: 'Make room on the disk of Dgraph, then try again.',
+      cause: thrown,
+    });
+  }
+  return new SvcError('unavailable', `The graph database at ${where} could not carry out what was asked.`, {
+    hint: 'Its log says why: svc logs dgraph-alpha',
+    cause: thrown,
+  });
+}
+
+/** Nobody was reached, so that nothing was done: another node may be asked. */
+export function isUnreached(thrown: unknown): boolean {
+  return isServiceError(thrown) && thrown.code === grpc.status.UNAVAILABLE;
+}
+
+/** Whoever asks is not logged in, or no longer. */
+export function isLoggedOut(thrown: unknown): boolean {
+  return isServiceError(thrown) && thrown.code === grpc.status.UNAUTHENTICATED;
+}
+
+/** Dgraph changes its schema, or waits for transactions to end before it does. */
+export function isBusy(thrown: unknown): boolean {
+  return isServiceError(thrown) && /please retry|already (been )?(running|in progress)|is running/i.test(thrown.details);
+}
+
+const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcError>> = {
+  [grpc.status.UNAVAILABLE]: (where, cause) =>
+    new SvcError('unavailable', `The graph database at ${where} cannot be reached.`, {
+      hint: 'Check that Dgraph runs and that PRIVATE_GRAPHDB_GRPC_URL names its gRPC port.',
+      cause,
+    }),
+  [grpc.status.DEADLINE_EXCEEDED]: (where, cause) =>
+    new SvcError('unavailable', `The graph database at ${where} did not answer in time.`, {
+      hint: 'Check its load and its log: svc logs dgraph-alpha',
+      cause,
+    }),
+  [grpc.status.UNAUTHENTICATED]: (where, cause) =>
+    new SvcError('unavailable', `The graph database at ${where} did not accept our user or password.`, {
+      hint: 'Check PRIVATE_GRAPHDB_USER and PRIVATE_GRAPHDB_PASSWORD.',
+      cause,
+    }),
+  [grpc.status.PERMISSION_DENIED]: (where, cause) =>
+    new SvcError('unavailable', `The graph database at ${where} does not allow our user what it needs.`, {
+      hint: 'Its user needs to read, write and change the schema of all predicates.',
+      cause,
+    }),
+  [grpc.status.RESOURCE_EXHAUSTED]: (_, cause) =>
+    new SvcError('too_large', 'What was asked is more than the graph database gives or takes at once.', { cause }),
+};
+
+function isServiceError(thrown: unknown): thrown is grpc.ServiceError {
+  return thrown instanceof Error && 'details' in thrown && 'code' in thrown && typeof thrown.code === 'number';
+}

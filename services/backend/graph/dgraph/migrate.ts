@@ -1,0 +1,191 @@
+import { SvcError } from '../../../contracts/errors.ts';
+import { beginMoment, type Cluster, type Moment } from './cluster.ts';
+import { Aborted, Taken } from './cluster-errors.ts';
+import { Dql, uidList } from './dql.ts';
+import { indexOf } from './node-index.ts';
+import { ordersOf, predicates, uniqueCombinations } from './predicates.ts';
+import { allOf, quad } from './quads.ts';
+import { ledger, type StoredType, schemaText } from './storage.ts';
+import { listIn, nodeFields, nodesIn } from './stored-node.ts';
+
+export interface Migration {
+  /** Counts from 1; the graph keeps them all. */
+  readonly number: number;
+  readonly added: readonly string[];
+}
+
+/** Nodes whose indexes are made anew in one transaction. */
+const reindexedAtOnce = 200;
+
+/**
+ * Adds what the schema has and Dgraph has not, makes indexes anew where their rules differ, and records it as the next migration. Nothing
+ * is taken away or changed: what the schema no longer names stays, for an older version that may come back. Whatever happens in between
+ * is done again at the next start; where two start at once, both do it and one records it.
+ */
+export async function migrate(cluster: Cluster, types: readonly StoredType[]): Promise<Migration | null> {
+  for (;;) {
+    const moment = beginMoment();
+    const present = await readLedger(cluster, moment);
+    const missing = types.filter((type) => isMissing(type, present.types.get(type.name)));
+    if (missing.length === 0) return null;
+    const merged = missing.map((type) => merge(type, present.types.get(type.name)));
+    await cluster.alter(schemaText(merged));
+    for (const type of missing) {
+      const before = present.types.get(type.name);
+      if (before !== undefined && before.index !== type.index) await reindex(cluster, type.name);
+    }
+    const migration = { number: present.migrations + 1, added: missing.map(({ name }) => name) };
+    try {
+      // The tables were read before the schema changed, and such a moment cannot be written to any more.
+      await record(cluster, merged, migration, present.uids);
+      return migration;
+    } catch (thrown) {
+      if (!(thrown instanceof Aborted) && !(thrown instanceof Taken)) throw thrown;
+    }
+  }
+}
+
+interface Known {
+  readonly predicates: ReadonlyMap<string, string>;
+  readonly index: string;
+}
+
+async function readLedger(cluster: Cluster, moment: Moment) {
+  const { q } = await cluster.ask(
+    new Dql(),
+    [`q(func: has(${ledger.key})) { uid key: ${ledger.key} text: ${ledger.text} }`],
+    moment,
+  );
+  const entries = listIn(q).map(({ uid, key, text }) => ({ uid: String(uid), key: String(key), text: String(text) }));
+  const types = new Map(
+    entries.flatMap(({ key, text }) => (key.startsWith(typeKey('')) ? [[key.slice(typeKey('').length), known(text)]] : [])),
+  );
+  return {
+    types,
+    uids: new Map(entries.map(({ key, uid }) => [key, uid])),
+    migrations: entries.filter(({ key }) => key.startsWith(migrationKey(''))).length,
+  };
+}
+
+function isMissing(type: StoredType, before: Known | undefined): boolean {
+  if (before === undefined || before.index !== type.index) return true;
+  return [...type.predicates].some(([predicate, definition]) => before.predicates.get(predicate) !== definition);
+}
+
+/** What an older or newer version has added stays a part of the type. */
+function merge(type: StoredType, before: Known | undefined): StoredType {
+  for (const [predicate, definition] of type.predicates) {
+    const is = before?.predicates.get(predicate);
+    if (is === undefined || is === definition) continue;
+    throw new SvcError(
+      'unsupported',
+      `"${predicate}" is "${is}" in the graph database and "${definition}" in this version: storage is added to, never changed.`,
+      { hint: 'Use the version of the platform that wrote this graph, or a newer one.' },
+    );
+  }
+  return { ...type, predicates: new Map([...(before?.predicates ?? []), ...type.predicates]) };
+}
+
+async function record(
+  cluster: Cluster,
+  types: readonly StoredType[],
+  migration: Migration,
+  uids: ReadonlyMap<string, string>,
+): Promise<void> {
+  const entries = [
+    ...types.map((type) => ({
+      key: typeKey(type.name),
+      text: JSON.stringify({ predicates: [...type.predicates], index: type.index }),
+    })),
+    { key: migrationKey(String(migration.number)), text: JSON.stringify({ at: Date.now(), added: migration.added }) },
+  ];
+  const set = entries.flatMap(({ key, text }, index) => {
+    const subject = uids.get(key) ?? `_:l${index}`;
+    const isNew = !uids.has(key);
+    return [
+      ...(isNew ? [quad(subject, 'dgraph.type', 'svc.ledger'), quad(subject, ledger.key, key)] : []),
+      quad(subject, ledger.text, text),
+    ];
+  });
+  await cluster.commit(beginMoment(), [{ set, remove: [] }]);
+}
+
+/** Every node's order keys, marks, fences and unique values, page by page. */
+async function reindex(cluster: Cluster, type: string): Promise<void> {
+  for (let after = '0x0'; ; ) {
+    const last = await reindexSome(cluster, type, after).catch((thrown: unknown) => {
+      if (thrown instanceof Aborted) return after;
+      throw thrown;
+    });
+    if (last === null) return;
+    after = last;
+  }
+}
+
+/** The last node that was done, or null where there are no more. */
+async function reindexSome(cluster: Cluster, type: string, after: string): Promise<string | null> {
+  const moment = beginMoment();
+  const [markList, fenceList] = [predicates.marks(type), predicates.fences(type)];
+  const texts = [
+    ...ordersOf(type).map((by) => predicates.order(type, by)),
+    ...uniqueCombinations(type).map(({ predicate }) => predicate),
+  ];
+  const { q } = await cluster.ask(
+    new Dql(),
+    [
+      `q(func: type(${type}), first: ${reindexedAtOnce}, after: ${uidList([after])}) {
+        ${nodeFields(type)} ${[markList, fenceList, ...texts].join(' ')}
+      }`,
+    ],
+    moment,
+  );
+  const raws = new Map(listIn(q).map((raw) => [String(raw.uid), raw]));
+  const changes = nodesIn(type, q).map((node) => {
+    const index = indexOf(node);
+    const raw = raws.get(node.uid) ?? {};
+    const lists = [
+      { predicate: markList, wanted: index.marks, has: textsIn(raw[markList]) },
+      { predicate: fenceList, wanted: index.fences, has: textsIn(raw[fenceList]) },
+    ];
+    return {
+      set: [
+        // Whoever changes the node meanwhile finds out, or this does.
+        quad(node.uid, predicates.version(type), node.version),
+        ...[...index.texts].map(([predicate, text]) => quad(node.uid, predicate, text)),
+        ...lists.flatMap(({ predicate, wanted, has }) =>
+          [...wanted.difference(has)].map((text) => quad(node.uid, predicate, text)),
+        ),
+      ],
+      remove: [
+        ...texts.filter((predicate) => !index.texts.has(predicate)).map((predicate) => allOf(node.uid, predicate)),
+        ...lists.flatMap(({ predicate, wanted, has }) =>
+          [...has.difference(wanted)].map((text) => quad(node.uid, predicate, text)),
+        ),
+      ],
+    };
+  });
+  if (raws.size === 0) return null;
+  if (changes.length > 0) {
+    await cluster.commit(moment, [
+      { set: changes.flatMap(({ set }) => set), remove: changes.flatMap(({ remove }) => remove) },
+    ]);
+  }
+  return [...raws.keys()].at(-1) ?? null;
+}
+
+function textsIn(answer: unknown): ReadonlySet<string> {
+  return new Set(Array.isArray(answer) ? answer.map(String) : []);
+}
+
+function known(text: string): Known {
+  const { predicates, index } = JSON.parse(text) as { predicates: [string, string][]; index: string };
+  return { predicates: new Map(predicates), index };
+}
+
+function typeKey(name: string): string {
+  return `type ${name}`;
+}
+
+function migrationKey(number: string): string {
+  return `migration ${number}`;
+}

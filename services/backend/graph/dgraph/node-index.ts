@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { typeNamed, type Value, type Values } from '../node-rules.ts';
+import { wordsOf } from '../search-words.ts';
+import { idKey, orderKey, type Scope } from './order-key.ts';
+import { ordersOf, predicates, type UniqueCombination, uniqueCombinations } from './predicates.ts';
+
+/** Raised when what follows from a node changes: the indexes of all nodes are then made anew. */
+export const nodeIndexVersion = 1;
+
+/** A node as it is stored: its identity and the values of its fields. */
+export interface NodeRecord {
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  /** Null for a type that lies in no workspace. */
+  readonly workspace: string | null;
+  readonly values: Values;
+}
+
+/** What is stored beside a node so that it can be found: all of it follows from the node. */
+export interface NodeIndex {
+  /** By predicate: order keys and unique digests. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly marks: ReadonlySet<string>;
+  readonly fences: ReadonlySet<string>;
+}
+
+export function indexOf(node: NodeRecord): NodeIndex {
+  const orders = ordersOf(node.type).map((by) => ({ by, key: keyOf(node, by) }));
+  const texts = new Map(orders.map(({ by, key }) => [predicates.order(node.type, by), key]));
+  for (const combination of uniqueCombinations(node.type)) {
+    const digest = uniqueDigest(node, combination);
+    if (digest !== null) texts.set(combination.predicate, digest);
+  }
+  const fenced = [...orders, { by: everyId, key: node.id }];
+  return {
+    texts,
+    marks: new Set(marksOf(node)),
+    fences: new Set(levelsOf(node.id).flatMap((level) => fenced.map(({ by, key }) => fenceOf(level, by, key)))),
+  };
+}
+
+/** The order over all workspaces. */
+export const everyId = 'every';
+
+export function keyOf(node: NodeRecord, by: string): string {
+  if (by === everyId) return node.id;
+  const scope = node.workspace ?? '';
+  return by === 'id' ? idKey(scope, node.id) : orderKey(scope, node.values[by] ?? null, node.id);
+}
+
+/** Null where a field has no value: that is not unique. */
+export function uniqueDigest(
+  { workspace, values }: Pick<NodeRecord, 'workspace' | 'values'>,
+  { fields, inWorkspace }: Pick<UniqueCombination, 'fields' | 'inWorkspace'>,
+): string | null {
+  const given = fields.map((field) => values[field] ?? null);
+  return given.includes(null) ? null : digestOf(JSON.stringify([inWorkspace ? workspace : null, ...given]));
+}
+
+export const marks = {
+  workspace: (workspace: Scope) => `@${workspace}`,
+  value: (field: string, value: Value) => `${field}=${typeof value === 'string' ? short(value) : String(value)}`,
+  /** A beginning of a word. */
+  word: (beginning: string) => `~${beginning}`,
+} as const;
+
+function marksOf({ type, workspace, values }: NodeRecord): string[] {
+  const { index, search } = typeNamed(type);
+  const texts = search.map((field) => values[field] ?? null).map((value) => (value === null ? null : String(value)));
+  return [
+    ...(workspace === null ? [] : [marks.workspace(workspace)]),
+    ...index.flatMap((field) => (values[field] == null ? [] : [marks.value(field, values[field])])),
+    ...[...wordsOf(texts)].flatMap((word) => beginningsOf(word).map(marks.word)),
+  ];
+}
+
+function beginningsOf(word: string): string[] {
+  let beginning = '';
+  return [...word].map((character) => {
+    beginning += character;
+    return beginning;
+  });
+}
+
+/** A fence in this many keys, and one of the next level in this many fences. */
+export const fenceSpacing = 64;
+/** Two levels: a hundred fences of the second are a step through 400,000 nodes. */
+export const fenceLevels = [1, 2] as const;
+export type FenceLevel = (typeof fenceLevels)[number];
+
+export function fenceOf(level: FenceLevel, by: string, key: string): string {
+  return `${level}${by}\0${key}`;
+}
+
+/** By chance, but always the same for a node: whoever writes it needs to know of no other. */
+function levelsOf(id: string): readonly FenceLevel[] {
+  const chance = createHash('sha256').update(id).digest().readUInt32BE();
+  return fenceLevels.filter((level) => chance % fenceSpacing ** level === 0);
+}
+
+/** Keys of an index must stay short. */
+const markedLengthMax = 200;
+
+function short(value: string): string {
+  return value.length <= markedLengthMax ? `"${value}` : `#${digestOf(value)}`;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

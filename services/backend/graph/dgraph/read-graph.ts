@@ -1,0 +1,75 @@
+import { formatCursor } from '../cursor.ts';
+import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page } from '../graph.ts';
+import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique } from '../node-rules.ts';
+import type { TypeName } from '../schema.ts';
+import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
+import type { NodeRecord } from './node-index.ts';
+import type { Reads } from './reads.ts';
+import { toNode } from './stored-node.ts';
+
+/** Each read: refuse what is wrong, ask, make nodes of what is found. */
+export function readGraph(reads: Reads): Pick<Graph, 'find' | 'findBy' | 'select' | 'count' | 'follow' | 'followBack'> {
+  return {
+    async find(type, id, anchor) {
+      const workspace = checkAnchor(type, anchor);
+      const node = await reads.find(type, id);
+      return node === null || (workspace !== null && node.workspace !== workspace) ? null : toNode<typeof type>(node);
+    },
+
+    async findBy(type, values, anchor) {
+      const node = await reads.findBy(type, checkUnique(type, values, anchor));
+      return node === null ? null : toNode<typeof type>(node);
+    },
+
+    async select(selection) {
+      const checked = checkSelection(selection);
+      return pageOf(selection.type, checked, await reads.select(checked, checked.limit + 1));
+    },
+
+    async count(selection) {
+      return reads.count(checkSelection(selection));
+    },
+
+    async follow<Type extends TypeName, Name extends EdgeName<Type>>(
+      edge: Edge<Type, Name>,
+      from: readonly string[],
+      options: FollowOptions<Type>,
+    ) {
+      const following = { ...checkedFollowing(edge, from, options), back: false };
+      const found = await reads.follow(following);
+      return new Map(following.ids.map((id) => [id, (found.get(id) ?? []).map(toNode<EdgeTarget<Type, Name>>)]));
+    },
+
+    async followBack(edge, to, options) {
+      const following = { ...checkedFollowing(edge, to, options), back: true };
+      const found = await reads.follow(following);
+      return new Map(following.ids.map((id) => [id, (found.get(id) ?? []).map(toNode<typeof edge.from>)]));
+    },
+  };
+}
+
+/** Of one node more than the page has, which tells whether there is another. */
+export function pageOf<Type extends TypeName>(
+  type: Type,
+  { orderBy, descending, limit }: CheckedSelection,
+  found: readonly NodeRecord[],
+): Page<Type> {
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const nodes = page.map(toNode<Type>);
+  if (found.length <= limit || last === undefined) return { nodes, next: null };
+  const value = orderBy === 'id' ? null : (last.values[orderBy] ?? null);
+  return { nodes, next: formatCursor({ type, orderBy, descending }, { value, id: last.id }) };
+}
+
+export function checkedFollowing<Type extends TypeName>(
+  { from, edge }: Edge<Type, EdgeName<Type>>,
+  ids: readonly string[],
+  { anchor, limitEach }: FollowOptions<Type>,
+) {
+  checkIds(ids);
+  return {
+    ...{ from, edge, target: checkEdge(from, edge), workspace: checkAnchor(from, anchor) },
+    ...{ ids: [...new Set(ids)], limitEach: checkLimit(limitEach) },
+  };
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { type FieldKind, type NodeType, schema } from '../schema.ts';
+import { searchWordsVersion } from '../search-words.ts';
+import { nodeIndexVersion } from './node-index.ts';
+import { ordersOf, predicates, uniqueCombinations } from './predicates.ts';
+
+/** What the schema needs in Dgraph. Nothing is ever taken away, so an older version of the platform can still write. */
+export interface StoredType {
+  readonly name: string;
+  /** Predicate and definition, in Dgraph's words. */
+  readonly predicates: ReadonlyMap<string, string>;
+  /** Differs where what follows from a node differs: its indexes are then made anew. */
+  readonly index: string;
+}
+
+/** Where the platform itself keeps what it has made here. */
+export const ledger = { key: 'svc.ledger.key', text: 'svc.ledger.text' } as const;
+
+export function storedTypes(types: Readonly<Record<string, NodeType>> = schema): readonly StoredType[] {
+  return Object.entries(types).map(([name, type]) => ({
+    name,
+    predicates: new Map([...identity(name, type), ...fields(name, type), ...indexes(name)]),
+    index: createHash('sha256')
+      .update(JSON.stringify([nodeIndexVersion, searchWordsVersion, type.owned, type.index, type.search, unique(type)]))
+      .digest('base64url'),
+  }));
+}
+
+/** In the form that an alter operation takes. */
+export function schemaText(types: readonly StoredType[]): string {
+  return [
+    `${ledger.key}: string @index(exact) @upsert @unique .`,
+    `${ledger.text}: string .`,
+    `type svc.ledger {\n${ledger.key}\n${ledger.text}\n}`,
+    ...types.flatMap((type) => [
+      ...[...type.predicates].map(([predicate, definition]) => `${predicate}: ${definition} .`),
+      `type ${type.name} {\n${[...type.predicates.keys()].join('\n')}\n}`,
+    ]),
+  ].join('\n');
+}
+
+function identity(name: string, { owned }: NodeType): [string, string][] {
+  const workspace: [string, string][] = owned ? [[predicates.workspace(name), 'string']] : [];
+  return [
+    [predicates.id(name), 'string @index(exact) @upsert @unique'],
+    [predicates.version(name), 'int'],
+    ...workspace,
+  ];
+}
+
+function fields(name: string, type: NodeType): [string, string][] {
+  return [
+    ...Object.entries(type.fields).map(([field, kind]): [string, string] => [
+      predicates.of(name, field),
+      scalarOf[kind],
+    ]),
+    ...Object.keys(type.edges).map((edge): [string, string] => [predicates.of(name, edge), '[uid] @reverse']),
+  ];
+}
+
+function indexes(name: string): [string, string][] {
+  return [
+    ...ordersOf(name).map((by): [string, string] => [predicates.order(name, by), 'string @index(exact)']),
+    ...uniqueCombinations(name).map(({ predicate }): [string, string] => [
+      predicate,
+      'string @index(exact) @upsert @unique',
+    ]),
+    [predicates.marks(name), '[string] @index(exact)'],
+    [predicates.fences(name), '[string] @index(exact)'],
+  ];
+}
+
+const scalarOf: Readonly<Record<FieldKind, string>> = {
+  text: 'string',
+  'text?': 'string',
+  integer: 'int',
+  'integer?': 'int',
+  time: 'int',
+  'time?': 'int',
+  boolean: 'bool',
+};
+
+function unique({ unique, uniqueEverywhere = [] }: NodeType): unknown {
+  return [unique, uniqueEverywhere];
+}

@@ -1,0 +1,66 @@
+import type { Node } from '../graph.ts';
+import { typeNamed, type Value, type Values } from '../node-rules.ts';
+import { type FieldKind, idKindOf, type TypeName } from '../schema.ts';
+import type { NodeRecord } from './node-index.ts';
+import { predicates } from './predicates.ts';
+
+/** A node and where it lies in Dgraph. */
+export interface StoredNode extends NodeRecord {
+  readonly uid: string;
+}
+
+/** What a query asks for to read whole nodes. */
+export function nodeFields(type: string): string {
+  const { owned, fields } = typeNamed(type);
+  const names = [predicates.id(type), predicates.version(type), ...(owned ? [predicates.workspace(type)] : [])];
+  return ['uid', ...names, ...Object.keys(fields).map((field) => predicates.of(type, field))].join(' ');
+}
+
+/** The nodes in an answer. What has no id is no node: an edge may still lead to one that was removed at the same moment. */
+export function nodesIn(type: string, answer: unknown): StoredNode[] {
+  return listIn(answer).flatMap((raw) => storedNode(type, raw) ?? []);
+}
+
+export function listIn(answer: unknown): Readonly<Record<string, unknown>>[] {
+  return Array.isArray(answer) ? answer.filter(isRecord) : [];
+}
+
+/** Of `name(func: …) { count(uid) }`. */
+export function countIn(answer: unknown): number {
+  return Number(listIn(answer)[0]?.count ?? 0);
+}
+
+/** The record as its type's node: its kinds come from the schema, as the node's type does. */
+export function toNode<Type extends TypeName>({ id, version, workspace, values }: NodeRecord): Node<Type> {
+  return { id, version, ...(workspace === null ? {} : { workspace }), ...values } as unknown as Node<Type>;
+}
+
+export function isTypeName(type: string): type is TypeName {
+  return Object.hasOwn(idKindOf, type);
+}
+
+function storedNode(type: string, raw: Readonly<Record<string, unknown>>): StoredNode | null {
+  const { owned, fields } = typeNamed(type);
+  const id = raw[predicates.id(type)];
+  if (typeof id !== 'string' || typeof raw.uid !== 'string') return null;
+  const entries = Object.entries(fields).map(([field, kind]) => [field, valueIn(raw[predicates.of(type, field)], kind)]);
+  return {
+    uid: raw.uid,
+    type,
+    id,
+    version: Number(raw[predicates.version(type)] ?? 1),
+    workspace: owned ? String(raw[predicates.workspace(type)] ?? '') : null,
+    values: Object.fromEntries(entries) as Values,
+  };
+}
+
+/** What was written before its field was there has the value that SQLite gives it, too. */
+function valueIn(raw: unknown, kind: FieldKind): Value {
+  if (typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean') return raw;
+  if (kind.endsWith('?')) return null;
+  return kind === 'text' ? '' : kind === 'boolean' ? false : 0;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProgram } from '../../../../../stack/find-program.ts';
+import { isFree } from '../../../../../stack/ports/is-free.ts';
+import { randomText } from '../../../../contracts/ids.ts';
+import type { GraphAddress } from '../../contract/graph-address.contract.ts';
+
+export function findDgraph(): string | null {
+  return findProgram('dgraph', process.env.PATH);
+}
+
+const readyMs = 60_000;
+const administrator = 'groot';
+/** What every new Dgraph has for him. */
+const firstPassword = 'password';
+
+/** A Dgraph of one coordination and one data node, of a test's own, on free ports of this machine. */
+export class TestCluster {
+  readonly #folder: string;
+  readonly #offset: number;
+  readonly #children = new Map<'zero' | 'alpha', ChildProcess>();
+
+  private constructor(folder: string, offset: number) {
+    this.#folder = folder;
+    this.#offset = offset;
+  }
+
+  static async start(folder: string): Promise<TestCluster> {
+    const cluster = new TestCluster(folder, await freeOffset());
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'acl.key'), randomText(32), { mode: 0o600 });
+    cluster.startZero();
+    await cluster.startAlpha();
+    return cluster;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${8080 + this.#offset}`;
+  }
+
+  startZero(): void {
+    const ports = ['--port_offset', String(this.#offset), '--my', `127.0.0.1:${5080 + this.#offset}`];
+    this.#spawn('zero', [...ports, '--wal', join(this.#folder, 'zw')]);
+  }
+
+  /** Resolves when it answers. */
+  async startAlpha(): Promise<void> {
+    const ports = ['--port_offset', String(this.#offset), '--my', `127.0.0.1:${7080 + this.#offset}`];
+    const at = (name: string) => join(this.#folder, name);
+    this.#spawn('alpha', [
+      ...ports,
+      ...['--zero', `127.0.0.1:${5080 + this.#offset}`, '--postings', at('p'), '--wal', at('w'), '--tmp', at('t')],
+      ...['--acl', `secret-file=${at('acl.key')}`, '--cache', 'size-mb=256'],
+    ]);
+    for (const until = performance.now() + readyMs; ; ) {
+      const answer = await fetch(`${this.url}/health`).catch(() => null);
+      if (answer?.ok && (await this.#token().catch(() => null)) !== null) return;
+      if (performance.now() > until) throw new Error(`Dgraph was not ready in time:\n${this.#log('alpha')}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** A graph with nothing in it: a namespace of its own. */
+  async emptyGraph(): Promise<GraphAddress> {
+    const password = randomText(16);
+    const data = await this.#admin(`mutation { addNamespace(input: { password: "${password}" }) { namespaceId } }`);
+    const { namespaceId } = (data as { addNamespace: { namespaceId: number } }).addNamespace;
+    return { url: this.url, user: administrator, password, namespace: namespaceId };
+  }
+
+  async kill(node: 'zero' | 'alpha', signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#children.get(node);
+    if (child === undefined) return;
+    this.#children.delete(node);
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill('alpha');
+    await this.kill('zero');
+  }
+
+  #spawn(node: 'zero' | 'alpha', args: readonly string[]): void {
+    const program = findDgraph();
+    if (program === null) throw new Error('dgraph is not on the path of programs');
+    const log = openSync(join(this.#folder, `${node}.log`), 'a');
+    const all = [node, '--bindall=false', '--telemetry', 'reports=false', ...args];
+    const child = spawn(program, all, { cwd: this.#folder, stdio: ['ignore', log, log] });
+    this.#children.set(node, child);
+    // A test that fails before it stops its cluster leaves none behind.
+    const end = () => child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+  }
+
+  async #admin(query: string): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', 'x-dgraph-accesstoken': await this.#token() };
+    return graphql(`${this.url}/admin`, query, headers);
+  }
+
+  async #token(): Promise<string> {
+    const query = `mutation { login(userId: "${administrator}", password: "${firstPassword}", namespace: 0) { response { accessJWT } } }`;
+    const data = await graphql(`${this.url}/admin`, query, { 'content-type': 'application/json' });
+    return (data as { login: { response: { accessJWT: string } } }).login.response.accessJWT;
+  }
+
+  #log(node: 'zero' | 'alpha'): string {
+    return readFileSync(join(this.#folder, `${node}.log`), 'utf8').split('\n').slice(-20).join('\n');
+  }
+}
+
+async function graphql(url: string, query: string, headers: Record<string, string>): Promise<unknown> {
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const { data, errors } = (await answer.json()) as { data: unknown; errors?: unknown };
+  if (errors !== undefined) throw new Error(JSON.stringify(errors));
+  return data;
+}
+
+/** Dgraph moves all ports of a node by the same number. */
+async function freeOffset(): Promise<number> {
+  for (;;) {
+    const offset = 6000 + Math.floor(Math.random() * 16_000);
+    const ports = [5080, 6080, 7080, 8080, 9080].map((port) => port + offset);
+    const free = await Promise.all(ports.map((port) => isFree('127.0.0.1', port)));
+    if (!free.includes(false)) return offset;
+  }
+}

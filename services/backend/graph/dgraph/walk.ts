@@ -1,0 +1,145 @@
+import { idPrefixes } from '../../../contracts/ids.ts';
+import { typeNamed, type Value } from '../node-rules.ts';
+import { idKindOf } from '../schema.ts';
+import type { CheckedCondition, CheckedSelection } from '../selection-rules.ts';
+import { wordsOf } from '../search-words.ts';
+import { everyId, keyOf, type NodeRecord } from './node-index.ts';
+import { compareKeys, type Stretch, stretches } from './order-key.ts';
+import { predicates } from './predicates.ts';
+import { isTypeName } from './stored-node.ts';
+
+/** One stretch of one index that a selection goes through, in one direction. */
+export interface Leg {
+  readonly predicate: string;
+  /** The order whose keys these are. */
+  readonly by: string;
+  readonly stretch: Stretch;
+  /** The key that a page ended at: the next begins behind it. */
+  readonly behind: string | null;
+}
+
+/** Where a selection's nodes lie, in their order: those without a value come in a leg of their own, behind the others. */
+export function legsOf(selection: CheckedSelection): readonly Leg[] {
+  const { type, workspace, orderBy, nullable, conditions } = selection;
+  const scope = workspace ?? '';
+  if (orderBy === 'id') {
+    if (isEverywhere(selection)) return [legOf(selection, everyId, everyIdOf(type))];
+    const only = equality(conditions);
+    // Among nodes of one value keys are in the order of ids.
+    if (only !== undefined) return [legOf(selection, only.field, stretches.equal(scope, only.value), only.value)];
+    return [typeNamed(type).owned ? legOf(selection, 'id', stretches.ids(scope)) : legOf(selection, everyId, everyIdOf(type))];
+  }
+  const { after } = selection;
+  const isBehindValues = after !== null && after.value === null;
+  const isValued = conditions.some(({ field }) => field === orderBy);
+  const valued = conditions
+    .flatMap((condition) => stretchOf(condition, orderBy, scope) ?? [])
+    .reduce(overlap, stretches.withValue(scope));
+  return [
+    ...(isBehindValues ? [] : [legOf(selection, orderBy, valued)]),
+    ...(nullable && !isValued
+      ? [legOf(isBehindValues ? selection : { ...selection, after: null }, orderBy, stretches.withNone(scope))]
+      : []),
+  ];
+}
+
+function legOf({ type, workspace, orderBy, after, descending }: CheckedSelection, by: string, whole: Stretch, value?: Value): Leg {
+  const predicate = by === everyId ? predicates.id(type) : predicates.order(type, by);
+  if (after === null) return { predicate, by, stretch: whole, behind: null };
+  // The node that the page before ended at, as far as its cursor tells of it.
+  const values = { [by]: value ?? (orderBy === 'id' ? null : after.value) };
+  const key = keyOf({ type, id: after.id, version: 1, workspace, values }, by);
+  const isHere = compareKeys(key, whole.from) >= 0 && compareKeys(key, whole.to) <= 0;
+  if (isHere) return { predicate, by, stretch: descending ? { ...whole, to: key } : { ...whole, from: key }, behind: key };
+  const isBefore = compareKeys(key, whole.from) < 0;
+  // A cursor that was made under other conditions.
+  return { predicate, by, stretch: isBefore === descending ? nowhere(whole) : whole, behind: null };
+}
+
+function nowhere({ from }: Stretch): Stretch {
+  return { from, to: '' };
+}
+
+/** Over all workspaces, of a type that lies in them. */
+export function isEverywhere({ type, workspace }: CheckedSelection): boolean {
+  return workspace === null && typeNamed(type).owned;
+}
+
+/** The stretch of its field's index that a condition leaves, or null where it is about another field or leaves no single one. */
+export function stretchOf(condition: CheckedCondition, field: string, scope: string): Stretch | null {
+  if (condition.field !== field) return null;
+  switch (condition.kind) {
+    case 'in':
+      return condition.values.length === 1 ? stretches.equal(scope, condition.values[0] ?? null) : null;
+    case 'prefix':
+      return stretches.beginning(scope, condition.prefix);
+    case 'range':
+      return stretches.between(scope, condition.from, condition.below);
+  }
+}
+
+/** The same selection, asked of one node. */
+export function matches({ workspace, conditions, words, type }: CheckedSelection, node: NodeRecord): boolean {
+  if (workspace !== null && node.workspace !== workspace) return false;
+  if (!conditions.every((condition) => holds(condition, node.values[condition.field] ?? null))) return false;
+  if (words.length === 0) return true;
+  const has = [...wordsOf(typeNamed(type).search.map((field) => textOf(node.values[field] ?? null)))];
+  return words.every((word) => has.some((own) => own.startsWith(word)));
+}
+
+/** Nodes in the order of the legs; what lies in none of them is left out. */
+export function inOrder<Node extends NodeRecord>(legs: readonly Leg[], descending: boolean, nodes: readonly Node[]): Node[] {
+  const placed = nodes.flatMap((node) => {
+    const at = legs.findIndex((leg) => isOn(leg, keyOf(node, leg.by)));
+    const leg = legs[at];
+    return leg === undefined ? [] : [{ node, at, key: keyOf(node, leg.by) }];
+  });
+  const direction = descending ? -1 : 1;
+  return placed
+    .sort((one, other) => one.at - other.at || direction * compareKeys(one.key, other.key))
+    .map(({ node }) => node);
+}
+
+export function isOn({ stretch, behind }: Leg, key: string): boolean {
+  return key !== behind && compareKeys(key, stretch.from) >= 0 && compareKeys(key, stretch.to) <= 0;
+}
+
+function holds(condition: CheckedCondition, value: Value): boolean {
+  if (value === null) return false;
+  switch (condition.kind) {
+    case 'in':
+      return condition.values.includes(value);
+    case 'prefix':
+      return typeof value === 'string' && value.startsWith(condition.prefix);
+    case 'range':
+      return (
+        typeof value === 'number' &&
+        (condition.from === null || value >= condition.from) &&
+        (condition.below === null || value < condition.below)
+      );
+  }
+}
+
+function equality(conditions: readonly CheckedCondition[]): { field: string; value: Value } | undefined {
+  const [only] = conditions.flatMap((condition) =>
+    condition.kind === 'in' && condition.values.length === 1
+      ? [{ field: condition.field, value: condition.values[0] ?? null }]
+      : [],
+  );
+  return only;
+}
+
+function everyIdOf(type: string): Stretch {
+  return isTypeName(type) ? stretches.everyId(`${idPrefixes[idKindOf[type]]}_`) : { from: '', to: '~' };
+}
+
+function overlap(one: Stretch, other: Stretch): Stretch {
+  return {
+    from: compareKeys(one.from, other.from) > 0 ? one.from : other.from,
+    to: compareKeys(one.to, other.to) < 0 ? one.to : other.to,
+  };
+}
+
+function textOf(value: Value): string | null {
+  return value === null ? null : String(value);
+}
