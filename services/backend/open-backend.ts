@@ -5,7 +5,7 @@ import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
 import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
-import { openGraph } from './graph/open-graph.ts';
+import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
 import { commandRuntimes } from './runtimes/command-runtimes.ts';
 import { Processes } from './runtimes/processes.ts';
 import { checkEncryptionKey } from './secrets/check-encryption-key.ts';
@@ -29,7 +29,7 @@ export async function openBackend(
     previousPublicKey: config.JWT_PREVIOUS_PUBLIC_KEY_PATH,
   });
   const secrets = openSecrets({ present: config.ENCRYPTION_KEY, previous: config.ENCRYPTION_KEY_PREVIOUS });
-  const graph = open.adopt(await openGraph({ url: config.PRIVATE_GRAPHDB_URL }), (opened) => opened.close());
+  const graph = open.adopt(await openGraph(graphOptions(config)), (opened) => opened.close());
   await checkEncryptionKey(graph, secrets);
   const process = newProcessId();
   const connected = await openBus({
@@ -54,6 +54,17 @@ export async function openBackend(
       userExists: async (user) => (await graph.find('user', user, null)) !== null,
     }),
     commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
+  };
+}
+
+function graphOptions(config: Config): OpenGraphOptions {
+  return {
+    url: config.PRIVATE_GRAPHDB_URL,
+    servers: config.PRIVATE_GRAPHDB_GRPC_URL,
+    caPath: config.PRIVATE_GRAPHDB_CA_PATH,
+    user: config.PRIVATE_GRAPHDB_USER,
+    password: config.PRIVATE_GRAPHDB_PASSWORD,
+    token: config.PRIVATE_GRAPHDB_TOKEN,
   };
 }
 

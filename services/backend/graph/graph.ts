@@ -85,7 +85,7 @@ export interface Selection<Type extends TypeName> {
   readonly where?: readonly Condition<Type>[];
   /** Every word must begin a word of one of the type's search fields, whatever its case and accents. Without words: all nodes. */
   readonly search?: string;
-  /** An indexed field, in the order of bytes or numbers; nodes without a value come last. Default: by id, which is by time of creation. */
+  /** An indexed field, in the order of bytes or numbers; nodes without a value come last. Default: by id, which is by time of creation, and the only order `'everywhere'`. */
   readonly orderBy?: IndexedField<Type>;
   readonly descending?: boolean;
   /** 1 to `pageMax`. */

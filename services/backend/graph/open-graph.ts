@@ -28,7 +28,8 @@ export async function openGraph(options: OpenGraphOptions): Promise<Graph> {
   if (url.startsWith(filePrefix)) return openSqliteGraph({ file: fileOf(url) });
   const { servers = [grpcAddress(url)], caPath, user, password, token, namespace } = options;
   const login = user === undefined || password === undefined ? undefined : { user, password };
-  return openDgraphGraph({ servers, caPath, login, token, namespace });
+  const tls = caPath !== undefined || url.startsWith('https:') ? { caPath } : null;
+  return openDgraphGraph({ servers, tls, login, token, namespace });
 }
 
 function fileOf(url: string): string {

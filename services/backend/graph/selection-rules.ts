@@ -40,13 +40,17 @@ export function checkSelection<Type extends TypeName>(selection: Selection<Type>
   const { type: typeName, where = [], search = '', orderBy, descending = false, after } = selection;
   const type = typeNamed(typeName);
   const order = orderBy === undefined ? 'id' : indexed(typeName, orderBy);
+  const workspace = checkAnchor(typeName, selection.anchor);
+  if (type.owned && workspace === null && order !== 'id') {
+    throw invalid(`Over all workspaces a ${typeName} has its place by id only, not by "${order}".`);
+  }
   const words = wordsOfSearch(search);
   if (words.length > 0 && type.search.length === 0) throw invalid(`A ${typeName} cannot be searched by words.`);
   const position = after === undefined ? null : parseCursor({ type: typeName, orderBy: order, descending }, after);
   if (position !== null) checkPosition(typeName, order, position);
   return {
     type: typeName,
-    workspace: checkAnchor(typeName, selection.anchor),
+    workspace,
     conditions: where.map((condition) => checkCondition(typeName, condition)),
     words,
     orderBy: order,

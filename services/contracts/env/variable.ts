@@ -125,9 +125,17 @@ export function graphAddress<Given extends Options>(options: Given): Variable<st
   );
 }
 
-/** One host with its port, IPv6 in brackets. */
-export function address<Given extends Options>(options: Given): Variable<string> & Given {
-  return variable('host:port', (raw) => (/:\d+$/.test(raw) && isHostAndPort(raw, /^(?!)/) ? raw : null), options);
+/** Hosts with their ports, IPv6 in brackets. */
+export function addresses<Given extends Options>(options: Given): Variable<readonly string[]> & Given {
+  const isAddress = (raw: string) => /:\d+$/.test(raw) && isHostAndPort(raw, /^(?!)/);
+  return variable(
+    'a comma-separated list of host:port',
+    (raw) => {
+      const listed = listOf(raw, ',', (item) => (isAddress(item) ? item : null));
+      return listed?.length === 0 ? null : listed;
+    },
+    options,
+  );
 }
 
 export function share<Given extends Options>(options: Given): Variable<number> & Given {

@@ -187,10 +187,11 @@ const rows: Rows = {
     },
     PRIVATE_GRAPHDB_GRPC_URL: {
       good: [
-        ['graph:9080', 'graph:9080'],
-        ['[::1]:9080', '[::1]:9080'],
+        ['graph:9080', ['graph:9080']],
+        ['[::1]:9080', ['[::1]:9080']],
+        ['graph:9080,other:9080', ['graph:9080', 'other:9080']],
       ],
-      bad: ['graph', 'http://graph:9080', 'graph:99999', 'graph:9080/path', 'graph:9080,other:9080', ':9080'],
+      bad: ['graph', 'http://graph:9080', 'graph:99999', 'graph:9080/path', 'graph:9080,other', ':9080', ','],
     },
     PRIVATE_GRAPHDB_CA_PATH: text(1024),
     PRIVATE_GRAPHDB_USER: text(255),

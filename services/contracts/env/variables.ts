@@ -1,6 +1,6 @@
 import { telemetry } from './telemetry.ts';
 import {
-  address,
+  addresses,
   boolean,
   busServers,
   choice,
@@ -72,33 +72,29 @@ export const variables = {
       meaning: 'Graph database endpoint, internal network.',
       default: 'localhost:8080',
     }),
-    PRIVATE_GRAPHDB_GRPC_URL: address({
-      meaning: "Dgraph's gRPC endpoint; without it the host of PRIVATE_GRAPHDB_URL at its port + 1000.",
+    PRIVATE_GRAPHDB_GRPC_URL: addresses({
+      meaning:
+        "gRPC endpoints of Dgraph's data nodes; without them the host of PRIVATE_GRAPHDB_URL at its port + 1000.",
       source: 'additions',
-      ...later.dgraph,
     }),
     PRIVATE_GRAPHDB_CA_PATH: text({
       meaning: 'Path to the PEM file that vouches for the graph database, where it speaks TLS.',
       source: 'additions',
-      ...later.dgraph,
     }),
     PRIVATE_GRAPHDB_USER: text({
       meaning: 'User of the graph database.',
       lengthMax: 255,
       source: 'additions',
-      ...later.dgraph,
     }),
     PRIVATE_GRAPHDB_PASSWORD: secret({
       meaning: 'Password of PRIVATE_GRAPHDB_USER.',
       ...password,
       source: 'additions',
-      ...later.dgraph,
     }),
     PRIVATE_GRAPHDB_TOKEN: secret({
       meaning: "Token of the graph database's administration.",
       ...password,
       source: 'additions',
-      ...later.dgraph,
     }),
     BUS_SERVERS: bus,
     PUBLIC_BUS_SERVERS: busServers({ meaning: 'Bus addresses advertised to external runtimes.' }),

@@ -9,7 +9,7 @@ import { type GraphAddress, openAt } from './graph-address.contract.ts';
 import { allPages, type GraphEngine, ids, TestGraph } from './test-graph.contract.ts';
 
 const rounds = 20;
-const crashMs = 120_000;
+const crashMs = 300_000;
 const writer = fileURLToPath(new URL('./write-until-killed.contract.ts', import.meta.url));
 
 export function crashContract(engine: GraphEngine): void {
@@ -35,7 +35,9 @@ export function crashContract(engine: GraphEngine): void {
 
 /** The number of the last transaction that the writer was told is stored; the first `lines` of them it tells are waited for. */
 async function killAfter(lines: number, address: GraphAddress, workspace: WorkspaceId): Promise<number> {
-  const child = spawn(process.execPath, [writer, JSON.stringify(address), workspace], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [writer, JSON.stringify(address), workspace], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
   let last = 0;
   let seen = 0;

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { parseId } from '../../../contracts/ids.ts';
-import { roleNode, skillNode } from './sample-nodes.contract.ts';
 import { type GraphAddress, openAt } from './graph-address.contract.ts';
+import { roleNode, skillNode } from './sample-nodes.contract.ts';
 
 /** A process of its own: writes transactions to the graph at the address, and says the number of each that is stored, until it is killed. */
 const [address = '', text = ''] = process.argv.slice(2);

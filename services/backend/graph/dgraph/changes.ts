@@ -59,7 +59,12 @@ export class Changes {
     for (const [key, id] of unique(node)) this.#holders.set(key, id);
   }
 
-  remove(type: string, id: string, before: StoredNode | null, incoming: readonly { uid: string; predicate: string }[]): void {
+  remove(
+    type: string,
+    id: string,
+    before: StoredNode | null,
+    incoming: readonly { uid: string; predicate: string }[],
+  ): void {
     const known = this.#nodes.get(nameOf(type, id));
     const first = known === undefined ? before : known.before;
     this.#release(known?.after ?? null);
@@ -85,7 +90,10 @@ export class Changes {
   }
 
   /** New nodes and new unique values: what another may have. */
-  get claims(): ReadonlyMap<string, readonly { readonly predicate: string; readonly digest: string; readonly id: string }[]> {
+  get claims(): ReadonlyMap<
+    string,
+    readonly { readonly predicate: string; readonly digest: string; readonly id: string }[]
+  > {
     const claims = [...this.#nodes.values()].flatMap(({ type, before, after, isNew }) => {
       if (after === null) return [];
       const had = before === null || isNew ? new Map<string, string>() : indexOf(before).texts;
@@ -126,7 +134,11 @@ export class Changes {
   }
 
   /** The ends of one node's edges, in the order of ids. */
-  ends({ from, edge, target, back, workspace, limitEach }: Following, id: string, stored: readonly StoredNode[]): NodeRecord[] {
+  ends(
+    { from, edge, target, back, workspace, limitEach }: Following,
+    id: string,
+    stored: readonly StoredNode[],
+  ): NodeRecord[] {
     const name = predicates.of(from, edge);
     if (this.written(back ? target : from, id) === null) return [];
     const own = [...this.#edges.values()].filter((one) => one.edge === name && (back ? one.to : one.from) === id);

@@ -28,7 +28,7 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
   const [, taken] = /duplicate value \[[\s\S]*\] for predicate \[(?:\d+-)?([^\]]+)\]/.exec(details) ?? [];
   if (taken !== undefined) return new Taken(taken, { cause: thrown });
   const where = servers.map((server) => `"${server}"`).join(', ');
-  const refusal = refusals[code];
+  const refusal = refusals[isBadLogin(details) ? grpc.status.UNAUTHENTICATED : code];
   if (refusal !== undefined) return refusal(where, thrown);
   if (/no space left on device/i.test(details)) {
     return new SvcError('unavailable', 'The disk of the graph database is full: nothing was saved, nothing is lost.', {
@@ -42,9 +42,28 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
   });
 }
 
-/** Nobody was reached, so that nothing was done: another node may be asked. */
-export function isUnreached(thrown: unknown): boolean {
+/** Nobody answered: another node may be asked the same question. */
+export function isUnanswered(thrown: unknown): boolean {
   return isServiceError(thrown) && thrown.code === grpc.status.UNAVAILABLE;
+}
+
+/** Nobody was even connected, so that nothing can have been done. */
+export function isUnsent(thrown: unknown): boolean {
+  return (
+    isUnanswered(thrown) &&
+    isServiceError(thrown) &&
+    /no connection established|name resolution failed/i.test(thrown.details)
+  );
+}
+
+/** The answer to what may have been stored did not come. */
+export function toCommitError(thrown: unknown, servers: readonly string[]): unknown {
+  const isLost = isServiceError(thrown) && lost.includes(thrown.code);
+  if (!isLost) return toClusterError(thrown, servers);
+  return new SvcError('unavailable', 'The graph database went away: whether the change was saved is not known.', {
+    hint: 'Look whether it is there before you repeat it.',
+    cause: thrown,
+  });
 }
 
 /** Whoever asks is not logged in, or no longer. */
@@ -54,8 +73,12 @@ export function isLoggedOut(thrown: unknown): boolean {
 
 /** Dgraph changes its schema, or waits for transactions to end before it does. */
 export function isBusy(thrown: unknown): boolean {
-  return isServiceError(thrown) && /please retry|already (been )?(running|in progress)|is running/i.test(thrown.details);
+  return (
+    isServiceError(thrown) && /please retry|already (been )?(running|in progress)|is running/i.test(thrown.details)
+  );
 }
+
+const lost: readonly number[] = [grpc.status.UNAVAILABLE, grpc.status.DEADLINE_EXCEEDED, grpc.status.CANCELLED];
 
 const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcError>> = {
   [grpc.status.UNAVAILABLE]: (where, cause) =>
@@ -81,6 +104,10 @@ const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcErr
   [grpc.status.RESOURCE_EXHAUSTED]: (_, cause) =>
     new SvcError('too_large', 'What was asked is more than the graph database gives or takes at once.', { cause }),
 };
+
+function isBadLogin(details: string): boolean {
+  return /invalid username or password|no accessJwt available/i.test(details);
+}
 
 function isServiceError(thrown: unknown): thrown is grpc.ServiceError {
   return thrown instanceof Error && 'details' in thrown && 'code' in thrown && typeof thrown.code === 'number';

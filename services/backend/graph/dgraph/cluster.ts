@@ -3,19 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DgraphClientStub, grpc, Mutation, type NQuad, Operation, Request, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Secret } from '../../../contracts/secret.ts';
-import { isBusy, isLoggedOut, isUnreached, toClusterError } from './cluster-errors.ts';
+import { isBusy, isLoggedOut, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
 import type { Dql } from './dql.ts';
 
 export interface ClusterOptions {
   /** Addresses of data nodes: any of them answers anything. */
   readonly servers: readonly string[];
-  /** The PEM file that vouches for them; without one they speak no TLS. */
-  readonly caPath?: string | undefined;
+  /** Null: they speak no TLS. Without a PEM file of their own, the authorities that systems know vouch for them. */
+  readonly tls: { readonly caPath?: string | undefined } | null;
   readonly login?: { readonly user: string; readonly password: Secret } | undefined;
   /** Lets its bearer change the schema. */
   readonly token?: Secret | undefined;
   /** A part of the cluster that is a graph of its own. */
   readonly namespace?: number | undefined;
+  /** How long one request may take. */
+  readonly requestMs?: number;
 }
 
 /** What a request says of the transaction it belongs to, and learns of it. */
@@ -28,7 +30,7 @@ export interface Change {
   readonly remove: readonly NQuad[];
 }
 
-/** Of one request. An answer takes milliseconds; a cluster that elects a leader takes a second or two. */
+/** An answer takes milliseconds; a cluster that elects a leader takes a second or two. */
 const requestTimeoutMs = 10_000;
 /** Indexes are made anew, on all there is. */
 const alterTimeoutMs = 120_000;
@@ -41,14 +43,13 @@ const messageMaxBytes = 256 * 1024 * 1024;
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #nodes: readonly DataNode[];
+  readonly #requestMs: number;
   #turn = 0;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
-    const credentials =
-      options.caPath === undefined
-        ? grpc.credentials.createInsecure()
-        : grpc.credentials.createSsl(readFileSync(options.caPath));
+    this.#requestMs = options.requestMs ?? requestTimeoutMs;
+    const credentials = credentialsOf(options);
     this.#nodes = options.servers.map((server) => new DataNode(server, credentials, options));
   }
 
@@ -92,7 +93,7 @@ export class Cluster {
         await this.#pick().alter(operation, { deadline: Date.now() + alterTimeoutMs });
         return;
       } catch (thrown) {
-        const isPassing = isBusy(thrown) || isUnreached(thrown);
+        const isPassing = isBusy(thrown) || isUnanswered(thrown);
         if (!isPassing || performance.now() > until) throw toClusterError(thrown, this.#options.servers);
         await delay(tryAgainMs);
       }
@@ -103,26 +104,29 @@ export class Cluster {
     for (const node of this.#nodes) node.close();
   }
 
-  /** Until one of them is reached, or the time is over. */
-  async #anywhere<Answer>(ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>): Promise<Answer> {
-    const deadline = Date.now() + requestTimeoutMs;
+  /** A question may be asked again, of another node, until the time is over. */
+  #anywhere<Answer>(ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>): Promise<Answer> {
+    return this.#until(isUnanswered, toClusterError, ask);
+  }
+
+  /** What may have been carried out is not asked twice. */
+  #once<Answer>(ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>): Promise<Answer> {
+    return this.#until(isUnsent, toCommitError, ask);
+  }
+
+  async #until<Answer>(
+    isPassing: (thrown: unknown) => boolean,
+    toError: typeof toClusterError,
+    ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>,
+  ): Promise<Answer> {
+    const deadline = Date.now() + this.#requestMs;
     for (;;) {
       try {
         return await ask(this.#pick(), { deadline });
       } catch (thrown) {
-        if (!isUnreached(thrown) || Date.now() + tryAgainMs > deadline) {
-          throw toClusterError(thrown, this.#options.servers);
-        }
+        if (!isPassing(thrown) || Date.now() + tryAgainMs > deadline) throw toError(thrown, this.#options.servers);
         await delay(tryAgainMs);
       }
-    }
-  }
-
-  async #once<Answer>(ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>): Promise<Answer> {
-    try {
-      return await ask(this.#pick(), { deadline: Date.now() + requestTimeoutMs });
-    } catch (thrown) {
-      throw toClusterError(thrown, this.#options.servers);
     }
   }
 
@@ -207,6 +211,11 @@ class DataNode {
     if (this.#options.token !== undefined) metadata.set('auth-token', this.#options.token.reveal());
     return metadata;
   }
+}
+
+function credentialsOf({ tls }: ClusterOptions): grpc.ChannelCredentials {
+  if (tls === null) return grpc.credentials.createInsecure();
+  return grpc.credentials.createSsl(tls.caPath === undefined ? null : readFileSync(tls.caPath));
 }
 
 export function beginMoment(): Moment {

@@ -6,7 +6,7 @@ import { checkSelection } from '../selection-rules.ts';
 import { Changes, digestsOf } from './changes.ts';
 import { beginMoment, type Change, type Moment } from './cluster.ts';
 import { Dql, uidList } from './dql.ts';
-import { uniqueDigest, type NodeRecord } from './node-index.ts';
+import { type NodeRecord, uniqueDigest } from './node-index.ts';
 import { predicates, uniqueCombinations } from './predicates.ts';
 import { checkedFollowing, pageOf } from './read-graph.ts';
 import { type Ask, Reads } from './reads.ts';
@@ -70,12 +70,15 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
       if (holder !== undefined && holder !== node.id) throw taken(node.type, predicate);
     }
     if (!careful) return;
-    if (before === null && (await nodeOf(node.type, node.id, null)) !== null) throw taken(node.type, predicates.id(node.type));
+    if (before === null && (await nodeOf(node.type, node.id, null)) !== null)
+      throw taken(node.type, predicates.id(node.type));
     for (const holder of await reads.findByDigests(node.type, wanted)) {
       // Whoever has written it holds what was looked at above.
       if (holder.id === node.id || changes.written(node.type, holder.id) !== undefined) continue;
       const has = digestsOf(holder);
-      const shared = wanted.find((one) => has.some(({ predicate, digest }) => one.predicate === predicate && one.digest === digest));
+      const shared = wanted.find((one) =>
+        has.some(({ predicate, digest }) => one.predicate === predicate && one.digest === digest),
+      );
       if (shared !== undefined) throw taken(node.type, shared.predicate);
     }
   };
@@ -123,8 +126,10 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
         const key = checkUnique(type, values, anchor);
         const given = Object.fromEntries(key.fields.map((field, index) => [field, key.values[index] ?? null]));
         const combination = uniqueCombinations(type).find(({ fields }) => fields.join() === key.fields.join());
-        const digest = combination === undefined ? null : uniqueDigest({ workspace: key.workspace, values: given }, combination);
-        const holder = combination === undefined || digest === null ? undefined : changes.holderOf(combination.predicate, digest);
+        const digest =
+          combination === undefined ? null : uniqueDigest({ workspace: key.workspace, values: given }, combination);
+        const holder =
+          combination === undefined || digest === null ? undefined : changes.holderOf(combination.predicate, digest);
         const node = holder === undefined ? await reads.findBy(type, key) : await nodeOf(type, holder, key.workspace);
         if (node === null || (holder === undefined && changes.written(type, node.id) !== undefined)) return null;
         return toNode<typeof type>(node);

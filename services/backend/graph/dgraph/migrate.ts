@@ -58,7 +58,9 @@ async function readLedger(cluster: Cluster, moment: Moment) {
   );
   const entries = listIn(q).map(({ uid, key, text }) => ({ uid: String(uid), key: String(key), text: String(text) }));
   const types = new Map(
-    entries.flatMap(({ key, text }) => (key.startsWith(typeKey('')) ? [[key.slice(typeKey('').length), known(text)]] : [])),
+    entries.flatMap(({ key, text }) =>
+      key.startsWith(typeKey('')) ? [[key.slice(typeKey('').length), known(text)]] : [],
+    ),
   );
   return {
     types,

@@ -41,14 +41,20 @@ export function changedNodeQuads(subject: string, before: NodeRecord, after: Nod
   return {
     set: [
       quad(subject, predicates.version(type), after.version),
-      ...changed.flatMap(([field, value]) => (value === null ? [] : [quad(subject, predicates.of(type, field), value)])),
+      ...changed.flatMap(([field, value]) =>
+        value === null ? [] : [quad(subject, predicates.of(type, field), value)],
+      ),
       ...texts.map(([predicate, text]) => quad(subject, predicate, text)),
-      ...lists.flatMap(({ predicate, was, is }) => [...is.difference(was)].map((text) => quad(subject, predicate, text))),
+      ...lists.flatMap(({ predicate, was, is }) =>
+        [...is.difference(was)].map((text) => quad(subject, predicate, text)),
+      ),
     ],
     remove: [
       ...changed.flatMap(([field, value]) => (value === null ? [allOf(subject, predicates.of(type, field))] : [])),
       ...[...was.texts.keys()].flatMap((predicate) => (is.texts.has(predicate) ? [] : [allOf(subject, predicate)])),
-      ...lists.flatMap(({ predicate, was, is }) => [...was.difference(is)].map((text) => quad(subject, predicate, text))),
+      ...lists.flatMap(({ predicate, was, is }) =>
+        [...was.difference(is)].map((text) => quad(subject, predicate, text)),
+      ),
     ],
   };
 }

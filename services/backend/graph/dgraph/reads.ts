@@ -57,7 +57,8 @@ export class Reads {
     if (combination === undefined) throw new Error(`a ${type} is not unique by ${fields.join()}`);
     const given = Object.fromEntries(fields.map((field, index) => [field, values[index] ?? null]));
     const digest = uniqueDigest({ workspace, values: given }, combination);
-    const [found] = digest === null ? [] : await this.findByDigests(type, [{ predicate: combination.predicate, digest }]);
+    const [found] =
+      digest === null ? [] : await this.findByDigests(type, [{ predicate: combination.predicate, digest }]);
     return found === undefined || (workspace !== null && found.workspace !== workspace) ? null : found;
   }
 
@@ -80,13 +81,16 @@ export class Reads {
   async select(selection: CheckedSelection, limit: number): Promise<readonly StoredNode[]> {
     if (isImpossible(selection)) return [];
     const legs = legsOf(selection);
-    const chosen = this.#isChosen(selection) ? await this.#fewOf(selection, legs, limit) : null;
-    if (chosen !== null) return chosen;
     const found: StoredNode[] = [];
+    // Of what is frequent a first piece fills the page; what is rare is looked for by itself.
+    let isRare = this.#isChosen(selection);
     for (const leg of legs) {
       for await (const piece of this.#along(selection, leg, () => limit - found.length)) {
         found.push(...inOrder([leg], selection.descending, piece));
         if (found.length >= limit) return found.slice(0, limit);
+        const few = isRare ? await this.#fewOf(selection, legs, limit) : null;
+        if (few !== null) return few;
+        isRare = false;
       }
     }
     return found;
@@ -115,10 +119,13 @@ export class Reads {
     const name = `${back ? '~' : ''}${predicates.of(from, edge)}`;
     const ask = async (ends: (filter: string) => string) => {
       const dql = new Dql();
-      const scope = workspace === null ? '' : `@filter(eq(${predicates.marks(from)}, ${dql.value(marks.workspace(workspace))}))`;
+      const scope =
+        workspace === null ? '' : `@filter(eq(${predicates.marks(from)}, ${dql.value(marks.workspace(workspace))}))`;
       const root = `eq(${predicates.id(near)}, ${dql.list(ids)})`;
       const [outside, inside] = back ? ['', scope] : [scope, ''];
-      const { q } = await this.#ask(dql, [`q(func: ${root}) ${outside} { id: ${predicates.id(near)} ${ends(inside)} }`]);
+      const { q } = await this.#ask(dql, [
+        `q(func: ${root}) ${outside} { id: ${predicates.id(near)} ${ends(inside)} }`,
+      ]);
       return listIn(q);
     };
     if (ids.length * limitEach > edgesMax) {
@@ -140,11 +147,17 @@ export class Reads {
     const { orderBy, workspace } = selection;
     if (only === undefined) return false;
     if (isEverywhere(selection)) return true;
-    return orderBy === 'id' ? only.kind !== 'in' || only.values.length > 1 : stretchOf(only, orderBy, workspace ?? '') === null;
+    return orderBy === 'id'
+      ? only.kind !== 'in' || only.values.length > 1
+      : stretchOf(only, orderBy, workspace ?? '') === null;
   }
 
   /** Null where they are too many to be sorted here, or not all conditions can be asked of an index. */
-  async #fewOf(selection: CheckedSelection, legs: readonly Leg[], limit: number): Promise<readonly StoredNode[] | null> {
+  async #fewOf(
+    selection: CheckedSelection,
+    legs: readonly Leg[],
+    limit: number,
+  ): Promise<readonly StoredNode[] | null> {
     const dql = new Dql();
     const set = setOf(dql, selection);
     if (set === null) return null;

@@ -43,7 +43,10 @@ function storedNode(type: string, raw: Readonly<Record<string, unknown>>): Store
   const { owned, fields } = typeNamed(type);
   const id = raw[predicates.id(type)];
   if (typeof id !== 'string' || typeof raw.uid !== 'string') return null;
-  const entries = Object.entries(fields).map(([field, kind]) => [field, valueIn(raw[predicates.of(type, field)], kind)]);
+  const entries = Object.entries(fields).map(([field, kind]) => [
+    field,
+    valueIn(raw[predicates.of(type, field)], kind),
+  ]);
   return {
     uid: raw.uid,
     type,

@@ -1,8 +1,8 @@
 import { idPrefixes } from '../../../contracts/ids.ts';
 import { typeNamed, type Value } from '../node-rules.ts';
 import { idKindOf } from '../schema.ts';
-import type { CheckedCondition, CheckedSelection } from '../selection-rules.ts';
 import { wordsOf } from '../search-words.ts';
+import type { CheckedCondition, CheckedSelection } from '../selection-rules.ts';
 import { everyId, keyOf, type NodeRecord } from './node-index.ts';
 import { compareKeys, type Stretch, stretches } from './order-key.ts';
 import { predicates } from './predicates.ts';
@@ -27,7 +27,9 @@ export function legsOf(selection: CheckedSelection): readonly Leg[] {
     const only = equality(conditions);
     // Among nodes of one value keys are in the order of ids.
     if (only !== undefined) return [legOf(selection, only.field, stretches.equal(scope, only.value), only.value)];
-    return [typeNamed(type).owned ? legOf(selection, 'id', stretches.ids(scope)) : legOf(selection, everyId, everyIdOf(type))];
+    return [
+      typeNamed(type).owned ? legOf(selection, 'id', stretches.ids(scope)) : legOf(selection, everyId, everyIdOf(type)),
+    ];
   }
   const { after } = selection;
   const isBehindValues = after !== null && after.value === null;
@@ -43,14 +45,20 @@ export function legsOf(selection: CheckedSelection): readonly Leg[] {
   ];
 }
 
-function legOf({ type, workspace, orderBy, after, descending }: CheckedSelection, by: string, whole: Stretch, value?: Value): Leg {
+function legOf(
+  { type, workspace, orderBy, after, descending }: CheckedSelection,
+  by: string,
+  whole: Stretch,
+  value?: Value,
+): Leg {
   const predicate = by === everyId ? predicates.id(type) : predicates.order(type, by);
   if (after === null) return { predicate, by, stretch: whole, behind: null };
   // The node that the page before ended at, as far as its cursor tells of it.
   const values = { [by]: value ?? (orderBy === 'id' ? null : after.value) };
   const key = keyOf({ type, id: after.id, version: 1, workspace, values }, by);
   const isHere = compareKeys(key, whole.from) >= 0 && compareKeys(key, whole.to) <= 0;
-  if (isHere) return { predicate, by, stretch: descending ? { ...whole, to: key } : { ...whole, from: key }, behind: key };
+  if (isHere)
+    return { predicate, by, stretch: descending ? { ...whole, to: key } : { ...whole, from: key }, behind: key };
   const isBefore = compareKeys(key, whole.from) < 0;
   // A cursor that was made under other conditions.
   return { predicate, by, stretch: isBefore === descending ? nowhere(whole) : whole, behind: null };
@@ -88,7 +96,11 @@ export function matches({ workspace, conditions, words, type }: CheckedSelection
 }
 
 /** Nodes in the order of the legs; what lies in none of them is left out. */
-export function inOrder<Node extends NodeRecord>(legs: readonly Leg[], descending: boolean, nodes: readonly Node[]): Node[] {
+export function inOrder<Node extends NodeRecord>(
+  legs: readonly Leg[],
+  descending: boolean,
+  nodes: readonly Node[],
+): Node[] {
   const placed = nodes.flatMap((node) => {
     const at = legs.findIndex((leg) => isOn(leg, keyOf(node, leg.by)));
     const leg = legs[at];

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Graph, Transaction } from '../graph.ts';
+import { closedError, WriteQueue } from '../write-queue.ts';
 import { Connection } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { ReaderThread } from './reader-thread.ts';
@@ -10,7 +11,6 @@ import { followFew, runFew, runRows } from './run-plan.ts';
 import { isBusy } from './sqlite-errors.ts';
 import { openTransaction } from './sqlite-transaction.ts';
 import { storageItems } from './storage.ts';
-import { closedError, WriteQueue } from '../write-queue.ts';
 
 export interface SqliteGraphOptions {
   readonly file: string;

@@ -31,8 +31,7 @@ export class TestCluster {
     const cluster = new TestCluster(folder, await freeOffset());
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'acl.key'), randomText(32), { mode: 0o600 });
-    cluster.startZero();
-    await cluster.startAlpha();
+    await cluster.startAgain();
     return cluster;
   }
 
@@ -40,13 +39,19 @@ export class TestCluster {
     return `http://127.0.0.1:${8080 + this.#offset}`;
   }
 
-  startZero(): void {
+  #startZero(): void {
     const ports = ['--port_offset', String(this.#offset), '--my', `127.0.0.1:${5080 + this.#offset}`];
     this.#spawn('zero', [...ports, '--wal', join(this.#folder, 'zw')]);
   }
 
-  /** Resolves when it answers. */
-  async startAlpha(): Promise<void> {
+  /** Starts what was killed. Resolves when the cluster answers. */
+  async startAgain(): Promise<void> {
+    if (!this.#children.has('zero')) this.#startZero();
+    if (!this.#children.has('alpha')) this.#startAlpha();
+    await this.#ready();
+  }
+
+  #startAlpha(): void {
     const ports = ['--port_offset', String(this.#offset), '--my', `127.0.0.1:${7080 + this.#offset}`];
     const at = (name: string) => join(this.#folder, name);
     this.#spawn('alpha', [
@@ -54,6 +59,9 @@ export class TestCluster {
       ...['--zero', `127.0.0.1:${5080 + this.#offset}`, '--postings', at('p'), '--wal', at('w'), '--tmp', at('t')],
       ...['--acl', `secret-file=${at('acl.key')}`, '--cache', 'size-mb=256'],
     ]);
+  }
+
+  async #ready(): Promise<void> {
     for (const until = performance.now() + readyMs; ; ) {
       const answer = await fetch(`${this.url}/health`).catch(() => null);
       if (answer?.ok && (await this.#token().catch(() => null)) !== null) return;
@@ -74,6 +82,7 @@ export class TestCluster {
     const child = this.#children.get(node);
     if (child === undefined) return;
     this.#children.delete(node);
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
     child.kill(signal);
     await exited;
@@ -109,7 +118,10 @@ export class TestCluster {
   }
 
   #log(node: 'zero' | 'alpha'): string {
-    return readFileSync(join(this.#folder, `${node}.log`), 'utf8').split('\n').slice(-20).join('\n');
+    return readFileSync(join(this.#folder, `${node}.log`), 'utf8')
+      .split('\n')
+      .slice(-20)
+      .join('\n');
   }
 }
 

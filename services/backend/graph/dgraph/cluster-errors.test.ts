@@ -1,0 +1,45 @@
+import { grpc } from 'dgraph-js';
+import { expect, it } from 'vitest';
+import { Aborted, Taken, toClusterError } from './cluster-errors.ts';
+
+const servers = ['127.0.0.1:9080', '127.0.0.1:9081'];
+const answered = (code: number, details: string) => Object.assign(new Error(details), { code, details });
+
+it('a transaction that others came before is told from everything else', () => {
+  for (const answer of [
+    answered(grpc.status.ABORTED, 'x'),
+    answered(grpc.status.UNKNOWN, 'Transaction has been aborted. Please retry'),
+  ]) {
+    expect(toClusterError(answer, servers)).toBeInstanceOf(Aborted);
+  }
+});
+
+it('a value that is taken is told by its predicate, whatever the value and the namespace', () => {
+  const said = (value: string, predicate: string) =>
+    toClusterError(answered(2, `could not insert duplicate value [${value}] for predicate [${predicate}]`), servers);
+  expect(said('x', 'role.unique.name')).toMatchObject({ predicate: 'role.unique.name' });
+  expect(said('a]\n for predicate [b', '17-role.id')).toMatchObject({ predicate: 'role.id' });
+  expect(said('x', 'role.id')).toBeInstanceOf(Taken);
+});
+
+it('what the cluster could not do is said without what was asked, and what it answered stays inside', () => {
+  for (const code of [2, 4, 7, 8, 13, 14, 16]) {
+    const error = toClusterError(answered(code, 'while lexing { secret }'), servers);
+    expect(error).toMatchObject({ code: code === 8 ? 'too_large' : 'unavailable' });
+    expect(String(error)).not.toContain('secret');
+  }
+  expect(toClusterError(answered(14, ''), servers)).toMatchObject({
+    message: expect.stringContaining('"127.0.0.1:9080", "127.0.0.1:9081"'),
+    hint: expect.stringContaining('PRIVATE_GRAPHDB_GRPC_URL'),
+  });
+});
+
+it('a full disk is named', () => {
+  const error = toClusterError(answered(2, 'write /data/w/1.mem: no space left on device'), servers);
+  expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining('disk') });
+});
+
+it('what did not come from the cluster stays what it is', () => {
+  const bug = new TypeError('x');
+  expect(toClusterError(bug, servers)).toBe(bug);
+});

@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SvcError } from '../../../../contracts/errors.ts';
+import { Secret } from '../../../../contracts/secret.ts';
+import { openAt } from '../../contract/graph-address.contract.ts';
+import { roleNode, settingNode, workspaceNode } from '../../contract/sample-nodes.contract.ts';
+import { allPages, expectRefusal, inTurn } from '../../contract/test-graph.contract.ts';
+import { openGraph } from '../../open-graph.ts';
+import { openDgraphGraph } from '../dgraph-graph.ts';
+import { findDgraph, TestCluster } from './test-cluster.ts';
+
+const startMs = 90_000;
+const folder = mkdtempSync(join(tmpdir(), 'svc-dgraph-'));
+
+describe.skipIf(findDgraph() === null)('on a real cluster', () => {
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await TestCluster.start(folder);
+  }, startMs);
+  afterAll(async () => {
+    await cluster?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each(['alpha', 'zero'] as const)(
+    'a killed %s costs no acknowledged write, and whatever is asked meanwhile is answered or refused by name',
+    async (node) => {
+      const graph = await openAt(await cluster.emptyGraph());
+      const acknowledged: string[] = [];
+      const unknown: string[] = [];
+      let stopping = false;
+      const write = async (line: number) => {
+        for (let i = 0; !stopping; i++) {
+          const name = `${line} ${i}`;
+          await graph
+            .write((transaction) => transaction.create('setting', settingNode(name)))
+            .then(
+              () => acknowledged.push(name),
+              (thrown: unknown) => {
+                expect(thrown).toBeInstanceOf(SvcError);
+                expect(thrown).toMatchObject({ code: 'unavailable' });
+                unknown.push(name);
+              },
+            );
+        }
+      };
+      const writing = Promise.all([0, 1, 2, 3].map(write));
+      for (let round = 0; round < 3; round++) {
+        const before = acknowledged.length;
+        await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 20);
+        await cluster.kill(node);
+        await cluster.startAgain();
+      }
+      const before = acknowledged.length;
+      await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before);
+      stopping = true;
+      await writing;
+      const stored = (await allPages(graph, { type: 'setting', anchor: null, limit: 1000 })).map(({ name }) => name);
+      expect(new Set(stored).size).toBe(stored.length);
+      expect(acknowledged.filter((name) => !stored.includes(name))).toEqual([]);
+      expect(stored.filter((name) => !acknowledged.includes(name) && !unknown.includes(name))).toEqual([]);
+      await graph.close();
+    },
+    120_000,
+  );
+
+  it('two backends open the same empty graph at the same time, and what one stores the other sees', async () => {
+    const address = await cluster.emptyGraph();
+    const [one, other] = await Promise.all([openAt(address), openAt(address)]);
+    const workspace = await one.write((transaction) => transaction.create('workspace', workspaceNode()));
+    expect(await other.find('workspace', workspace.id, null)).toEqual(workspace);
+    // Both change the same node, each against the other.
+    const raise = (graph: typeof one) =>
+      graph.write(async (transaction) => {
+        const { revision } = (await transaction.find('workspace', workspace.id, null)) ?? expect.fail();
+        await transaction.update('workspace', workspace.id, { revision: revision + 1 }, { anchor: null });
+      });
+    await Promise.all(Array.from({ length: 20 }, (_, i) => raise(i % 2 ? one : other)));
+    expect(await one.find('workspace', workspace.id, null)).toMatchObject({ revision: 20, version: 21 });
+    const create = (graph: typeof one) =>
+      graph.write((transaction) => transaction.create('role', roleNode(workspace.id, { name: 'Admin' })));
+    const outcomes = await Promise.allSettled([one, other, one, other].map(create));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('a cluster that is not there, another password and another user are told apart', async () => {
+    const { url, user, password = '', namespace } = await cluster.emptyGraph();
+    const away = openDgraphGraph({ servers: ['127.0.0.1:1'], tls: null, requestMs: 500 });
+    await expectRefusal(away, 'unavailable', /"127\.0\.0\.1:1" cannot be reached/);
+    for (const login of [
+      { user, password: new Secret(`${password}x`) },
+      { user: 'nobody', password: new Secret(password) },
+    ]) {
+      await expectRefusal(openGraph({ url, namespace, ...login }), 'unavailable', /user or password/);
+    }
+    await expectRefusal(openGraph({ url }), 'unavailable', /user or password/);
+  });
+
+  it('pages of a large workspace are whole in both directions, whatever their length', async () => {
+    const graph = await openAt(await cluster.emptyGraph());
+    const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
+    const names = Array.from({ length: 3000 }, (_, i) => `role ${String((i * 7919) % 3000).padStart(4, '0')}`);
+    for (let start = 0; start < names.length; start += 500) {
+      await graph.write((transaction) =>
+        inTurn(names.slice(start, start + 500), (name) =>
+          transaction.create(
+            'role',
+            roleNode(workspace, { name, createdAt: name.length, description: name.slice(-1) }),
+          ),
+        ),
+      );
+    }
+    const inOrder = names.toSorted();
+    const selection = { type: 'role', anchor: workspace, orderBy: 'name' } as const;
+    for (const limit of [1000, 250, 37]) {
+      const up = await allPages(graph, { ...selection, limit });
+      expect(up.map(({ name }) => name)).toEqual(inOrder);
+      const down = await allPages(graph, { ...selection, limit, descending: true });
+      expect(down.map(({ name }) => name)).toEqual(inOrder.toReversed());
+    }
+    const odd = await allPages(graph, { ...selection, search: '7', limit: 50 });
+    expect(odd.map(({ name }) => name)).toEqual(inOrder.filter((name) => name.endsWith('7')));
+    const same = await allPages(graph, {
+      type: 'role',
+      anchor: workspace,
+      where: [{ field: 'createdAt', equals: 9 }],
+      limit: 400,
+    });
+    expect(same.map(({ id }) => id)).toEqual(same.map(({ id }) => id).toSorted());
+    expect(same).toHaveLength(3000);
+    await graph.close();
+  }, 120_000);
+});
