@@ -1,4 +1,5 @@
 import { typeNamed } from '../node-rules.ts';
+import type { NodeType } from '../schema.ts';
 
 /**
  * What is called how in Dgraph. A field or an edge is `<type>.<name>`, as people write it in a query of their own; what is only there to
@@ -27,18 +28,19 @@ export interface UniqueCombination {
   readonly predicate: string;
 }
 
-export function uniqueCombinations(type: string): readonly UniqueCombination[] {
-  const { owned, unique, uniqueEverywhere = [] } = typeNamed(type);
+export function uniqueCombinations(
+  name: string,
+  { owned, unique, uniqueEverywhere = [] }: NodeType = typeNamed(name),
+): readonly UniqueCombination[] {
   const named = (inWorkspace: boolean) => (fields: readonly string[]) => ({
     fields,
     inWorkspace,
-    predicate: predicates.unique(type, fields),
+    predicate: predicates.unique(name, fields),
   });
   return [...unique.map(named(owned)), ...uniqueEverywhere.map(named(false))];
 }
 
 /** The orders that nodes of a type are kept in; over all workspaces it is that of `<type>.id`. */
-export function ordersOf(type: string): readonly string[] {
-  const { owned, index } = typeNamed(type);
+export function ordersOf(name: string, { owned, index }: NodeType = typeNamed(name)): readonly string[] {
   return owned ? ['id', ...index] : index;
 }

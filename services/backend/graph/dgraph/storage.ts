@@ -19,7 +19,7 @@ export const ledger = { key: 'svc.ledger.key', text: 'svc.ledger.text' } as cons
 export function storedTypes(types: Readonly<Record<string, NodeType>> = schema): readonly StoredType[] {
   return Object.entries(types).map(([name, type]) => ({
     name,
-    predicates: new Map([...identity(name, type), ...fields(name, type), ...indexes(name)]),
+    predicates: new Map([...identity(name, type), ...fields(name, type), ...indexes(name, type)]),
     index: createHash('sha256')
       .update(JSON.stringify([nodeIndexVersion, searchWordsVersion, type.owned, type.index, type.search, unique(type)]))
       .digest('base64url'),
@@ -58,10 +58,10 @@ function fields(name: string, type: NodeType): [string, string][] {
   ];
 }
 
-function indexes(name: string): [string, string][] {
+function indexes(name: string, type: NodeType): [string, string][] {
   return [
-    ...ordersOf(name).map((by): [string, string] => [predicates.order(name, by), 'string @index(exact)']),
-    ...uniqueCombinations(name).map(({ predicate }): [string, string] => [
+    ...ordersOf(name, type).map((by): [string, string] => [predicates.order(name, by), 'string @index(exact)']),
+    ...uniqueCombinations(name, type).map(({ predicate }): [string, string] => [
       predicate,
       'string @index(exact) @upsert @unique',
     ]),

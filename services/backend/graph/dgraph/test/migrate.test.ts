@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../../contracts/secret.ts';
+import { openAt } from '../../contract/graph-address.contract.ts';
+import { roleNode, workspaceNode } from '../../contract/sample-nodes.contract.ts';
+import { allPages, inTurn } from '../../contract/test-graph.contract.ts';
+import type { NodeType } from '../../schema.ts';
+import { beginMoment, Cluster } from '../cluster.ts';
+import { Dql } from '../dql.ts';
+import { migrate } from '../migrate.ts';
+import { allOf, quad } from '../quads.ts';
+import { storedTypes } from '../storage.ts';
+import { listIn } from '../stored-node.ts';
+import { findDgraph, TestCluster } from './test-cluster.ts';
+
+const startMs = 90_000;
+const folder = mkdtempSync(join(tmpdir(), 'svc-dgraph-'));
+const note: NodeType = { owned: true, fields: { title: 'text' }, unique: [], index: [], search: [], edges: {} };
+
+describe.skipIf(findDgraph() === null)('on a real cluster', () => {
+  let server: TestCluster;
+  beforeAll(async () => {
+    server = await TestCluster.start(folder);
+  }, startMs);
+  afterAll(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('adds everything to an empty graph, as migration 1, and then nothing', async () => {
+    using cluster = await newCluster(server);
+    const types = storedTypes();
+    expect(await migrate(cluster, types)).toEqual({ number: 1, added: types.map(({ name }) => name) });
+    expect(await migrate(cluster, types)).toBeNull();
+  });
+
+  it('adds a type and a field to what is there, and lets an older version go on with them', async () => {
+    using cluster = await newCluster(server);
+    await migrate(cluster, storedTypes({ note }));
+    const grown = storedTypes({ note: { ...note, fields: { title: 'text', colour: 'text?' } }, tag: note });
+    expect(await migrate(cluster, grown)).toEqual({ number: 2, added: ['note', 'tag'] });
+    expect(await migrate(cluster, storedTypes({ note }))).toBeNull();
+    expect(await migrate(cluster, grown)).toBeNull();
+    const { q } = await cluster.ask(new Dql(), ['q(func: has(svc.ledger.key)) { text: svc.ledger.text }'], null);
+    expect(listIn(q).map(({ text }) => text)).toContainEqual(expect.stringContaining('note.colour'));
+  });
+
+  it('refuses what would change what is there', async () => {
+    using cluster = await newCluster(server);
+    await migrate(cluster, storedTypes({ note }));
+    const changed = migrate(cluster, storedTypes({ note: { ...note, fields: { title: 'integer' } } }));
+    await expect(changed).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('"note.title"'),
+    });
+  });
+
+  it('of two at the same time both come to the same', async () => {
+    const address = await server.emptyGraph();
+    using one = clusterAt(address);
+    using other = clusterAt(address);
+    const types = storedTypes();
+    const migrations = await Promise.all([migrate(one, types), migrate(other, types)]);
+    expect(migrations.filter((migration) => migration !== null)).toHaveLength(1);
+  });
+
+  it('makes indexes anew where their rules were others, in pages and orders alike', async () => {
+    const address = await server.emptyGraph();
+    const before = await openAt(address);
+    const { id: workspace } = await before.write((transaction) => transaction.create('workspace', workspaceNode()));
+    const names = Array.from({ length: 450 }, (_, i) => `role ${String(i).padStart(3, '0')}`);
+    await before.write((transaction) =>
+      inTurn(names, (name) => transaction.create('role', roleNode(workspace, { name }))),
+    );
+    await before.close();
+    using cluster = clusterAt(address);
+    const { q, l } = await cluster.ask(
+      new Dql(),
+      ['q(func: type(role)) { uid }', 'l(func: has(svc.ledger.key)) { uid key: svc.ledger.key }'],
+      null,
+    );
+    const ledger = listIn(l).find(({ key }) => key === 'type role');
+    const forgotten = ['role.index.marks', 'role.order.name', 'role.unique.name'];
+    const remove = listIn(q).flatMap(({ uid }) => forgotten.map((predicate) => allOf(String(uid), predicate)));
+    const known = JSON.stringify({
+      predicates: [...(storedTypes().find(({ name }) => name === 'role')?.predicates ?? [])],
+      index: 'other rules',
+    });
+    await cluster.commit(beginMoment(), [{ set: [quad(String(ledger?.uid), 'svc.ledger.text', known)], remove }]);
+
+    const after = await openAt(address);
+    const selection = { type: 'role', anchor: workspace, orderBy: 'name' } as const;
+    expect((await allPages(after, { ...selection, limit: 100 })).map(({ name }) => name)).toEqual(names);
+    expect(await after.count({ ...selection, search: '44', limit: 1 })).toBe(10);
+    expect(await after.findBy('role', { name: 'role 449' }, workspace)).toMatchObject({ name: 'role 449' });
+    await after.close();
+  });
+});
+
+async function newCluster(server: TestCluster): Promise<Cluster & Disposable> {
+  return clusterAt(await server.emptyGraph());
+}
+
+function clusterAt({ url, user = '', password = '', namespace }: Awaited<ReturnType<TestCluster['emptyGraph']>>) {
+  const { hostname, port } = new URL(url);
+  const servers = [`${hostname}:${Number(port) + 1000}`];
+  const cluster = new Cluster({ servers, tls: null, login: { user, password: new Secret(password) }, namespace });
+  return Object.assign(cluster, { [Symbol.dispose]: () => cluster.close() });
+}
