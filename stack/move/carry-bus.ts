@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { KindOfContent } from '../../services/backend/graph/sqlite/content.ts';
+import type { KindOfContent } from '../../services/backend/graph/content.ts';
 import { buckets, streams } from '../../services/contracts/bus/subjects.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { BusContent } from '../../services/kit/bus/content.ts';

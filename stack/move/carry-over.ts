@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyGraph, type KindOfContent, readGraphContent } from '../../services/backend/graph/sqlite/content.ts';
+import { type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
+import { copyGraph, openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
@@ -28,13 +29,13 @@ export async function keepGraph({ plan }: Carrying, kept: string): Promise<reado
   if (!existsSync(file)) return [];
   const copy = join(kept, graphName);
   await copyGraph(file, copy);
-  return await readGraphContent(copy);
+  return await contentOf(copy);
 }
 
 /** The graph stays the file that it is. Throws where it is not what was kept. */
 export async function verifyGraph({ plan }: Carrying, kept: readonly KindOfContent[]): Promise<void> {
   const file = join(plan.installation.dataDir, graphName);
-  const now = existsSync(file) ? await readGraphContent(file) : [];
+  const now = existsSync(file) ? await contentOf(file) : [];
   const differing = kept.find(({ kind, count, digest }) => {
     const same = now.find((other) => other.kind === kind);
     return same?.count !== count || same.digest !== digest;
@@ -96,7 +97,14 @@ async function withBus<Result>(
   }
 }
 
-async function using<Result>(content: BusContent, work: (content: BusContent) => Promise<Result>): Promise<Result> {
+async function contentOf(file: string): Promise<readonly KindOfContent[]> {
+  return await using(openSqliteContent({ file, readOnly: true }), readContent);
+}
+
+async function using<Content extends { close(): Promise<void> }, Result>(
+  content: Content,
+  work: (content: Content) => Promise<Result>,
+): Promise<Result> {
   try {
     return await work(content);
   } finally {

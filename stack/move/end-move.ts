@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChangesOfKind, changesSince } from '../../services/backend/graph/sqlite/content.ts';
+import { type ChangesOfKind, changesBetween } from '../../services/backend/graph/content.ts';
+import { openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
@@ -97,5 +98,12 @@ async function withMove(
 async function lostChanges(installation: Installation, state: MoveState): Promise<readonly ChangesOfKind[]> {
   const file = join(installation.dataDir, graphName);
   const copy = join(keptDirOf(installation, state), graphName);
-  return existsSync(file) && existsSync(copy) ? await changesSince(file, copy) : [];
+  if (!existsSync(file) || !existsSync(copy)) return [];
+  const [then, now] = [copy, file].map((one) => openSqliteContent({ file: one, readOnly: true }));
+  try {
+    return then === undefined || now === undefined ? [] : await changesBetween(then, now);
+  } finally {
+    await then?.close();
+    await now?.close();
+  }
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { KindOfContent } from '../../services/backend/graph/sqlite/content.ts';
+import type { KindOfContent } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { readDefinition } from '../definition/check.ts';

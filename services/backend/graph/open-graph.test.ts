@@ -20,13 +20,11 @@ it('opens a file by its path, and by the address of a file as programs write it'
   }
 });
 
-it('says what to set instead of an engine that is not there', async () => {
-  for (const url of ['localhost:8080', 'http://dgraph:8080', '']) {
-    await expectRefusal(openGraph({ url }), 'unsupported', /Dgraph.*distributed/);
-    await expect(openGraph({ url })).rejects.toHaveProperty(
-      'hint',
-      expect.stringContaining('PRIVATE_GRAPHDB_URL=file:/'),
-    );
+it('refuses what is neither a file nor an address, and says what would be one', async () => {
+  for (const url of ['', 'localhost:99999', 'http://', 'http://dgraph:65000']) {
+    const opening = openGraph({ url });
+    await expectRefusal(opening, 'invalid_input', /Dgraph/);
+    await expect(opening).rejects.toHaveProperty('hint', expect.stringContaining('PRIVATE_GRAPHDB_URL=file:/'));
   }
 });
 

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type KindOfContent, readGraphContent } from '../../../services/backend/graph/sqlite/content.ts';
+import { type KindOfContent, readContent } from '../../../services/backend/graph/content.ts';
+import { openSqliteContent } from '../../../services/backend/graph/sqlite/content.ts';
 import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../services/kit/bus/open-content.ts';
 import type { Topology } from '../../definition/definition.ts';
@@ -55,10 +56,13 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
   for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
   await bus.close();
+  const graph = openSqliteContent({ file: join(dataDir, graphName), readOnly: true });
+  const kinds = await readContent(graph);
+  await graph.close();
   return {
     usage,
     sessions: sessions.sort(),
-    graph: await readGraphContent(join(dataDir, graphName)),
+    graph: kinds,
     definition: readFileSync(definitionFile, 'utf8'),
   };
 }

@@ -1,6 +1,7 @@
+import type { NodeRecord } from '../node-record.ts';
 import type { CheckedSelection } from '../selection-rules.ts';
 import type { Change } from './cluster.ts';
-import { indexOf, type NodeRecord } from './node-index.ts';
+import { indexOf } from './node-index.ts';
 import { predicates, uniqueCombinations } from './predicates.ts';
 import { allOf, changedNodeQuads, edgeQuad, newNodeQuads, wholeNode } from './quads.ts';
 import type { Following } from './reads.ts';

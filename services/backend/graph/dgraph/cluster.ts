@@ -69,8 +69,10 @@ export class Cluster {
     return isRecord(parsed) ? parsed : {};
   }
 
-  /** All of the changes, in their order, or none of them. Not asked twice: what became of it could not be told. */
-  async commit(moment: Moment, changes: readonly Change[]): Promise<void> {
+  /**
+   * All of the changes, in their order, or none of them; tells the uids of new nodes. Not asked twice: what became of it could not be told.
+   */
+  async commit(moment: Moment, changes: readonly Change[]): Promise<ReadonlyMap<string, string>> {
     const uids = new Map<string, string>();
     for (const [index, change] of changes.entries()) {
       const isLast = index === changes.length - 1;
@@ -82,6 +84,7 @@ export class Cluster {
       join(moment, response.getTxn());
       if (isLast && !isWhole) await this.#once((node, options) => node.commit(moment.context, options));
     }
+    return uids;
   }
 
   /** Adds to the schema. It waits while others change theirs. */

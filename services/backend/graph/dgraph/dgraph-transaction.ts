@@ -1,12 +1,13 @@
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Edge, EdgeName, EdgeTarget, FollowOptions, Node, Transaction } from '../graph.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { checkAnchor, checkChanges, checkEdge, checkIds, checkNode, checkUnique, typeNamed } from '../node-rules.ts';
 import { schema, type TypeName } from '../schema.ts';
 import { checkSelection } from '../selection-rules.ts';
 import { Changes, digestsOf } from './changes.ts';
 import { beginMoment, type Change, type Moment } from './cluster.ts';
 import { Dql, uidList } from './dql.ts';
-import { type NodeRecord, uniqueDigest } from './node-index.ts';
+import { uniqueDigest } from './node-index.ts';
 import { predicates, uniqueCombinations } from './predicates.ts';
 import { checkedFollowing, pageOf } from './read-graph.ts';
 import { type Ask, Reads } from './reads.ts';

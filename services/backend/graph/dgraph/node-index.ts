@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
-import { typeNamed, type Value, type Values } from '../node-rules.ts';
+import type { NodeRecord } from '../node-record.ts';
+import { typeNamed, type Value } from '../node-rules.ts';
 import { wordsOf } from '../search-words.ts';
 import { idKey, orderKey, type Scope } from './order-key.ts';
 import { ordersOf, predicates, type UniqueCombination, uniqueCombinations } from './predicates.ts';
 
 /** Raised when what follows from a node changes: the indexes of all nodes are then made anew. */
 export const nodeIndexVersion = 1;
-
-/** A node as it is stored: its identity and the values of its fields. */
-export interface NodeRecord {
-  readonly type: string;
-  readonly id: string;
-  readonly version: number;
-  /** Null for a type that lies in no workspace. */
-  readonly workspace: string | null;
-  readonly values: Values;
-}
 
 /** What is stored beside a node so that it can be found: all of it follows from the node. */
 export interface NodeIndex {

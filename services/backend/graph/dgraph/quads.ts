@@ -1,6 +1,7 @@
 import { NQuad, Value } from 'dgraph-js';
+import type { NodeRecord } from '../node-record.ts';
 import type { Value as FieldValue } from '../node-rules.ts';
-import { indexOf, type NodeRecord } from './node-index.ts';
+import { indexOf } from './node-index.ts';
 import { predicates } from './predicates.ts';
 
 /** What is to be written, as Dgraph takes it: values with their type, so that no text is ever read for something else. */

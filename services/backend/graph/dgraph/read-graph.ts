@@ -1,9 +1,9 @@
 import { formatCursor } from '../cursor.ts';
 import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page } from '../graph.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique } from '../node-rules.ts';
 import type { TypeName } from '../schema.ts';
 import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
-import type { NodeRecord } from './node-index.ts';
 import type { Reads } from './reads.ts';
 import { toNode } from './stored-node.ts';
 

@@ -1,7 +1,7 @@
 import type { Node } from '../graph.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { typeNamed, type Value, type Values } from '../node-rules.ts';
 import { type FieldKind, idKindOf, type TypeName } from '../schema.ts';
-import type { NodeRecord } from './node-index.ts';
 import { predicates } from './predicates.ts';
 
 /** A node and where it lies in Dgraph. */

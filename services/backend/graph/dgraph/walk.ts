@@ -1,9 +1,10 @@
 import { idPrefixes } from '../../../contracts/ids.ts';
+import type { NodeRecord } from '../node-record.ts';
 import { typeNamed, type Value } from '../node-rules.ts';
 import { idKindOf } from '../schema.ts';
 import { wordsOf } from '../search-words.ts';
 import type { CheckedCondition, CheckedSelection } from '../selection-rules.ts';
-import { everyId, keyOf, type NodeRecord } from './node-index.ts';
+import { everyId, keyOf } from './node-index.ts';
 import { compareKeys, type Stretch, stretches } from './order-key.ts';
 import { predicates } from './predicates.ts';
 import { isTypeName } from './stored-node.ts';

@@ -1,34 +1,31 @@
-import { createHash, type Hash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SvcError } from '../../../contracts/errors.ts';
+import { giveWay } from '../../../kit/give-way.ts';
+import type { EdgeRecord, GraphContent } from '../content.ts';
+import type { NodeRecord } from '../node-record.ts';
+import { typeNamed, type Value } from '../node-rules.ts';
+import type { FieldKind } from '../schema.ts';
+import { Connection, type Row, type SqlValue } from './connection.ts';
+import { migrate } from './migrate.ts';
+import { insertNode } from './node-writes.ts';
+import { columnsOf, edgeName } from './read-plan.ts';
 import { quoted } from './sql.ts';
 import { toGraphError } from './sqlite-errors.ts';
-import { edgeTable } from './storage.ts';
+import { edgeTable, storageItems } from './storage.ts';
 
-/** How much there is of one kind, and a digest over all of it: equal where it is the same to the last byte. */
-export interface KindOfContent {
-  /** A node type, `edge.NAME`, or `graph`: all of it, with what is derived from it. */
-  readonly kind: string;
-  readonly count: number;
-  readonly digest: string;
-}
-
-/** What became of one kind since a copy was made. */
-export interface ChangesOfKind {
-  readonly kind: string;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-}
-
-/** Rows read before others get a turn. */
-const rowsInOneGo = 2000;
+/** Rows that are read, or written in one transaction. */
+const rowsAtOnce = 2000;
 
 /** Copies all that is committed, also while a backend writes to it; the copy is on the disk when this resolves. */
 export async function copyGraph(file: string, target: string): Promise<void> {
   closeSync(openSync(target, 'a', 0o600));
-  await reading(file, (database) => backup(database, target));
+  try {
+    using database = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    await backup(database, target);
+  } catch (thrown) {
+    throw toGraphError(thrown, file);
+  }
   const copy = openSync(target, 'r+');
   try {
     fsyncSync(copy);
@@ -37,107 +34,121 @@ export async function copyGraph(file: string, target: string): Promise<void> {
   }
 }
 
-/** Everything in the file, by kind, in the order of the names: `graph` first, and no kind that nothing is of. */
-export async function readGraphContent(file: string): Promise<readonly KindOfContent[]> {
-  return await reading(file, async (database) => {
-    const whole = { hash: createHash('sha256'), count: 0 };
-    const kinds: KindOfContent[] = [];
-    for (const table of tablesOf(database)) {
-      for (const [kind, { hash, count }] of await readTable(database, table)) {
-        const digest = hash.digest('hex');
-        whole.hash.update(`${kind} ${count} ${digest}\n`);
-        whole.count += count;
-        if (table === edgeTable || isNodeTable(database, table)) kinds.push({ kind, count, digest });
-      }
-    }
-    return [{ kind: 'graph', count: whole.count, digest: whole.hash.digest('hex') }, ...kinds];
-  });
+export interface SqliteContentOptions {
+  readonly file: string;
+  /** Reads what is there at the moment of opening, also while a backend writes. Else nobody else may have it open, and it is made where it is missing. */
+  readonly readOnly: boolean;
 }
 
-/** What is there now and was not, or was otherwise, when the copy was made, and what was there then; no kind that is as it was. */
-export async function changesSince(file: string, copy: string): Promise<readonly ChangesOfKind[]> {
-  return await reading(file, async (database) => {
-    database.prepare('attach database ? as before').run(copy);
-    const before = new Set(tablesOf(database, 'before'));
-    const count = (sql: string) => Number(database.prepare(`select count(*) as n from (${sql})`).get()?.n);
-    return tablesOf(database)
-      .filter((table) => before.has(table))
-      .map((kind): ChangesOfKind => {
-        const [now, then] = [`main.${quoted(kind)}`, `before.${quoted(kind)}`];
-        if (kind === edgeTable) {
-          const columns = 'select name, source, target from';
-          const added = count(`${columns} ${now} except ${columns} ${then}`);
-          return { kind, added, changed: 0, removed: count(`${columns} ${then} except ${columns} ${now}`) };
-        }
-        if (!isNodeTable(database, kind)) return { kind, added: 0, changed: 0, removed: 0 };
-        return {
-          kind,
-          added: count(`select id from ${now} where id not in (select id from ${then})`),
-          changed: count(`select id from ${now} as n join ${then} as t using (id) where n.version <> t.version`),
-          removed: count(`select id from ${then} where id not in (select id from ${now})`),
-        };
-      })
-      .filter(({ added, changed, removed }) => added + changed + removed > 0);
-  });
-}
-
-async function readTable(
-  database: DatabaseSync,
-  table: string,
-): Promise<ReadonlyMap<string, { hash: Hash; count: number }>> {
-  const columns = columnsOf(database, table);
-  // No two rows are equal in all columns, so that this is one order.
-  const order = columns.map((_, i) => i + 1).join(', ');
-  const statement = database.prepare(`select * from ${quoted(table)} order by ${order}`);
-  statement.setReturnArrays(true);
-  const kinds = new Map<string, { hash: Hash; count: number }>();
-  const nameAt = table === edgeTable ? columns.indexOf('name') : -1;
-  let read = 0;
-  for (const row of statement.iterate()) {
-    // `setReturnArrays` makes rows arrays, which the types of node:sqlite do not know.
-    const values = Object.values(row);
-    const kind = nameAt === -1 ? table : `${table}.${values[nameAt]}`;
-    const found = kinds.get(kind) ?? { hash: createHash('sha256').update(columns.join(' ')), count: 0 };
-    found.hash.update(`${JSON.stringify(values)}\n`);
-    found.count++;
-    kinds.set(kind, found);
-    if (++read % rowsInOneGo === 0) await nextTurn();
-  }
-  return kinds;
-}
-
-/** In the order of their names. */
-function tablesOf(database: DatabaseSync, schema: 'main' | 'before' = 'main'): readonly string[] {
-  const sql = `select name from ${schema}.sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`;
-  return database
-    .prepare(sql)
-    .all()
-    .map(({ name }) => String(name));
-}
-
-function isNodeTable(database: DatabaseSync, table: string): boolean {
-  const columns = columnsOf(database, table);
-  return columns.includes('id') && columns.includes('version');
-}
-
-function columnsOf(database: DatabaseSync, table: string): readonly string[] {
-  return database
-    .prepare(`select * from ${quoted(table)} limit 0`)
-    .columns()
-    .map(({ name }) => name);
-}
-
-async function reading<Result>(file: string, work: (database: DatabaseSync) => Promise<Result>): Promise<Result> {
+export function openSqliteContent({ file, readOnly }: SqliteContentOptions): GraphContent {
+  if (!readOnly) closeSync(openSync(file, 'a', 0o600));
+  const connection = new Connection({ file, readOnly });
   try {
-    const database = new DatabaseSync(file, { timeout: 5000 });
-    try {
-      // What is read is of one moment, also while a backend writes.
-      database.exec('begin');
-      return await work(database);
-    } finally {
-      database.close();
-    }
+    if (readOnly) connection.exec('begin');
+    else makeStorage(connection);
+    refuseNewer(connection);
   } catch (thrown) {
-    throw toGraphError(thrown, file);
+    connection.close();
+    throw thrown;
   }
+  const columnsIn = (type: string) => {
+    const present = new Set(connection.rows('select name from pragma_table_info(?)', [type]).map(([name]) => name));
+    return columnsOf(type).filter((column) => present.has(column));
+  };
+  return {
+    async *nodes(type) {
+      const columns = columnsIn(type);
+      if (columns.length === 0) return;
+      const sql = `select ${columns.map(quoted).join(', ')} from ${quoted(type)} where id > ? order by id limit ${rowsAtOnce}`;
+      for await (const row of pages((after) => connection.rows(sql, [after[0] ?? '']), 1))
+        yield recordOf(type, columns, row);
+    },
+    async *edges(from, edge) {
+      const sql = `select source, target from ${edgeTable} where name = ? and (source, target) > (?, ?)
+        order by source, target limit ${rowsAtOnce}`;
+      const name = edgeName(from, edge);
+      const page = ([source = '', target = '']: readonly string[]) => connection.rows(sql, [name, source, target]);
+      for await (const [source, target] of pages(page, 2)) yield { source: String(source), target: String(target) };
+    },
+    async addNodes(nodes) {
+      await inTransactions(connection, nodes, ({ type, ...node }) => void insertNode(connection, type, node));
+    },
+    async addEdges(from, edge, edges) {
+      const sql = `insert into ${edgeTable} (name, source, target) values (?, ?, ?)`;
+      const name = edgeName(from, edge);
+      await inTransactions(connection, edges, ({ source, target }: EdgeRecord) => {
+        connection.run(sql, [name, source, target]);
+      });
+    },
+    async close() {
+      connection.close();
+    },
+  };
+}
+
+/** From page to page by the first columns of the last row. */
+async function* pages(read: (after: readonly string[]) => Row[], columns: number): AsyncGenerator<Row> {
+  for (let rows = read([]); rows.length > 0; ) {
+    await giveWay();
+    yield* rows;
+    const after = (rows.at(-1) ?? []).slice(0, columns).map(String);
+    rows = rows.length < rowsAtOnce ? [] : read(after);
+  }
+}
+
+async function inTransactions<Item>(
+  connection: Connection,
+  items: AsyncIterable<Item>,
+  add: (item: Item) => void,
+): Promise<void> {
+  let open = 0;
+  for await (const item of items) {
+    if (open === 0) connection.exec('begin immediate');
+    add(item);
+    open += 1;
+    if (open === rowsAtOnce) {
+      connection.exec('commit');
+      open = 0;
+    }
+  }
+  if (open > 0) connection.exec('commit');
+}
+
+function makeStorage(connection: Connection): void {
+  connection.exec('pragma journal_mode = wal; pragma synchronous = full; begin immediate');
+  migrate(connection, storageItems());
+  connection.exec('commit');
+}
+
+/** What a newer version keeps beside what this one knows would be left behind without a word. */
+function refuseNewer(connection: Connection): void {
+  const known = new Set(storageItems().map(({ name }) => name));
+  const names = connection.rows('select name from storage', []).map(([name]) => String(name));
+  const newer = names.find((name) => /^(table|column) /.test(name) && !known.has(name));
+  if (newer === undefined) return;
+  throw new SvcError('unsupported', `"${connection.file}" has a "${newer}", which this version does not know.`, {
+    hint: 'Use the version of the platform that wrote this file, or a newer one.',
+  });
+}
+
+function recordOf(type: string, columns: readonly string[], row: Row): NodeRecord {
+  const { owned, fields } = typeNamed(type);
+  const named = new Map(columns.map((column, index) => [column, row[index]]));
+  return {
+    type,
+    id: String(named.get('id')),
+    version: Number(named.get('version')),
+    workspace: owned ? String(named.get('workspace')) : null,
+    values: Object.fromEntries(
+      Object.entries(fields).map(([field, kind]) => [field, fieldValue(kind, named.get(field))]),
+    ),
+  };
+}
+
+/** A field that the file does not have yet has the value that it will be given. */
+function fieldValue(kind: FieldKind, stored: SqlValue | undefined): Value {
+  if (kind === 'boolean') return stored === 1;
+  if (stored !== undefined) return stored;
+  if (kind.endsWith('?')) return null;
+  return kind === 'text' ? '' : 0;
 }

@@ -15,11 +15,13 @@ export interface NewRow {
   readonly id: string;
   readonly workspace: string | null;
   readonly values: Values;
+  /** Of a node that was somewhere else before; a new one begins at 1. */
+  readonly version?: number;
 }
 
 /** Rows come back as the file has them. */
-export function insertNode(connection: Connection, type: string, { id, workspace, values }: NewRow): Row {
-  const columns: Columns = { id, ...(workspace === null ? {} : { workspace }), ...inSql(values) };
+export function insertNode(connection: Connection, type: string, { id, workspace, values, version = 1 }: NewRow): Row {
+  const columns: Columns = { id, version, ...(workspace === null ? {} : { workspace }), ...inSql(values) };
   const names = Object.keys(columns);
   const sql = `insert into ${quoted(type)} (${names.map(quoted).join(', ')})
     values (${names.map(() => '?').join(', ')}) returning ${returned(type)}`;

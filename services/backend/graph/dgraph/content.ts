@@ -1,0 +1,132 @@
+import type { EdgeRecord, GraphContent } from '../content.ts';
+import { pageMax } from '../graph.ts';
+import type { NodeRecord } from '../node-record.ts';
+import { checkEdge } from '../node-rules.ts';
+import type { TypeName } from '../schema.ts';
+import { beginMoment, type Change, Cluster, type ClusterOptions } from './cluster.ts';
+import { Dql } from './dql.ts';
+import { migrate } from './migrate.ts';
+import { predicates } from './predicates.ts';
+import { edgeQuad, newNodeQuads } from './quads.ts';
+import { Reads } from './reads.ts';
+import { storedTypes } from './storage.ts';
+import { listIn, type StoredNode } from './stored-node.ts';
+
+/** Nodes, or edges, that go to Dgraph at once, and how many such requests are on their way: it has two hands free. */
+const nodesAtOnce = 200;
+const edgesAtOnce = 2000;
+const requestsAtOnce = 4;
+
+/** A graph in Dgraph on which no backend is. */
+export async function openDgraphContent(options: ClusterOptions): Promise<GraphContent> {
+  const cluster = new Cluster(options);
+  try {
+    await migrate(cluster, storedTypes());
+  } catch (thrown) {
+    cluster.close();
+    throw thrown;
+  }
+  const reads = new Reads((dql, blocks) => cluster.ask(dql, blocks, null));
+  /** Of the nodes that were added. */
+  const uids = new Map<string, string>();
+
+  async function* stored(type: TypeName): AsyncGenerator<readonly StoredNode[]> {
+    const every = {
+      type,
+      workspace: null,
+      conditions: [],
+      words: [],
+      orderBy: 'id',
+      nullable: false,
+      descending: false,
+    };
+    for (let after: { value: null; id: string } | null = null; ; ) {
+      const page: readonly StoredNode[] = await reads.select({ ...every, limit: pageMax, after }, pageMax);
+      yield page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageMax) return;
+      after = { value: null, id: last.id };
+    }
+  }
+
+  return {
+    async *nodes(type) {
+      for await (const page of stored(type)) for (const { uid: _uid, ...node } of page) yield node;
+    },
+    async *edges(from, edge) {
+      for await (const page of stored(from)) {
+        const dql = new Dql();
+        const ids = dql.list(page.map(({ id }) => id));
+        if (page.length === 0) continue;
+        const { q } = await cluster.ask(
+          dql,
+          [
+            `q(func: eq(${predicates.id(from)}, ${ids})) { id: ${predicates.id(from)} ends: ${predicates.of(from, edge)} { id: ${predicates.id(checkEdge(from, edge))} } }`,
+          ],
+          null,
+        );
+        const ends = new Map(
+          listIn(q).map((raw) => [
+            String(raw.id),
+            listIn(raw.ends).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
+          ]),
+        );
+        for (const { id: source } of page) {
+          for (const target of (ends.get(source) ?? []).toSorted()) yield { source, target };
+        }
+      }
+    },
+    async addNodes(nodes) {
+      await inRequests(nodes, nodesAtOnce, async (some: readonly NodeRecord[]) => {
+        const set = some.flatMap((node) => newNodeQuads(`_:${node.id}`, node));
+        const made = await cluster.commit(beginMoment(), [{ set, remove: [] }]);
+        for (const { id } of some) uids.set(id, made.get(`_:${id}`) ?? '');
+      });
+    },
+    async addEdges(from, edge, edges) {
+      await inRequests(edges, edgesAtOnce, async (some: readonly EdgeRecord[]) => {
+        const set: Change['set'] = some.map(({ source, target }) =>
+          edgeQuad(uidOf(source), predicates.of(from, edge), uidOf(target)),
+        );
+        await cluster.commit(beginMoment(), [{ set, remove: [] }]);
+      });
+    },
+    async close() {
+      cluster.close();
+    },
+  };
+
+  function uidOf(id: string): string {
+    const uid = uids.get(id);
+    if (uid === undefined || uid === '') throw new Error(`an edge leads to or from "${id}", which was not added`);
+    return uid;
+  }
+}
+
+/** Several at once, each of so many items. */
+async function inRequests<Item>(
+  items: AsyncIterable<Item>,
+  size: number,
+  send: (some: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  const under = new Set<Promise<void>>();
+  let some: Item[] = [];
+  const begin = async () => {
+    if (some.length === 0) return;
+    while (under.size >= requestsAtOnce) await Promise.race(under);
+    const sending = send(some).finally(() => under.delete(sending));
+    under.add(sending);
+    some = [];
+  };
+  try {
+    for await (const item of items) {
+      some.push(item);
+      if (some.length === size) await begin();
+    }
+    await begin();
+    await Promise.all(under);
+  } catch (thrown) {
+    await Promise.allSettled(under);
+    throw thrown;
+  }
+}

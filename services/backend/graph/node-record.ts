@@ -1,0 +1,11 @@
+import type { Values } from './node-rules.ts';
+
+/** A node as engines keep it: its identity and the values of its fields. */
+export interface NodeRecord {
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  /** Null for a type that lies in no workspace. */
+  readonly workspace: string | null;
+  readonly values: Values;
+}
