@@ -15,7 +15,7 @@ const table: Readonly<Record<string, readonly RegExp[]>> = {
   stack: [
     /^services\/contracts\//,
     /^services\/([^/]+|kit\/bus)\/start\.ts$/,
-    /^services\/(kit\/bus\/(open-)?|backend\/graph\/sqlite\/)content\.ts$/,
+    /^services\/(kit\/bus|backend\/graph)\/(open-)?content\.ts$/,
   ],
   cli: [/^services\/contracts\//, /^stack\//],
   templates: [],

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
-import { copyGraph, openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
+import { copyGraph, openGraphContent } from '../../services/backend/graph/open-content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
@@ -98,7 +98,7 @@ async function withBus<Result>(
 }
 
 async function contentOf(file: string): Promise<readonly KindOfContent[]> {
-  return await using(openSqliteContent({ file, readOnly: true }), readContent);
+  return await using(await openGraphContent({ engine: 'sqlite', file, readOnly: true }), readContent);
 }
 
 async function using<Content extends { close(): Promise<void> }, Result>(

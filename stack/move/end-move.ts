@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ChangesOfKind, changesBetween } from '../../services/backend/graph/content.ts';
-import { openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
+import { openGraphContent } from '../../services/backend/graph/open-content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
@@ -99,11 +99,12 @@ async function lostChanges(installation: Installation, state: MoveState): Promis
   const file = join(installation.dataDir, graphName);
   const copy = join(keptDirOf(installation, state), graphName);
   if (!existsSync(file) || !existsSync(copy)) return [];
-  const [then, now] = [copy, file].map((one) => openSqliteContent({ file: one, readOnly: true }));
+  const then = await openGraphContent({ engine: 'sqlite', file: copy, readOnly: true });
+  const now = await openGraphContent({ engine: 'sqlite', file, readOnly: true });
   try {
-    return then === undefined || now === undefined ? [] : await changesBetween(then, now);
+    return await changesBetween(then, now);
   } finally {
-    await then?.close();
-    await now?.close();
+    await then.close();
+    await now.close();
   }
 }

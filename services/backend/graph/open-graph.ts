@@ -1,7 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import { openDgraphGraph } from './dgraph/dgraph-graph.ts';
 import type { Graph } from './graph.ts';
 import { openSqliteGraph } from './sqlite/sqlite-graph.ts';
 
@@ -29,6 +28,8 @@ export async function openGraph(options: OpenGraphOptions): Promise<Graph> {
   const { servers = [grpcAddress(url)], caPath, user, password, token, namespace } = options;
   const login = user === undefined || password === undefined ? undefined : { user, password };
   const tls = caPath !== undefined || url.startsWith('https:') ? { caPath } : null;
+  // Its client takes memory that whoever keeps a file has no use for.
+  const { openDgraphGraph } = await import('./dgraph/dgraph-graph.ts');
   return openDgraphGraph({ servers, tls, login, token, namespace });
 }
 

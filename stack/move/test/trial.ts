@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type KindOfContent, readContent } from '../../../services/backend/graph/content.ts';
-import { openSqliteContent } from '../../../services/backend/graph/sqlite/content.ts';
+import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../services/kit/bus/open-content.ts';
 import type { Topology } from '../../definition/definition.ts';
@@ -56,7 +56,7 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
   for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
   await bus.close();
-  const graph = openSqliteContent({ file: join(dataDir, graphName), readOnly: true });
+  const graph = await openGraphContent({ engine: 'sqlite', file: join(dataDir, graphName), readOnly: true });
   const kinds = await readContent(graph);
   await graph.close();
   return {
