@@ -226,16 +226,26 @@ describe.runIf(canSandbox)('in a sandbox', () => {
   });
 });
 
-test.each([
-  ['is in secrets/', (place: (...parts: string[]) => string) => place('secrets')],
-  ['leads to secrets/ by a link', (place: (...parts: string[]) => string) => place('project', 'link')],
+interface Where {
+  readonly place: (...parts: string[]) => string;
+  readonly workingDir: string;
+}
+
+test.each<[string, (where: Where) => string]>([
+  ['is in secrets/', ({ place }) => place('secrets')],
+  ['leads to secrets/ by a link', ({ place }) => place('project', 'link')],
+  ['holds the homes of all', ({ workingDir }) => workingDir],
+  ["is another's home", ({ workingDir }) => path.join(workingDir, 'homes', 'other')],
   ['is the whole machine', () => '/'],
   ["is the system's", () => '/run'],
 ])('a working directory that %s is refused, and nothing is started', async (_name, where) => {
   await using grounds = await openGrounds();
   await using platform = await Platform.open();
-  await symlink(grounds.place('secrets'), grounds.place('project', 'link'));
-  platform.assign({ one: { ...script('curious'), cwd: where(grounds.place) } });
+  const { place } = grounds;
+  const { workingDir } = platform;
+  await symlink(place('secrets'), place('project', 'link'));
+  await mkdir(path.join(workingDir, 'homes', 'other'), { recursive: true });
+  platform.assign({ one: { ...script('curious'), cwd: where({ place, workingDir }) } });
   await platform.startRuntime({ ...sandboxing, MCP_SERVER_HIDDEN_PATHS: grounds.hidden });
   const { reason } = await platform.reported('one', ({ status }) => status === 'Error');
   expect(reason).toMatchObject({ code: 'folder_refused' });

@@ -9,7 +9,7 @@ import { type ChildEnvironmentOptions, childEnvironment } from '../child-environ
 import { markVariable } from '../processes.ts';
 import type { ChildOrder, SpawnChild } from '../spawn-child.ts';
 import { createExplainer, unavailable } from './explain-sandboxed.ts';
-import { authorityPaths, neverWritable, programPaths, systemPaths } from './machine-paths.ts';
+import { authorityPaths, commandPaths, neverWritable, programPaths, systemPaths } from './machine-paths.ts';
 import { seccompFilter } from './seccomp.ts';
 import { findReal, isWithin, View } from './view.ts';
 
@@ -108,7 +108,7 @@ function pipeOf(child: ChildProcess, place: number): Socket {
   return pipe;
 }
 
-async function viewOf({ cwd, environment }: ChildOrder, options: SandboxOptions): Promise<View> {
+async function viewOf({ command, cwd, environment }: ChildOrder, options: SandboxOptions): Promise<View> {
   const { inherited, place } = environment;
   const view = await View.without([...options.hiddenPaths, options.workingDir]);
   for (const one of systemPaths) await view.show(one, 'read');
@@ -117,6 +117,8 @@ async function viewOf({ cwd, environment }: ChildOrder, options: SandboxOptions)
   for (const one of authorityPaths(inherited)) await view.show(one, 'read');
   for (const folder of [place.home, place.temporary]) await view.open(folder);
   if (await mayBeWritten(cwd)) await view.show(cwd, 'write');
+  const named = await commandPaths(command, environment.own.PATH ?? inherited.PATH ?? '', cwd);
+  for (const one of named) await view.show(one, 'read');
   for (const one of options.allowedPaths) await view.show(one, 'read');
   await view.guard(ownPackage);
   return view;

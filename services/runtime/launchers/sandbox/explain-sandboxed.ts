@@ -59,7 +59,7 @@ function isThere(command: string): boolean {
 function notShown(command: string): Reason {
   return {
     code: 'not_in_sandbox',
-    message: `"${command}" could not be started: it is there, but MCP servers are sandboxed here and don't see it.`,
+    message: `"${command}" could not be started: it is there, but MCP servers are sandboxed here and don't see it, or what runs it.`,
     repair: howToShow,
   };
 }

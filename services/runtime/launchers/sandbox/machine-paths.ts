@@ -1,5 +1,6 @@
-import { access } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
+import { findReal, isWithin } from './view.ts';
 
 /** What programs need of the system, where it is there: themselves, what they are linked with, names, time and whom to trust. */
 export const systemPaths: readonly string[] = [
@@ -16,22 +17,42 @@ export const systemPaths: readonly string[] = [
 /** What no person may have meant to share: the system, and the sockets of what runs on it. */
 export const neverWritable: readonly string[] = ['/proc', '/sys', '/dev', '/run', '/usr', '/etc', '/bin', '/lib'];
 
-/** What the folders that PATH names need beside them. */
+/** The folders that PATH names, with what the programs in them are made of. */
 export async function programPaths(searchPath: string): Promise<readonly string[]> {
-  const folders = [...new Set(searchPath.split(':'))].filter(
-    (one) => path.isAbsolute(one) && path.resolve(one) !== '/',
-  );
+  const folders = [...new Set(searchPath.split(':'))].filter((one) => path.isAbsolute(one));
   return (await Promise.all(folders.map(withSurroundings))).flat();
 }
 
+/** A command as it was named, and what it is made of where that lies elsewhere: on the PATH there are often links only. */
+export async function commandPaths(command: string, searchPath: string, cwd: string): Promise<readonly string[]> {
+  const named = command.includes('/')
+    ? [path.resolve(cwd, command)]
+    : searchPath.split(':').map((folder) => path.join(folder, command));
+  for (const one of named.filter(path.isAbsolute)) {
+    const real = await findReal(one);
+    if (real === null) continue;
+    const [packages] = /^.*?\/node_modules(?=\/)/.exec(real) ?? [];
+    return [one, ...(packages === undefined ? await surroundingsOf(path.dirname(real)) : [packages])];
+  }
+  return [];
+}
+
 async function withSurroundings(folder: string): Promise<readonly string[]> {
-  const above = path.dirname(path.resolve(folder));
-  // Its programs are links to files of the packages there.
-  if (path.basename(folder) === '.bin') return [above];
-  // A virtual environment of Python.
-  if (await exists(path.join(above, 'pyvenv.cfg'))) return [above];
+  const real = await findReal(folder);
+  // Whoever has a home, or all of the machine, on the PATH means the programs that lie there, and not all else.
+  if (real === null || isWithin(homedir(), real)) return [];
+  return [folder, ...(await surroundingsOf(real))];
+}
+
+async function surroundingsOf(folder: string): Promise<readonly string[]> {
+  const above = path.dirname(folder);
+  const name = path.basename(folder);
+  // Links to files of the packages there.
+  if (name === '.bin' && path.basename(above) === 'node_modules') return [above];
+  // A virtual environment of Python, or what chooses among versions of it.
+  if (name === 'shims' || (await findReal(path.join(above, 'pyvenv.cfg'))) !== null) return [above];
   // npm and npx themselves, and what is installed with --global.
-  return [folder, path.join(above, 'lib', 'node_modules')];
+  return [path.join(above, 'lib', 'node_modules')];
 }
 
 /** Files and folders of authorities that the person who runs the runtime wants to be trusted. */
@@ -39,13 +60,6 @@ export function authorityPaths(inherited: Readonly<Record<string, string>>): rea
   return ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE']
     .flatMap((name) => inherited[name]?.split(':') ?? [])
     .filter((one) => path.isAbsolute(one));
-}
-
-async function exists(file: string): Promise<boolean> {
-  return await access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 function inEtc(name: string): string {
