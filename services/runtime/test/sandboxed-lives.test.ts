@@ -4,7 +4,6 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createLook } from '../launchers/processes.ts';
 import { Platform, script } from './platform.ts';
@@ -30,10 +29,6 @@ async function tree(parent = process.pid): Promise<readonly number[]> {
 async function living(pids: readonly number[]): Promise<readonly number[]> {
   const all = new Set((await look()).map(({ pid }) => pid));
   return pids.filter((pid) => all.has(pid));
-}
-
-async function gone(pids: readonly number[]): Promise<void> {
-  while ((await living(pids)).length > 0) await pause(5);
 }
 
 const child = (command: string, ...args: string[]) => ({ kind: 'child' as const, command, args, cwd: null, env: {} });
@@ -76,7 +71,11 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     const pids = await tree(host.pid);
     expect(pids).toHaveLength(4);
     host.kill('SIGKILL');
-    await gone(pids);
+    try {
+      await vi.waitFor(async () => expect(await living(pids)).toEqual([]), { timeout: 5000 });
+    } finally {
+      for (const pid of await living(pids)) process.kill(pid, 'SIGKILL');
+    }
   });
 
   test('one that listens to SIGTERM has time for what it does at its end', async () => {
