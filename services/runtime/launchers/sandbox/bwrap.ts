@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { bwrapNamespaces, noBwrap } from '../../../contracts/sandbox.ts';
 import { type ChildEnvironmentOptions, childEnvironment } from '../child-environment.ts';
+import { explainSpawnCode } from '../explain-exit.ts';
 import { markVariable } from '../processes.ts';
-import type { ChildOrder, SpawnChild } from '../spawn-child.ts';
+import type { ChildOrder, SpawnChild, Spawned } from '../spawn-child.ts';
 import { createExplainer, unavailable } from './explain-sandboxed.ts';
 import { authorityPaths, commandPaths, neverWritable, programPaths, systemPaths } from './machine-paths.ts';
 import { seccompFilter } from './seccomp.ts';
@@ -46,11 +47,7 @@ const unknownArchitecture = {
 /** Where bwrap finds what it is told. Values of variables are secrets, which an argument would show to everybody on the machine. */
 const fd = { arguments: 3, filter: 4, status: 5 } as const;
 
-async function start(
-  order: ChildOrder,
-  told: readonly string[],
-  filter: Buffer,
-): Promise<Awaited<ReturnType<SpawnChild>>> {
+async function start(order: ChildOrder, told: readonly string[], filter: Buffer): Promise<Spawned> {
   const { command, args, environment } = order;
   const { inherited, mark } = environment;
   try {
@@ -69,10 +66,8 @@ async function start(
     const explain = createExplainer(command, readStatus(child));
     return { ok: true, child: { process: child, isHolder: true, explain } };
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const what =
-      error instanceof Error && 'code' in error ? `the system said ${String(error.code)}` : 'it was not started';
-    return { ok: false, reason: unavailable(isMissing ? noBwrap : { what, repair: noBwrap.repair }) };
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { ok: false, reason: code === 'ENOENT' ? unavailable(noBwrap) : explainSpawnCode(command, code) };
   }
 }
 
