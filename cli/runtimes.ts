@@ -12,10 +12,11 @@ const runtime = z.object({
   available: z.boolean(),
   lastHeartbeatAt: z.number().nullable(),
   versions: z.array(z.string()),
+  sandboxes: z.array(z.string()),
 });
 export type Runtime = z.infer<typeof runtime>;
 
-const fields = 'id name platform available lastHeartbeatAt versions';
+const fields = 'id name platform available lastHeartbeatAt versions sandboxes';
 const ofPlatform = z.object({ platformRuntimes: z.object({ nodes: z.array(runtime), pageInfo }) });
 
 /** Those of the workspace, then the platform's own, which any workspace may use. */

@@ -98,7 +98,7 @@ test('every choice reaches the services it is for, and only these', () => {
 bind: 0.0.0.0
 publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
 origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
-runtime: { name: big, commands: [npx, uvx], allowedPaths: [/a, /b] }
+runtime: { name: big, commands: [npx, uvx], sandbox: bwrap, allowedPaths: [/a, /b] }
 limits: { sessionIdleTimeoutMs: 1000, fileSizeMaxMb: 5 }
 mail: { provider: provider_b, from: a@example.com, fromName: Us, url: https://mail.example.com, timeoutSeconds: 3 }
 logs: { level: debug, levels: 'bus=warn' }
@@ -134,6 +134,8 @@ environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me 
     'runtime HEARTBEAT_INTERVAL: unset → 1000',
     'runtime LOG_LEVEL: info → debug',
     'runtime LOG_LEVELS: unset → bus=warn',
+    'runtime MCP_SERVER_HIDDEN_PATHS: unset → /srv/svc/secrets:/srv/svc/data:/srv/svc/state:/srv/svc/logs:/srv/svc/svc.yaml',
+    'runtime MCP_SERVER_SANDBOX: unset → bwrap',
     'runtime RUNTIME_NAME: cloud → big',
     'runtime SVC_ALLOWED_PATHS: unset → /a:/b',
     'runtime SVC_MAX_FILE_SIZE_MB: 10 → 5',
@@ -151,6 +153,16 @@ test('ports that moved move every address that names them', () => {
   expect(moved.backend.PUBLIC_MCP_URL).toBe('http://localhost:4001/mcp');
 });
 
+test('an installation whose folder has a colon in its name cannot be hidden, which is said', () => {
+  const odd = { ...installation, dir: '/srv/a:b', secretsDir: '/srv/a:b/secrets' };
+  const definition = checkDefinition('id: abcdef0123456789\nruntime: { sandbox: bwrap }\n', 'svc.yaml');
+  const addresses = addressesOf(definition, usualPorts);
+  const environment = environmentOf({ installation: odd, definition, ports: usualPorts, addresses, secrets });
+  expect(() => checkEnvironment(environment, readSecret)).toThrow(
+    /MCP_SERVER_HIDDEN_PATHS of runtime must be a colon-separated/,
+  );
+});
+
 test('no list of commands means none', () => {
   expect(environmentFor('runtime: { commands: [] }').backend.MCP_SERVER_COMMANDS).toBe('none');
 });
@@ -158,7 +170,7 @@ test('no list of commands means none', () => {
 test('whatever the stack decides has its place written down, so that it cannot be set twice', () => {
   const full = `
 origins: { agents: [https://a.example.com] }
-runtime: { allowedPaths: [/a] }
+runtime: { sandbox: bwrap, allowedPaths: [/a] }
 mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
 logs: { levels: 'bus=warn' }
 `;
@@ -187,7 +199,7 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
         (name) => `backend: ${name} is not used yet: it comes with invitations, the first thing that sends mail.`,
       ),
       'remote-mcp: OTEL_EXPORTER_OTLP_HEADERS is not used yet: it comes with metrics and traces.',
-      'runtime: SVC_ALLOWED_PATHS is not used yet: it comes with files.',
+      'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap.',
       'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
   });

@@ -67,6 +67,7 @@ export function environmentOf(of: EnvironmentOf): Environment {
       SYSTEM_KEY_FILE: secrets.runtimeKey,
       RUNTIME_NAME: definition.runtime.name,
       SVC_WORKING_DIR: runtimeDirOf(installation),
+      ...sandbox(of),
       ...given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':')),
       SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
       ...definition.environment.runtime,
@@ -78,6 +79,16 @@ export function environmentOf(of: EnvironmentOf): Environment {
       PUBLIC_MCP_URL: addresses.public.mcp,
       ...definition.environment.frontend,
     },
+  };
+}
+
+/** What is the platform's own is hidden, wherever it lies in what an MCP server is given. */
+function sandbox({ installation, definition }: EnvironmentOf): Record<string, string> {
+  if (definition.runtime.sandbox === 'none') return {};
+  const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
+  return {
+    MCP_SERVER_SANDBOX: definition.runtime.sandbox,
+    MCP_SERVER_HIDDEN_PATHS: [secretsDir, dataDir, stateDir, logsDir, definitionFile].join(':'),
   };
 }
 

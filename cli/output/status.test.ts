@@ -95,9 +95,17 @@ test('a platform that runs has its addresses told, and one that was stopped how 
 
 test.each([60, 80])('at %i columns no line is longer, and the reasons are below their table', (columns) => {
   const reason = { code: 'x', message: `It ended.\n${'more '.repeat(50)}`, repair: 'Mend it.' };
-  const server = { id: 'm', name: 'crm', workspace: 'Default', status: 'Error', health: 'red', reason };
+  const server = {
+    id: 'm',
+    name: 'crm',
+    workspace: 'Default',
+    status: 'Error',
+    health: 'red',
+    reason,
+    sandboxes: ['none'],
+  };
   const text = describeStatus({ ...statusWith([7, 8]), mcpServers: [server] } as never, { ...plain, columns } as never);
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
-  expect(text).toMatch(/^crm +Default +Error +down$/m);
+  expect(text).toMatch(/^crm +Default +Error +down +none$/m);
   expect(text).toContain('crm: It ended. Mend it.');
 });

@@ -66,8 +66,9 @@ export function describeStatus(status: Status, terminal: Terminal): string {
       server.workspace,
       state(server.status),
       health(server.health),
+      server.sandboxes.join(', ') || '–',
     ]);
-    parts.push(table(['MCP SERVER', 'WORKSPACE', 'STATUS', 'HEALTH'], rows, columns));
+    parts.push(table(['MCP SERVER', 'WORKSPACE', 'STATUS', 'HEALTH', spare('SANDBOX')], rows, columns));
     const reasons = reasonsOf(status.mcpServers);
     if (reasons.length > 0) parts.push(details(reasons, terminal));
   }

@@ -42,16 +42,16 @@ describe('svc runtime register', () => {
 describe('svc runtime list', () => {
   test("has the workspace's own and the platform's, with what each runs", async () => {
     const { stdout } = await svc('runtime', 'list');
-    expect(stdout).toMatch(/^NAME +OF +STATE +LAST HEARTBEAT +VERSION +MCP SERVERS +ID$/m);
-    expect(stdout).toMatch(/^edge +Default +unavailable +never +– +files +run_/m);
-    expect(stdout).toMatch(/^cloud +the platform's +available +\d+ s ago +\d+\.\d+\.\d+ +– +run_/m);
+    expect(stdout).toMatch(/^NAME +OF +STATE +LAST HEARTBEAT +VERSION +SANDBOX +MCP SERVERS +ID$/m);
+    expect(stdout).toMatch(/^edge +Default +unavailable +never +– +– +files +run_/m);
+    expect(stdout).toMatch(/^cloud +the platform's +available +\d+ s ago +\d+\.\d+\.\d+ +none +– +run_/m);
   });
 
   test('is told to scripts', async () => {
     const { runtimes } = JSON.parse((await svc('runtime', 'list', '--json')).stdout);
     expect(runtimes).toContainEqual({
       ...{ id: edge, name: 'edge', platform: false, available: false, lastHeartbeatAt: null },
-      ...{ versions: [], mcpServers: ['files'] },
+      ...{ versions: [], sandboxes: [], mcpServers: ['files'] },
     });
     expect(runtimes).toContainEqual(
       expect.objectContaining({ name: 'cloud', available: true, lastHeartbeatAt: expect.stringMatching(/^20.*Z$/) }),

@@ -1,7 +1,9 @@
+import path from 'node:path';
 import type { EnvRecord } from '../contracts/env/check.ts';
 import type { LogLevel, LogRule } from '../contracts/env/variable.ts';
 import { SvcError } from '../contracts/errors.ts';
 import { parseKey } from '../contracts/keys.ts';
+import type { Sandbox } from '../contracts/sandbox.ts';
 import type { Secret } from '../contracts/secret.ts';
 import type { Credentials } from '../kit/bus/bus.ts';
 import { readEnv } from '../kit/env.ts';
@@ -20,6 +22,12 @@ export interface Config {
   readonly logLevels: readonly LogRule[];
   /** The part of the environment that MCP servers inherit. */
   readonly inherited: Readonly<Record<string, string>>;
+  /** How MCP servers that are child processes are kept apart. */
+  readonly sandbox: Sandbox;
+  /** What sandboxed ones may read besides. */
+  readonly allowedPaths: readonly string[];
+  /** What sandboxed ones never see: the platform's own, keys above all. */
+  readonly hiddenPaths: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -36,8 +44,15 @@ export function readConfig(record: EnvRecord): Config {
     logLevel: env.LOG_LEVEL,
     logLevels: env.LOG_LEVELS ?? [],
     inherited: inheritedFrom(record),
+    sandbox: env.MCP_SERVER_SANDBOX,
+    allowedPaths: env.SVC_ALLOWED_PATHS ?? [],
+    hiddenPaths: [...(env.MCP_SERVER_HIDDEN_PATHS ?? []), ...keyFilesOf(record)],
     warnings,
   });
+}
+
+function keyFilesOf({ RUNTIME_KEY_FILE, SYSTEM_KEY_FILE }: EnvRecord): readonly string[] {
+  return [RUNTIME_KEY_FILE, SYSTEM_KEY_FILE].flatMap((file) => (file ? [path.resolve(file)] : []));
 }
 
 /** RUNTIME_KEY, or SYSTEM_KEY with RUNTIME_NAME (specification part 5): that exactly one form is there was checked before. */

@@ -10,6 +10,8 @@ import { createChildLauncher } from './launchers/child.ts';
 import { createHttpLauncher } from './launchers/http.ts';
 import { endLeftovers, openChildNotes } from './launchers/leftovers.ts';
 import { createLook } from './launchers/processes.ts';
+import { createSpawnInSandbox } from './launchers/sandbox/bwrap.ts';
+import { spawnOpenly } from './launchers/spawn-child.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 import { prepareWorkingDir } from './working-dir.ts';
 
@@ -40,8 +42,9 @@ export async function createRuntime(
   const leftovers = await endLeftovers(workingDir, look);
   if (leftovers > 0) log('runtime').warn({ leftovers }, 'ended MCP servers that a killed runtime had left behind');
   const notes = await openChildNotes(workingDir);
+  const spawnChild = config.sandbox === 'none' ? spawnOpenly : createSpawnInSandbox({ ...config, workingDir });
   const launchers = {
-    child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, look, log }),
+    child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, look, log, spawnChild }),
     http: createHttpLauncher({ inherited }),
   };
   return {

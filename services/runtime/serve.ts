@@ -105,6 +105,7 @@ function startWork(
 ): Work {
   const logger = log('bus');
   const { bus, runtime, process } = connection;
+  const { sandbox } = config;
   // What was told before a connection broke, or to a backend that is no more, is told again once the assignments are known.
   let tellAll = true;
   const fetchAndTellAll = () => {
@@ -118,6 +119,7 @@ function startWork(
     supervisor,
     homes,
     version,
+    sandbox,
     logger,
     onRefused,
     onFetched: () => {
@@ -133,7 +135,8 @@ function startWork(
     onConnection(state);
     if (state === 'connected') fetchAndTellAll();
   });
-  const endHeartbeat = startHeartbeat({ connection, supervisor, version, intervalMs: config.heartbeatIntervalMs });
+  const intervalMs = config.heartbeatIntervalMs;
+  const endHeartbeat = startHeartbeat({ connection, supervisor, version, sandbox, intervalMs });
   assignments.start();
   reporter.start();
   logger.info({ runtime, process }, 'connected to the bus');

@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from './field.ts';
 import { publicBus } from './public-bus.ts';
+import { sandbox } from './sandbox.ts';
 
 /** What listens on a port: the four services, under the names of `services[].name`. */
 export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
@@ -82,6 +83,7 @@ export const shape = {
     commands: field('any, none, or a list of commands such as [npx, uvx]', (raw) =>
       raw === 'any' || raw === 'none' ? raw : listOf(commandName, '').parse(raw),
     ),
+    sandbox,
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
   },
   bus: {

@@ -68,6 +68,8 @@ export const ownPlaces: { readonly [Service in ServiceName]: Readonly<Record<str
     RUNTIME_KEY: 'secrets/system-runtime.key',
     RUNTIME_NAME: 'runtime.name',
     SVC_WORKING_DIR: 'the installation folder',
+    MCP_SERVER_SANDBOX: 'runtime.sandbox',
+    MCP_SERVER_HIDDEN_PATHS: 'the installation folder',
     SVC_ALLOWED_PATHS: 'runtime.allowedPaths',
     SVC_MAX_FILE_SIZE_MB: 'limits.fileSizeMaxMb',
     LOG_LEVEL: 'logs.level',

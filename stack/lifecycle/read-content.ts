@@ -6,16 +6,23 @@ import { readPages } from '../read-pages.ts';
 import { reason } from '../reason.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
 
-const serverFields = 'id name status health reason { code message repair }';
+const serverFields = 'id name status health reason { code message repair } sandboxes';
 const mcpServer = z.object({
   id: z.string(),
   name: z.string(),
   status: z.string(),
   health: z.string(),
   reason: reason.nullable(),
+  /** How it is kept apart, where it runs: none or bwrap. */
+  sandboxes: z.array(z.string()),
 });
-const runtimeFields = 'id name available';
-const runtime = z.object({ id: z.string(), name: z.string(), available: z.boolean() });
+const runtimeFields = 'id name available sandboxes';
+const runtime = z.object({
+  id: z.string(),
+  name: z.string(),
+  available: z.boolean(),
+  sandboxes: z.array(z.string()),
+});
 
 /** What people put into the platform, as far as a status shows it. */
 export interface Content {

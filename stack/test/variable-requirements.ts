@@ -18,6 +18,7 @@ const processes = 'stack/test/processes.test.ts';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets/secrets.test.ts';
+const sandbox = 'services/runtime/test/sandbox.test.ts';
 const telemetry = 'later: comes with metrics and traces';
 
 /** Every variable of the specification's part 8, and every one of our own. */
@@ -119,14 +120,15 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'Address that the delegate tool dials',
     shown: 'later: comes with the delegate tool',
   },
+  {
+    id: '8.runtime.SVC_ALLOWED_PATHS',
+    says: 'Safelist for file access',
+    shown: [`${sandbox}: reads what is allowed`],
+  },
   { id: '8.runtime.SVC_WORKING_DIR', says: 'Working directory', shown: [`${variablesTest}: runtime SVC_WORKING_DIR`] },
-  ...[
-    'SVC_ALLOWED_PATHS',
-    'SVC_MAX_FILE_SIZE_MB',
-    'SVC_GC_INTERVAL_MS',
-    'SVC_GC_MAX_AGE_MS',
-    'SVC_ASSET_CACHE_MAX_AGE_MS',
-  ].map((name): Requirement => ({ id: `8.runtime.${name}`, says: 'Files and their limits', shown: files })),
+  ...['SVC_MAX_FILE_SIZE_MB', 'SVC_GC_INTERVAL_MS', 'SVC_GC_MAX_AGE_MS', 'SVC_ASSET_CACHE_MAX_AGE_MS'].map(
+    (name): Requirement => ({ id: `8.runtime.${name}`, says: 'Files and their limits', shown: files }),
+  ),
   {
     id: '8.remote-mcp.SYSTEM_KEY',
     says: 'Only accepted credential',
@@ -227,6 +229,19 @@ export const variableRequirements: readonly Requirement[] = [
     id: 'additions.runtime.NODE_ENV',
     says: 'production is strict',
     shown: 'later: comes with the first rule of production that concerns runtimes',
+  },
+  {
+    id: 'additions.runtime.MCP_SERVER_SANDBOX',
+    says: 'How MCP servers are kept apart',
+    shown: [
+      `${sandbox}: nothing of the platform, of other MCP servers or of the machine is there`,
+      'services/runtime/test/sandboxed-lives.test.ts: the whole tree ends with the MCP server',
+    ],
+  },
+  {
+    id: 'additions.runtime.MCP_SERVER_HIDDEN_PATHS',
+    says: 'What sandboxed MCP servers never see',
+    shown: [`${sandbox}: a working directory that holds the installation shows nothing of it`],
   },
   { id: 'additions.backend.FILES_DIR', says: 'Folder of stored files', shown: files },
   ...['PROVIDER_A_URL', 'PROVIDER_B_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD'].map(

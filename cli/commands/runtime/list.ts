@@ -28,16 +28,26 @@ export default class RuntimeList extends SvcCommand {
     terminal.json({
       runtimes: runtimes.map((runtime) => ({ ...runtime, lastHeartbeatAt: isoOrNull(runtime.lastHeartbeatAt) })),
     });
-    const rows = runtimes.map(({ id, name, platform, available, lastHeartbeatAt, versions, mcpServers }) => [
+    const rows = runtimes.map(({ id, name, platform, available, lastHeartbeatAt, versions, sandboxes, mcpServers }) => [
       name,
       platform ? "the platform's" : workspace.name,
       available ? terminal.paint('green', 'available') : terminal.paint('red', 'unavailable'),
       ago(lastHeartbeatAt),
       versions.join(', ') || '–',
+      sandboxes.join(', ') || '–',
       mcpServers.join(', ') || '–',
       id,
     ]);
-    const columns = ['NAME', 'OF', 'STATE', 'LAST HEARTBEAT', spare('VERSION'), 'MCP SERVERS', spare('ID')];
+    const columns = [
+      'NAME',
+      'OF',
+      'STATE',
+      'LAST HEARTBEAT',
+      spare('VERSION'),
+      spare('SANDBOX'),
+      'MCP SERVERS',
+      spare('ID'),
+    ];
     terminal.result(
       rows.length === 0
         ? 'There are no runtimes yet. Register one: svc runtime register NAME'

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { parseLine } from '../../../stack/logs/read-logs.ts';
@@ -35,12 +36,19 @@ export default class RuntimeStart extends SvcCommand {
     const terminal = this.terminal(flags);
     const file = flags['variable-file'];
     const given = file === undefined ? {} : await readVariables('--variable-file', file);
-    const env = { ...given, ...withoutEmpty(environment) };
+    const env = withKeyHidden({ ...given, ...withoutEmpty(environment) }, file);
     for (const warning of [...warningsAbout(file, env), ...unreadIn(given)]) terminal.warn(warning);
     terminal.talk(`The runtime works in ${workingDirOf(env)}. Ctrl-C ends it.`);
     await runRuntime({ env, log: { write: (line) => show(line, terminal) }, signal: interruption() });
     terminal.talk('Stopped; its MCP servers have ended.');
   }
+}
+
+/** The file with the key is nothing for sandboxed MCP servers, wherever it lies. */
+function withKeyHidden(env: EnvRecord, file: string | undefined): EnvRecord {
+  if (file === undefined || (env.MCP_SERVER_SANDBOX ?? 'none') === 'none') return env;
+  const hidden = [env.MCP_SERVER_HIDDEN_PATHS, resolve(file)].filter(Boolean).join(':');
+  return { ...env, MCP_SERVER_HIDDEN_PATHS: hidden };
 }
 
 function warningsAbout(file: string | undefined, env: EnvRecord): readonly string[] {

@@ -11,6 +11,7 @@ import { removeMcpServer } from '../servers/remove-server.ts';
 import { type ServerState, stateOf } from '../servers/status.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { listArgs, listOf, pageArgs, pageOf, searchArgs } from './paging.ts';
+import { sandboxesOf } from './runtimes.ts';
 import { requireName } from './workspaces.ts';
 
 /** Processes of all runtimes of one MCP server: a number that none reaches. */
@@ -101,6 +102,15 @@ function addServer(builder: Builder): void {
         description: 'Last lines it wrote to stderr. Owner and admin only; empty for others.',
         resolve: async (server, _args, context) =>
           (await maySeeLaunch(context, server)) ? [...(await stateOfServer(context.load, server)).stderr] : [],
+      }),
+      sandboxes: t.stringList({
+        description:
+          'How the processes that run it keep it apart: none or bwrap. Empty where none does, and of kind http.',
+        resolve: async (server, _args, { backend, load }) => {
+          if (server.kind === 'http') return [];
+          const statuses = await load.statusesOfServer(server, statusesMax);
+          return sandboxesOf(statuses.flatMap(({ process }) => backend.processes.find(process) ?? []));
+        },
       }),
       tools: t.field({
         type: 'ToolPage',

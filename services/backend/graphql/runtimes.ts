@@ -28,6 +28,10 @@ export function addRuntimes(builder: Builder): void {
         description: 'Of the program, as its processes say that are there now.',
         resolve: ({ id }, _args, { backend }) => versionsOf(backend.processes.of(id)),
       }),
+      sandboxes: t.stringList({
+        description: 'How its processes that are there now keep MCP servers apart: none or bwrap.',
+        resolve: ({ id }, _args, { backend }) => sandboxesOf(backend.processes.of(id)),
+      }),
     }),
   });
 
@@ -110,6 +114,10 @@ function addMutations(builder: Builder): void {
       },
     }),
   }));
+}
+
+export function sandboxesOf(processes: readonly LiveProcess[]): string[] {
+  return [...new Set(processes.flatMap(({ sandbox }) => sandbox ?? []))].sort();
 }
 
 function versionsOf(processes: readonly LiveProcess[]): string[] {

@@ -30,7 +30,8 @@ export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'proce
       const sender = senderOf(patterns.handshake, subject);
       const request = parseBody(handshakeRequest, payload);
       const reply = await handshake(backend, sender.runtime, request);
-      hear(backend, sender, { whole: request.etag === undefined, version: request.version });
+      const { etag, version, sandbox } = request;
+      hear(backend, sender, { whole: etag === undefined, version, sandbox });
       return { payload: toBody(reply), headers: {} };
     },
     { queue: 'backend', concurrencyMax },

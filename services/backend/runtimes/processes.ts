@@ -8,12 +8,15 @@ export interface LiveProcess {
   readonly intervalMs: number;
   /** Of its program; null until it has said so. */
   readonly version: string | null;
+  /** How it keeps its MCP servers apart; null until it has said so. */
+  readonly sandbox: string | null;
 }
 
 /** What a process says of itself with a sign of life. */
 export interface Said {
   readonly intervalMs?: number;
   readonly version?: string;
+  readonly sandbox?: string | undefined;
 }
 
 /** HEARTBEAT_INTERVAL where a process has not said its own yet. */
@@ -26,7 +29,7 @@ export const missedMax = 3;
  * Nothing of it is stored; a backend that starts knows nobody until it hears them.
  */
 export class Processes {
-  readonly #live = new Map<ProcessId, LiveProcess>();
+  readonly #live = new Map<string, LiveProcess>();
   readonly #now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -34,7 +37,7 @@ export class Processes {
   }
 
   /** Takes a sign of life; true where the process was not known to live. */
-  seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version }: Said = {}): boolean {
+  seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version, sandbox }: Said = {}): boolean {
     const known = this.#live.get(process);
     this.#live.set(process, {
       runtime,
@@ -42,6 +45,7 @@ export class Processes {
       seenAt: this.#now(),
       intervalMs: intervalMs ?? known?.intervalMs ?? intervalWhenUnknownMs,
       version: version ?? known?.version ?? null,
+      sandbox: sandbox ?? known?.sandbox ?? null,
     });
     return known === undefined;
   }
@@ -57,6 +61,10 @@ export class Processes {
 
   isLive(process: ProcessId): boolean {
     return this.#live.has(process);
+  }
+
+  find(process: string): LiveProcess | null {
+    return this.#live.get(process) ?? null;
   }
 
   isAvailable(runtime: RuntimeId): boolean {

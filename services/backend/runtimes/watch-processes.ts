@@ -28,8 +28,8 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
 
   const heartbeats = backend.bus.subscribe(patterns.heartbeat, ({ subject, payload }) => {
     const sender = senderOf(patterns.heartbeat, subject);
-    const { intervalMs, version } = parseBody(heartbeat, payload);
-    hear(backend, sender, { intervalMs, version });
+    const { intervalMs, version, sandbox } = parseBody(heartbeat, payload);
+    hear(backend, sender, { intervalMs, version, sandbox });
     noteHeartbeat(sender.runtime);
   });
 

@@ -199,6 +199,26 @@ describe('where an MCP server runs', () => {
     expect(await update('cloud')).toEqual([{ name: 'cloud' }]);
   });
 
+  test('is told with how the processes that run it keep it apart', async () => {
+    const files = await addServer('files');
+    const sandboxes = async () => {
+      const { workspace } = await backend.must(
+        'query ($w: ID!) { workspace(id: $w) { mcpServer(name: "files") { sandboxes } } platformRuntimes { nodes { name sandboxes } } }',
+        { w },
+      );
+      return workspace.mcpServer.sandboxes;
+    };
+    expect(await sandboxes()).toEqual([]);
+    await cloud.report([{ mcpServer: files }]);
+    expect(await sandboxes()).toEqual([]);
+    await cloud.shakeHands(undefined, undefined, 'none');
+    expect(await sandboxes()).toEqual(['none']);
+    cloud.beat(60_000, 'bwrap');
+    await expect.poll(sandboxes).toEqual(['bwrap']);
+    const { platformRuntimes } = await backend.must('{ platformRuntimes { nodes { name sandboxes } } }');
+    expect(platformRuntimes.nodes).toEqual([{ name: 'cloud', sandboxes: ['bwrap'] }]);
+  });
+
   test('is not a runtime of another workspace', async () => {
     await backend.must('mutation ($w: ID!) { registerRuntime(workspace: $w, name: "office") { secret } }', { w });
     const { createWorkspace } = await backend.must(

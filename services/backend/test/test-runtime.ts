@@ -24,10 +24,10 @@ export interface TestRuntime {
   readonly bus: Bus;
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
-  shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey']): Promise<Handshake>;
+  shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey'], sandbox?: string): Promise<Handshake>;
   /** Those of the MCP servers, of which it keeps homes, that are no more. */
   askRemoved(homes: readonly McpServerId[]): Promise<readonly McpServerId[]>;
-  beat(intervalMs: number): void;
+  beat(intervalMs: number, sandbox?: string): void;
   report(said: readonly Said[], complete?: boolean): Promise<ReportReply>;
 }
 
@@ -69,8 +69,9 @@ export async function connectRuntime(
   const { x = '' } = await exportJWK(keys.publicKey);
   return {
     ...{ bus, runtime, process },
-    async shakeHands(etag, publicKey = { kty: 'OKP', crv: 'X25519', x }) {
-      const request: HandshakeRequest = { version: '1', hostname: 'here', publicKey, ...(etag ? { etag } : {}) };
+    async shakeHands(etag, publicKey = { kty: 'OKP', crv: 'X25519', x }, sandbox) {
+      const known = etag ? { etag } : {};
+      const request: HandshakeRequest = { version: '1', hostname: 'here', sandbox, publicKey, ...known };
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
       const reply = parseBody(handshakeReply, payload);
       const opened = reply.sealed === undefined ? null : await compactDecrypt(reply.sealed, keys.privateKey);
@@ -85,8 +86,8 @@ export async function connectRuntime(
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
       return parseBody(handshakeReply, payload).removed ?? [];
     },
-    beat(intervalMs) {
-      const beat: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };
+    beat(intervalMs, sandbox) {
+      const beat: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1', sandbox };
       bus.publish(subjects.heartbeat(runtime, process), toBody(beat));
     },
     async report(said, complete = false) {

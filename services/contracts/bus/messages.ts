@@ -18,6 +18,8 @@ export const handshakeRequest = z.object({
   /** Version of the runtime's program. */
   version: shortText,
   hostname: shortText,
+  /** How this process keeps its MCP servers apart (MCP_SERVER_SANDBOX). */
+  sandbox: shortText.optional(),
   /** X25519 public key of this very process; assignments are sealed to it. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),
   /** The assignments the process already has; an equal etag is answered without them. */
@@ -139,6 +141,7 @@ export const heartbeat = z.object({
   inFlight: z.number().int().nonnegative(),
   intervalMs: z.number().int().positive(),
   version: shortText,
+  sandbox: shortText.optional(),
 });
 export type Heartbeat = z.infer<typeof heartbeat>;
 

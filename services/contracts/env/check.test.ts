@@ -187,13 +187,21 @@ describe('variables that nothing reads yet', () => {
     const { problems, warnings } = checkEnv('runtime', {
       ...least.runtime,
       METRICS_PORT: '9100',
-      SVC_ALLOWED_PATHS: '/a',
+      SVC_MAX_FILE_SIZE_MB: '5',
     });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
-      'SVC_ALLOWED_PATHS is not used yet: it comes with files.',
+      'SVC_MAX_FILE_SIZE_MB is not used yet: it comes with files.',
       'METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
+  });
+
+  it('are told where they mean something only with another', () => {
+    const allowed = { ...least.runtime, SVC_ALLOWED_PATHS: '/a' };
+    const told = ['SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap.'];
+    expect(checkEnv('runtime', allowed).warnings).toEqual(told);
+    expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'none' }).warnings).toEqual(told);
+    expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'bwrap' }).warnings).toEqual([]);
   });
 
   it('are told where a file holds them', () => {

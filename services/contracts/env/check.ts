@@ -42,14 +42,19 @@ export function checkEnv<Service extends ServiceName>(service: Service, record: 
   return { env: values as Env<Service>, problems, warnings: withoutEffect(service, record) };
 }
 
-/** What is set in vain. A variable that nothing reads yet may well say what holds anyway. */
+/** What is set in vain. A variable that nothing reads may well say what holds anyway. */
 function withoutEffect(service: ServiceName, record: EnvRecord): readonly string[] {
-  const unread = Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, entry]) =>
-    entry.awaits !== undefined && isGiven(record, name) && !isDefault(entry, record[name])
-      ? [`${name} is not used yet: it comes with ${entry.awaits}.`]
-      : [],
-  );
+  const unread = Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, entry]) => {
+    const why = whyUnread(entry, record);
+    return why !== null && isGiven(record, name) && !isDefault(entry, record[name]) ? [`${name} ${why}.`] : [];
+  });
   return [...Object.entries(ignored).flatMap(([name, told]) => (isSet(record[name]) ? [told] : [])), ...unread];
+}
+
+function whyUnread({ awaits, onlyWith = {} }: Variable<unknown>, record: EnvRecord): string | null {
+  if (awaits !== undefined) return `is not used yet: it comes with ${awaits}`;
+  const missing = Object.entries(onlyWith).find(([name, value]) => record[name] !== value);
+  return missing === undefined ? null : `has no effect without ${missing[0]}=${missing[1]}`;
 }
 
 function isDefault(entry: Variable<unknown>, raw: string | undefined): boolean {

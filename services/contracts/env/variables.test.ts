@@ -268,6 +268,11 @@ const rows: Rows = {
       ],
       bad: ['relative', '/a:b', './a', '~'],
     },
+    MCP_SERVER_SANDBOX: choices('none', 'bwrap'),
+    MCP_SERVER_HIDDEN_PATHS: {
+      good: [['/a/secrets:/a/svc.yaml', ['/a/secrets', '/a/svc.yaml']]],
+      bad: ['secrets', '/a:b', '~'],
+    },
     SVC_MAX_FILE_SIZE_MB: range(1, 10_000),
     SVC_GC_INTERVAL_MS: range(100, dayMs),
     SVC_GC_MAX_AGE_MS: range(100, 365 * dayMs),

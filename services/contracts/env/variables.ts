@@ -1,3 +1,4 @@
+import { sandboxes } from '../sandbox.ts';
 import { telemetry } from './telemetry.ts';
 import {
   addresses,
@@ -270,7 +271,21 @@ export const variables = {
       meaning: 'Folder for temporary files, assets and the homes of MCP servers.',
       default: '/tmp/skilder-work',
     }),
-    SVC_ALLOWED_PATHS: paths({ meaning: 'Paths that files may be read from, colon-separated.', ...later.files }),
+    SVC_ALLOWED_PATHS: paths({
+      meaning: 'Paths that files may be read from, colon-separated: by sandboxed MCP servers.',
+      onlyWith: { MCP_SERVER_SANDBOX: 'bwrap' },
+    }),
+    MCP_SERVER_SANDBOX: choice({
+      meaning: 'How MCP servers that are child processes are kept apart: not at all, or by bubblewrap.',
+      default: 'none',
+      choices: sandboxes,
+      source: 'additions',
+    }),
+    MCP_SERVER_HIDDEN_PATHS: paths({
+      meaning: 'Paths that no sandboxed MCP server sees, whatever else it may, colon-separated.',
+      source: 'additions',
+      onlyWith: { MCP_SERVER_SANDBOX: 'bwrap' },
+    }),
     SVC_MAX_FILE_SIZE_MB: integer({
       meaning: 'Largest file, in MB.',
       default: '10',

@@ -4,6 +4,7 @@ import { type Assigned, type HandshakeRequest, handshakeReply, homesMax } from '
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { type SvcError, toSvcError } from '../../contracts/errors.ts';
 import type { McpServerId, RuntimeId } from '../../contracts/ids.ts';
+import type { Sandbox } from '../../contracts/sandbox.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Homes } from '../homes.ts';
@@ -18,6 +19,7 @@ export interface AssignmentsOptions {
   readonly supervisor: Supervisor;
   readonly homes: Homes;
   readonly version: string;
+  readonly sandbox: Sandbox;
   readonly logger: Logger;
   /** What is assigned is known: for the first time, or again after it was asked for. */
   readonly onFetched: () => void;
@@ -105,11 +107,12 @@ export class Assignments {
   }
 
   async #shakeHands({ bus, runtime, process }: RuntimeConnection): Promise<void> {
-    const { key, version } = this.#options;
+    const { key, sandbox, version } = this.#options;
     const homes = await this.#homesToAskAbout(runtime);
     const request: HandshakeRequest = {
       version,
       hostname: hostname().slice(0, 255),
+      sandbox,
       publicKey: key.publicKey,
       ...(this.#etag === undefined ? {} : { etag: this.#etag }),
       ...(homes.length === 0 ? {} : { homes: [...homes] }),

@@ -1,6 +1,7 @@
 import type { Heartbeat } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import type { Sandbox } from '../../contracts/sandbox.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import type { RuntimeConnection } from './connect.ts';
 
@@ -9,14 +10,15 @@ export interface HeartbeatOptions {
   readonly intervalMs: number;
   readonly supervisor: Supervisor;
   readonly version: string;
+  readonly sandbox: Sandbox;
 }
 
 /** Says every HEARTBEAT_INTERVAL that this process lives (specification part 6). Returns what ends it. */
-export function startHeartbeat({ connection, intervalMs, supervisor, version }: HeartbeatOptions): () => void {
+export function startHeartbeat({ connection, intervalMs, supervisor, version, sandbox }: HeartbeatOptions): () => void {
   const { bus, runtime, process } = connection;
   const subject = subjects.heartbeat(runtime, process);
   const beat = () => {
-    const body: Heartbeat = { at: Date.now(), inFlight: supervisor.inFlight, intervalMs, version };
+    const body: Heartbeat = { at: Date.now(), inFlight: supervisor.inFlight, intervalMs, version, sandbox };
     try {
       bus.publish(subject, Buffer.from(JSON.stringify(body)));
     } catch (error) {

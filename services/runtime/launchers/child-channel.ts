@@ -9,7 +9,7 @@ import { LineReader } from '../wire/line-reader.ts';
 import { responseIdFromEnds } from '../wire/read-message.ts';
 import { createBlot } from './blot.ts';
 import type { Channel } from './channel.ts';
-import { explainExit } from './explain-exit.ts';
+import type { Exit } from './explain-exit.ts';
 import type { LaunchOrder } from './launch.ts';
 import { endTree, type TreeRoot } from './process-tree.ts';
 import type { Look } from './processes.ts';
@@ -22,6 +22,7 @@ export interface ChildChannelOptions {
   readonly look: Look;
   readonly log: Log;
   readonly removeNote: () => Promise<void>;
+  readonly explain: (exit: Exit) => Reason;
 }
 
 /** A result as large as the bus carries, in its envelope. */
@@ -89,7 +90,7 @@ export class ChildChannel implements Channel {
 
   async #end(): Promise<void> {
     const { look, log, order, removeNote } = this.#options;
-    const { stdin, stdout, stderr } = this.#child;
+    const { stdin, stdio } = this.#child;
     stdin.end();
     await settledWithin(this.#exited, closedInputGraceMs);
     try {
@@ -101,7 +102,7 @@ export class ChildChannel implements Channel {
       this.#child.kill('SIGKILL');
     }
     await settledWithin(this.#exited, askedToEndGraceMs);
-    for (const stream of [stdin, stdout, stderr]) stream.destroy();
+    for (const stream of stdio) stream?.destroy();
     await removeNote().catch(() => {});
   }
 
@@ -141,7 +142,8 @@ export class ChildChannel implements Channel {
     await this.#exited;
     await settledWithin(closed, lastOutputMs);
     const { exitCode: code, signalCode: signal } = this.#child;
-    this.#ended(explainExit({ command: this.#options.order.launch.command, code, signal, stderr: this.lastWords() }));
+    const { explain, order } = this.#options;
+    this.#ended(explain({ command: order.launch.command, code, signal, stderr: this.lastWords() }));
   }
 
   #watchPipes(): void {

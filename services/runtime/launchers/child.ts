@@ -1,22 +1,21 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { randomText } from '../../contracts/ids.ts';
 import type { Log } from '../../kit/log.ts';
 import { ChildChannel } from './child-channel.ts';
-import { type ChildPlace, childEnvironment, makePlace } from './child-environment.ts';
-import { explainSpawnError } from './explain-exit.ts';
+import { type ChildPlace, makePlace } from './child-environment.ts';
 import type { Launched, Launcher, LaunchOrder } from './launch.ts';
 import type { ChildNotes } from './leftovers.ts';
 import type { Look } from './processes.ts';
+import type { SpawnChild } from './spawn-child.ts';
 
 export interface ChildLauncherOptions {
   readonly workingDir: string;
   /** The part of the runtime's own environment that children inherit. */
   readonly inherited: Readonly<Record<string, string>>;
   readonly forwardStderr: boolean;
+  readonly spawnChild: SpawnChild;
   readonly notes: ChildNotes;
   readonly look: Look;
   readonly log: Log;
@@ -41,27 +40,24 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
     options.log('launchers').warn({ err, mcpServer: order.mcpServer }, 'could not note down a child');
     return null;
   });
-  let child: ChildProcessWithoutNullStreams;
-  try {
-    child = spawn(command, args, {
-      cwd: cwd ?? place.home,
-      env: childEnvironment({ inherited: options.inherited, place, mark, own }),
-      stdio: 'pipe',
-      detached: true,
-      shell: false,
-    });
-    await once(child, 'spawn');
-  } catch (error) {
+  const spawned = await options.spawnChild({
+    command,
+    args,
+    cwd: cwd ?? place.home,
+    environment: { inherited: options.inherited, place, mark, own },
+  });
+  if (!spawned.ok) {
     await note?.remove().catch(() => {});
-    return { ok: false, reason: explainSpawnError(command, error) };
+    return spawned;
   }
-  const root = { pid: child.pid ?? 0, birth: null, mark, current: true };
+  const { process: child, isHolder, explain } = spawned.child;
+  const root = { pid: child.pid ?? 0, birth: null, mark, current: true, isHolder };
   const born = note?.born(root.pid).catch(() => {}); // Its mark is noted, which is enough on most systems.
   const removeNote = async () => {
     await born;
     await note?.remove();
   };
-  return { ok: true, channel: new ChildChannel(child, root, { order, removeNote, ...options }) };
+  return { ok: true, channel: new ChildChannel(child, root, { order, removeNote, explain, ...options }) };
 }
 
 const markLength = 20;

@@ -27,7 +27,10 @@ export function explainExit(exit: Exit): Reason {
 
 /** Why a program could not be started at all, from what the operating system said. */
 export function explainSpawnError(command: string, error: unknown): Reason {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  return explainSpawnCode(command, error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+}
+
+export function explainSpawnCode(command: string, code: string): Reason {
   const known = spawnErrors[code];
   return {
     code: known?.code ?? 'not_started',

@@ -59,7 +59,7 @@ export async function endLeftovers(workingDir: string, look: Look): Promise<numb
     const { mark, child } = note;
     // Without a pid, or with one that is somebody else's now, its mark alone tells what is left of it.
     const current = child !== null && isLiving(child);
-    left.push({ file, root: { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current } });
+    left.push({ file, root: { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current, isHolder: false } });
   }
   const endOne = async ({ file, root }: (typeof left)[number]) => {
     await endTree(root, { look, graceMs });

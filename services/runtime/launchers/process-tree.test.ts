@@ -11,7 +11,7 @@ const one = (pid: number, parent: number, more = {}) => ({
   ...more,
 });
 
-const root = { pid: 10, mark: 'ours', birth: 'b10', current: true };
+const root = { pid: 10, mark: 'ours', birth: 'b10', current: true, isHolder: false };
 const pids = (found: readonly { pid: number }[]) => found.map(({ pid }) => pid).sort((a, b) => a - b);
 
 test.each([

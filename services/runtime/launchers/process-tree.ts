@@ -9,6 +9,8 @@ export interface TreeRoot {
   readonly birth: string | null;
   /** Whether the pid is still surely the root's, so that its group and session tell as well. */
   readonly current: boolean;
+  /** It only holds the others: asked to end, it would take them along before they could do what they do at their end. */
+  readonly isHolder: boolean;
 }
 
 /**
@@ -50,7 +52,10 @@ export interface EndTreeOptions {
 /** Asks the whole tree to end, then ends by force what is left, until a look finds nothing. Returns what could not be ended. */
 export async function endTree(root: TreeRoot, { look, graceMs }: EndTreeOptions): Promise<readonly number[]> {
   let living = treeOf(root, await look());
-  signal(living, 'SIGTERM');
+  signal(
+    living.filter(({ pid }) => !(root.isHolder && pid === root.pid)),
+    'SIGTERM',
+  );
   const deadline = performance.now() + graceMs;
   for (let waitMs = firstWaitMs; living.length > 0 && performance.now() < deadline; waitMs = nextWait(waitMs)) {
     await pause(waitMs);

@@ -10,6 +10,7 @@ import type { Channel } from '../launchers/channel.ts';
 import { createChildLauncher } from '../launchers/child.ts';
 import { endLeftovers, openChildNotes } from '../launchers/leftovers.ts';
 import { createLook, findBirth, markVariable } from '../launchers/processes.ts';
+import { spawnOpenly } from '../launchers/spawn-child.ts';
 import { Platform, script } from './platform.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -30,7 +31,15 @@ async function launching() {
   const log = createLog({ service: 'runtime', level: 'error', destination: { write: (line) => expect.fail(line) } });
   const inherited = { PATH: process.env.PATH ?? '' };
   const notes = await openChildNotes(workingDir);
-  const launch = createChildLauncher({ workingDir, inherited, forwardStderr: false, notes, look, log });
+  const launch = createChildLauncher({
+    workingDir,
+    inherited,
+    forwardStderr: false,
+    notes,
+    look,
+    log,
+    spawnChild: spawnOpenly,
+  });
   const started = new Set<string>();
   const start = async (command: string, args: string[]): Promise<Channel> => {
     const listener = { message: () => false, lost() {}, garbage() {}, renewed() {}, ended() {} };

@@ -1,17 +1,30 @@
 // Starts a child with the launcher of a runtime, one that neither its closed input nor SIGTERM ends and that has a child of its own;
-// prints both pids, and waits to be killed.
+// prints both pids, and waits to be killed. The second argument may say `sandboxed`.
 
 import { readdir } from 'node:fs/promises';
 import { createLog } from '../../../kit/log.ts';
 import { createChildLauncher } from '../../launchers/child.ts';
 import { openChildNotes } from '../../launchers/leftovers.ts';
 import { createLook } from '../../launchers/processes.ts';
+import { createSpawnInSandbox } from '../../launchers/sandbox/bwrap.ts';
+import { spawnOpenly } from '../../launchers/spawn-child.ts';
 
-const [workingDir] = process.argv.slice(2);
+const [workingDir, how] = process.argv.slice(2);
 const notes = await openChildNotes(workingDir);
 const log = createLog({ service: 'test', level: 'error', destination: process.stderr });
 const inherited = { PATH: process.env.PATH };
-const launch = createChildLauncher({ workingDir, inherited, forwardStderr: false, notes, look: createLook(), log });
+const sandboxed = () => createSpawnInSandbox({ workingDir, hiddenPaths: [], allowedPaths: [] });
+const spawnChild = how === 'sandboxed' ? sandboxed() : spawnOpenly;
+const look = createLook();
+const launch = createChildLauncher({
+  workingDir,
+  inherited,
+  forwardStderr: false,
+  notes,
+  look,
+  log,
+  spawnChild,
+});
 
 const stubborn = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);`;
 const program = `${stubborn}

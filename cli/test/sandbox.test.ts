@@ -1,0 +1,131 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { canSandbox, pathOfBwrap } from '../../services/runtime/test/sandboxed.ts';
+import { edit } from '../../stack/lifecycle/test/installed.ts';
+import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { runSvc } from './run-svc.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const stdio = join(import.meta.dirname, '../../services/runtime/test/children/stdio.mjs');
+
+/** Writes down, where it works, what it sees of the installation. */
+const peeking = `
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { serve } from './stdio.mjs';
+
+const [installation] = process.argv.slice(2);
+const tried = async (work) => Promise.try(work).catch(({ code }) => code);
+const read = (file) => tried(() => readFileSync(installation + file, 'utf8').slice(0, 10));
+const seen = {
+  secret: await read('/secrets/system-runtime.key'),
+  definition: await read('/svc.yaml'),
+  data: await tried(() => readdirSync(installation + '/data').join(' ')),
+  state: await tried(() => readdirSync(installation + '/state').join(' ')),
+  control: await tried(() => new Promise((resolve, reject) =>
+    connect(installation + '/state/control.sock', () => resolve('connected')).on('error', reject))),
+};
+writeFileSync('seen.json', JSON.stringify(seen));
+serve();
+`;
+
+describe('runtime.sandbox', () => {
+  test('container is refused, with its place and what there is', async () => {
+    await using trial = await openTrial();
+    edit(trial.installation, 'sandbox: none', 'sandbox: container');
+    const { code, stderr } = await runSvc(['config', 'check'], { cwd: trial.installation.dir });
+    expect(stderr).toMatch(
+      /svc\.yaml:\d+:\d+.*runtime\.sandbox: container is not part of this version; one of none, bwrap is\./s,
+    );
+    expect(code).toBe(2);
+  });
+
+  test('bwrap without the program is refused by config check and by up', async () => {
+    await using trial = await openTrial();
+    const { dir } = trial.installation;
+    edit(trial.installation, 'sandbox: none', 'sandbox: bwrap');
+    const bin = join(dir, 'bin');
+    mkdirSync(bin);
+    symlinkSync(process.execPath, join(bin, 'node'));
+    for (const args of [['config', 'check'], ['up']]) {
+      const { code, stderr } = await runSvc(args, { cwd: dir, env: { PATH: bin } });
+      expect(stderr).toContain('runtime.sandbox: bwrap needs bwrap, and there is none on the path.');
+      expect(stderr).toContain('the package bubblewrap');
+      expect(code).toBe(4);
+    }
+  });
+
+  test.runIf(canSandbox)('bwrap that may make no namespace is refused, with the reason and what mends it', async () => {
+    await using trial = await openTrial();
+    const { dir } = trial.installation;
+    edit(trial.installation, 'sandbox: none', 'sandbox: bwrap');
+    const bin = join(dir, 'bin');
+    mkdirSync(bin);
+    // The real one, as a user where the system gives no further user namespace.
+    const limited = `echo 1 > /proc/sys/user/max_user_namespaces; exec unshare -U --map-user=1000 --map-group=1000 ${pathOfBwrap} "$@"`;
+    writeFileSync(join(bin, 'bwrap'), `#!/bin/sh\nexec unshare -Ur sh -c '${limited}' sh "$@"\n`);
+    chmodSync(join(bin, 'bwrap'), 0o755);
+    const env = { PATH: `${bin}:${process.env.PATH}` };
+    const { code, stderr } = await runSvc(['config', 'check'], { cwd: dir, env });
+    expect(stderr).toMatch(/runtime\.sandbox: bwrap cannot be had here: the system has no room for another namespace/);
+    expect(stderr).toContain('user.max_user_namespaces');
+    expect(code).toBe(4);
+  });
+
+  test.runIf(canSandbox)(
+    'bwrap keeps the installation from an MCP server in a folder around it, which status says',
+    async () => {
+      await using trial = await openTrial();
+      const { dir } = trial.installation;
+      const svc = (...args: string[]) => runSvc(args, { cwd: dir });
+      writeFileSync(join(dir, 'peeks.mjs'), peeking);
+      cpSync(stdio, join(dir, 'stdio.mjs'));
+      const peek = async () => {
+        const up = await svc('up');
+        expect(up.stderr + up.code).toMatch(/0$/);
+        const added = await svc('server', 'add', 'peeks', '--cwd', dir, '--', 'node', 'peeks.mjs', dir);
+        expect(added.stderr + added.code).toMatch(/0$/);
+        const status = JSON.parse((await svc('status', '--json')).stdout);
+        const told = (await svc('status')).stdout;
+        const removed = await svc('server', 'remove', 'peeks');
+        expect(removed.stderr + removed.code).toMatch(/0$/);
+        return { seen: JSON.parse(readFileSync(join(dir, 'seen.json'), 'utf8')), status, told };
+      };
+      const openly = await peek();
+      expect(openly.seen).toMatchObject({
+        secret: expect.stringMatching(/^SYK_/),
+        definition: expect.stringMatching(/^#/),
+      });
+      expect(openly.seen).toMatchObject({
+        data: expect.stringContaining('runtime'),
+        state: expect.stringMatching(/\w/),
+      });
+      expect(openly.status).toMatchObject({
+        mcpServers: [{ sandboxes: ['none'] }],
+        runtimes: [{ sandboxes: ['none'] }],
+      });
+      expect(openly.told).toMatch(/^peeks .*none$/m);
+
+      edit(trial.installation, 'sandbox: none', 'sandbox: bwrap');
+      const check = await svc('config', 'check');
+      expect(check.stderr + check.code).toBe('0');
+      const sandboxed = await peek();
+      expect(sandboxed.seen).toEqual({
+        secret: 'ENOENT',
+        definition: 'EACCES',
+        data: 'runtime',
+        state: '',
+        control: 'EAFNOSUPPORT',
+      });
+      expect(sandboxed.status).toMatchObject({
+        mcpServers: [{ sandboxes: ['bwrap'] }],
+        runtimes: [{ sandboxes: ['bwrap'] }],
+      });
+      expect(sandboxed.told).toMatch(/^peeks .*bwrap$/m);
+      const list = JSON.parse((await svc('runtime', 'list', '--json')).stdout);
+      expect(list.runtimes).toMatchObject([{ sandboxes: ['bwrap'] }]);
+    },
+  );
+});

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { explainBwrap } from './sandbox.ts';
+
+test.each([
+  ['bwrap: setting up uid map: Permission denied', /AppArmor restricts it/, /apparmor_restrict_unprivileged_userns/],
+  [
+    'bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces. See …',
+    /nobody but root/,
+    /unprivileged_userns_clone/,
+  ],
+  [
+    'bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)',
+    /no room/,
+    /max_user_namespaces/,
+  ],
+  ["bwrap: Can't mount proc on /newroot/proc: Operation not permitted", /no \/proc of its own/, /container/],
+  ['bwrap: Failed to make / slave: Permission denied', /mount anything/, /container/],
+  ['a line before\nbwrap: Something else', /bwrap said "Something else"/, /by hand/],
+  ['', /bwrap said "nothing"/, /by hand/],
+])('"%s" is told with what mends it', (words, what, repair) => {
+  const told = explainBwrap(words);
+  expect(told.what).toMatch(what);
+  expect(told.repair).toMatch(repair);
+});

@@ -1,0 +1,77 @@
+import { accessSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Reason } from '../../../contracts/bus/messages.ts';
+import { explainBwrap, type Obstacle } from '../../../contracts/sandbox.ts';
+import { type Exit, explainExit, explainSpawnCode } from '../explain-exit.ts';
+
+/** No sandbox could be had, and without one nothing is run. */
+export function unavailable({ what, repair }: Obstacle): Reason {
+  return {
+    code: 'sandbox_unavailable',
+    message: `MCP servers shall be sandboxed here, and this one could not be: ${what}.`,
+    repair: `${repair} Whoever runs the runtime can also turn its sandbox off: runtime.sandbox in svc.yaml (MCP_SERVER_SANDBOX).`,
+  };
+}
+
+/**
+ * Tells the end of what ran inside from that of bwrap itself: what bwrap has said says whether the command was ever run. Its exit code
+ * stands for the command's, which a signal ended where it is above 128.
+ */
+export function createExplainer(command: string, status: () => string): (exit: Exit) => Reason {
+  return (exit) => {
+    if (exit.signal !== null) return explainExit(exit);
+    if (status().includes('"exit-code"')) return withSandboxInMind(explainExit(asItself(exit)));
+    const words = exit.stderr.join('\n');
+    const failure = /^bwrap: execvp .*: (.+)$/m.exec(words)?.[1];
+    if (failure === undefined) return unavailable(explainBwrap(words));
+    const code = execErrors[failure] ?? failure;
+    return code === 'ENOENT' && isThere(command) ? notShown(command) : explainSpawnCode(command, code);
+  };
+}
+
+/** As the C library says them. */
+const execErrors: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Permission denied': 'EACCES',
+  'Operation not permitted': 'EPERM',
+  'Exec format error': 'ENOEXEC',
+  'Not a directory': 'ENOTDIR',
+  'Argument list too long': 'E2BIG',
+  'Cannot allocate memory': 'ENOMEM',
+};
+
+function asItself(exit: Exit): Exit {
+  const number = (exit.code ?? 0) - 128;
+  const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return signal === undefined ? exit : { ...exit, code: null, signal };
+}
+
+function isThere(command: string): boolean {
+  if (!command.startsWith('/')) return false;
+  try {
+    accessSync(command);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function notShown(command: string): Reason {
+  return {
+    code: 'not_in_sandbox',
+    message: `"${command}" could not be started: it is there, but MCP servers are sandboxed here and don't see it, or what runs it.`,
+    repair: howToShow,
+  };
+}
+
+const howToShow =
+  'It sees its cwd, and to read what runtime.allowedPaths (SVC_ALLOWED_PATHS) and the PATH of the runtime name: add its folder to one of them.';
+
+/** What is there outside and not inside looks like a mistake in a path. */
+const mayBeUnseen: ReadonlySet<string> = new Set(['file_not_found', 'module_not_found', 'permission_denied']);
+
+function withSandboxInMind(reason: Reason): Reason {
+  return mayBeUnseen.has(reason.code)
+    ? { ...reason, repair: `${reason.repair} It is sandboxed. ${howToShow}` }
+    : reason;
+}

@@ -1,0 +1,128 @@
+import { lstat, realpath } from 'node:fs/promises';
+import path from 'node:path';
+
+/** What a path is inside: the same as outside, to read or to write; empty; or something of the sandbox's own. */
+type Shown = 'read' | 'write' | 'nothing' | 'own';
+
+/** What every sandbox has of its own, and how bwrap makes it. */
+const own: Readonly<Record<string, string>> = { '/proc': '--proc', '/dev': '--dev', '/tmp': '--tmpfs' };
+
+/**
+ * What one sandbox sees of the machine, put together path by path: whatever is not named is not there. What was said of a path first counts,
+ * and below it the nearest that was said of one above. Paths are kept as they really are, so that no link leads around a rule.
+ */
+export class View {
+  readonly #mounts = new Map<string, Shown>();
+  readonly #links = new Map<string, string>();
+  readonly #hidden: readonly string[];
+
+  private constructor(hidden: readonly string[]) {
+    this.#hidden = hidden;
+    for (const one of Object.keys(own)) this.#mounts.set(one, 'own');
+    for (const one of hidden) this.#mounts.set(one, 'nothing');
+  }
+
+  /** `hidden` stays so, whatever is shown afterwards. */
+  static async without(hidden: readonly string[]): Promise<View> {
+    const found = await Promise.all(hidden.map(findReal));
+    return new View(found.filter((one) => one !== null));
+  }
+
+  /** Nothing happens where there is no such path, or it is hidden. */
+  async show(given: string, how: 'read' | 'write'): Promise<void> {
+    const real = await findReal(given);
+    if (real === null || this.#hidden.some((one) => isWithin(real, one))) return;
+    if (!this.#mounts.has(real)) this.#mounts.set(real, how);
+    if (real !== given) this.#links.set(given, real);
+  }
+
+  /** Takes writing away where what was said before allows it. */
+  async guard(given: string): Promise<void> {
+    const real = await findReal(given);
+    if (real !== null && this.#nearest(real)?.shown === 'write') this.#mounts.set(real, 'read');
+  }
+
+  /** Shows a folder for writing, though what it lies in is hidden. */
+  async open(given: string): Promise<void> {
+    const real = await realpath(given);
+    this.#mounts.set(real, 'write');
+    if (real !== given) this.#links.set(given, real);
+  }
+
+  /** Whether what this path names outside is the same inside. */
+  async shows(given: string): Promise<boolean> {
+    const real = await findReal(given);
+    return real !== null && isSame(this.#nearest(real));
+  }
+
+  /** In the words of bwrap. */
+  async toArguments(): Promise<readonly string[]> {
+    this.#holdInPlace();
+    const covers: string[] = [];
+    const mounts: string[] = [];
+    // Folders come before what lies in them.
+    for (const [real, shown] of [...this.#mounts].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const above = this.#above(real);
+      if (shown === 'own') mounts.push(own[real] ?? '', real);
+      else if (shown === 'write') mounts.push('--bind', real, real);
+      else if (shown === 'read' && above?.shown !== 'read') mounts.push('--ro-bind', real, real);
+      else if (shown === 'nothing' && isSame(above)) {
+        const isFolder = (await lstat(real)).isDirectory();
+        mounts.push(...(isFolder ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real]));
+        if (isFolder) covers.push(real);
+      }
+    }
+    // A mount needs a place to be made in, so that nothing is closed before all of them are there.
+    const closed = [...covers, '/'].flatMap((one) => ['--remount-ro', one]);
+    return [...mounts, ...(await this.#neededLinks()), ...closed];
+  }
+
+  /** Whoever may write above what is hidden or read only could move it away with the folder that it is in: a mount can't be moved. */
+  #holdInPlace(): void {
+    for (const real of [...this.#mounts.keys()]) {
+      const above = this.#above(real);
+      if (above?.shown !== 'write') continue;
+      for (let at = path.dirname(real); at !== above.at; at = path.dirname(at)) this.#mounts.set(at, 'write');
+    }
+  }
+
+  /** Links that are not in what is shown already. */
+  async #neededLinks(): Promise<readonly string[]> {
+    const needed: string[] = [];
+    for (const [given, real] of this.#links) {
+      const folder = await findReal(path.dirname(given));
+      if (folder !== null && !isSame(this.#nearest(folder))) needed.push('--symlink', real, given);
+    }
+    return needed;
+  }
+
+  #above(real: string): Rule | null {
+    return real === '/' ? null : this.#nearest(path.dirname(real));
+  }
+
+  #nearest(real: string): Rule | null {
+    for (let at = real; ; at = path.dirname(at)) {
+      const shown = this.#mounts.get(at);
+      if (shown !== undefined) return { at, shown };
+      if (at === '/') return null;
+    }
+  }
+}
+
+interface Rule {
+  readonly at: string;
+  readonly shown: Shown;
+}
+
+function isSame(rule: Rule | null): boolean {
+  return rule?.shown === 'read' || rule?.shown === 'write';
+}
+
+export function isWithin(one: string, folder: string): boolean {
+  return one === folder || one.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+/** Null where there is none. */
+export async function findReal(given: string): Promise<string | null> {
+  return await realpath(given).catch(() => null);
+}
