@@ -1,7 +1,8 @@
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { inStartOrder, type Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
+import { inStartOrder } from '../../parts.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { registerIdentities } from './register-identities.ts';

@@ -54,8 +54,9 @@ export async function openFront(answer: (name: 'one' | 'other') => Answer, on?: 
   const other = new Upstream(second, answer('other'));
   await Promise.all([one.open(), other.open()]);
   const file = join(home, 'Caddyfile');
-  const upstreams = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
-  writeFileSync(file, caddyfile(caddyfileValues({ bind: '127.0.0.1', port, upstreams })));
+  const remoteMcps = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
+  const upstreams = { 'remote-mcp': remoteMcps, backend: [], frontend: [] };
+  writeFileSync(file, caddyfile(caddyfileValues({ bind: '127.0.0.1', httpPort: port, upstreams, oneHost: null })));
   const env = { PATH: process.env.PATH, HOME: home };
   const child = spawn('/bin/sh', ['-c', endWithInput, 'sh', file], { env, stdio: ['pipe', 'ignore', 'ignore'] });
   const url = `http://127.0.0.1:${port}`;
