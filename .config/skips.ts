@@ -23,7 +23,7 @@ export const skips: readonly AllowedSkip[] = [
     programs: ['nats-server'],
   },
   {
-    pattern: /stack\/(front\/test\/caddy|test\/front)\.test\.ts > through Caddy/,
+    pattern: /stack\/(front\/test\/(caddy|one-host)|test\/(front|one-host))\.test\.ts > through Caddy/,
     reason: 'The program caddy, and nats-server beside it, is not installed on every machine; CI installs both.',
     programs: ['caddy', 'nats-server'],
   },
