@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installationIn } from '../installation.ts';
+import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certificate.ts';
 
 import { certificateProblems, tlsFilesIn } from './certificate.ts';
 import { checkDefinition } from './check.ts';
@@ -12,27 +12,13 @@ import { checkMachine } from './check-machine.ts';
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'svc-machine-'));
-  authority('ca');
-  authority('other-ca');
-  certificate('bus', 'DNS:bus.example.com,IP:127.0.0.1');
-  certificate('spare', 'DNS:bus.example.com');
+  makeAuthority(dir, 'ca');
+  makeAuthority(dir, 'other-ca');
+  issueCertificate(dir, 'bus', { names: 'DNS:bus.example.com,IP:127.0.0.1', by: 'ca' });
+  issueCertificate(dir, 'spare', { names: 'DNS:bus.example.com', by: 'ca' });
   writeFileSync(join(dir, 'empty.pem'), 'nothing\n');
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
-
-const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: dir, stdio: 'ignore' });
-const newKey = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
-
-function authority(name: string): void {
-  openssl('req', '-x509', ...newKey(`${name}.key`), '-out', `${name}.pem`, '-days', '30', '-subj', `/CN=${name}`);
-}
-
-function certificate(name: string, names: string): void {
-  openssl('req', ...newKey(`${name}.key`), '-out', `${name}.csr`, '-subj', `/CN=${name}`);
-  writeFileSync(join(dir, 'names'), `subjectAltName=${names}`);
-  const issuer = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
-  openssl('x509', '-req', '-in', `${name}.csr`, ...issuer, '-out', `${name}.pem`, '-days', '30', '-extfile', 'names');
-}
 
 const check = (bind: string) => checkText(`bind: ${bind}\n`);
 
