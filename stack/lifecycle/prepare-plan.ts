@@ -9,6 +9,7 @@ import { checkMachine } from '../definition/check-machine.ts';
 import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import { checkFrontPorts } from '../front/check-front-ports.ts';
+import { frontNotices } from '../front/front-notices.ts';
 import type { Installation } from '../installation.ts';
 import { portOf } from '../port-of.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
@@ -66,7 +67,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   await checkPrograms(definition, env.PATH);
   await checkFrontPorts(definition, ports, env.PATH);
   await checkBus(plan);
-  for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
+  for (const notice of [...notices, ...frontNotices(definition), ...withoutEffect(plan.environment)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.
