@@ -120,7 +120,8 @@ function at(path: readonly (string | number)[], rule: string): Complaint {
   return { path, message: `bus.public${name} ${rule}.` };
 }
 
-function isLoopback(host: string): boolean {
+/** Whether who listens there is reached from this machine only. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 

@@ -74,6 +74,8 @@ describe('the ports of the front', () => {
 
 test.each<[string, boolean]>([
   ['public: { host: agents.example.com, tls: acme }', true],
+  ['bind: "::1"\npublic: { host: agents.example.com, tls: acme }', true],
+  ['bind: "::"\npublic: { host: agents.example.com, tls: acme }', false],
   ['bind: 0.0.0.0\npublic: { host: agents.example.com, tls: acme }', false],
   ['public: { host: localhost, tls: files, cert: a, key: b }', false],
   ['public: { host: agents.example.com }', false],
