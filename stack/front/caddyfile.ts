@@ -3,11 +3,6 @@ import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
 import type { Definition } from '../definition/definition.ts';
 import { fillPlaces } from '../fill-places.ts';
 
-/** The template with these values in its places. Throws where one is left open. */
-export function caddyfile(values: Readonly<Record<string, string>>): string {
-  return fillPlaces(new URL('../../templates/Caddyfile', import.meta.url), values);
-}
-
 const services = ['remote-mcp', 'backend', 'frontend'] as const;
 /** What the front stands before. */
 export type FrontService = (typeof services)[number];
@@ -30,7 +25,24 @@ export interface OneHost {
   readonly origin: string;
 }
 
-/** What stands in the places of the template. */
+/** The template with these values in its places. Throws where one is left open. */
+export function caddyfile(values: Readonly<Record<string, string>>): string {
+  const words = Object.assign({}, ...services.map((service) => wordsAbout(service, values[placeOf(service)] ?? '')));
+  return fillPlaces(new URL('../../templates/Caddyfile', import.meta.url), { ...values, ...words });
+}
+
+/** What is said of a service where nobody answers for it. */
+function wordsAbout(service: FrontService, upstreams: string): Readonly<Record<string, string>> {
+  const count = upstreams.split(' ').length;
+  const none = count === 1 ? `The ${service} is not ready` : `None of the ${count} ${service}s is ready`;
+  return { [`${placeOf(service)}_COUNT`]: String(count), [`${placeOf(service)}_NONE`]: none };
+}
+
+function placeOf(service: FrontService): string {
+  return service.toUpperCase().replace('-', '_');
+}
+
+/** What stands in the places of the template, but for what follows from that. */
 export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): Readonly<Record<string, string>> {
   const tls = oneHost?.public.tls ?? 'none';
   return {
@@ -45,17 +57,7 @@ export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): 
     // It looks after certificates only where it gets them.
     AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
-    ...Object.assign({}, ...services.map((service) => valuesOf(service, upstreams[service]))),
-  };
-}
-
-function valuesOf(service: FrontService, upstreams: readonly string[]): Readonly<Record<string, string>> {
-  const place = service.toUpperCase().replace('-', '_');
-  const none = upstreams.length === 1 ? `The ${service} is not` : `None of the ${upstreams.length} ${service}s is`;
-  return {
-    [place]: upstreams.join(' '),
-    [`${place}_COUNT`]: String(upstreams.length),
-    [`${place}_NONE`]: `${none} ready`,
+    ...Object.fromEntries(services.map((service) => [placeOf(service), upstreams[service].join(' ')])),
   };
 }
 

@@ -282,11 +282,8 @@ import one-host-over-tls`.trim(),
       HTTP_PORT: '3001',
       LOOK_INTERVAL: '100ms',
       REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102 127.0.0.1:3103',
-      REMOTE_MCP_COUNT: '3',
-      REMOTE_MCP_NONE: 'None of the 3 remote-mcps is ready',
       ...{ HTTPS_PORT: '', HOST: '', ORIGIN: '', TLS: '' },
-      ...{ BACKEND: '', BACKEND_COUNT: '0', BACKEND_NONE: 'None of the 0 backends is ready' },
-      ...{ FRONTEND: '', FRONTEND_COUNT: '0', FRONTEND_NONE: 'None of the 0 frontends is ready' },
+      ...{ BACKEND: '', FRONTEND: '' },
     });
     expect(caddyfile(values)).toMatch(/\nimport remote-mcps\n$/);
   });

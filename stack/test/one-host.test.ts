@@ -13,6 +13,8 @@ import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from '.
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
+const parts = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
+
 /** A platform under one host name with a certificate of its own authority, with everything that is real. */
 describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
   const known = getCACertificates('default');
@@ -27,6 +29,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const [https = 0, http = 0] = await freePorts(2);
     const settings = (yaml: string) =>
       yaml
+        .replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n')
         .replace('  host: null', '  host: localhost')
         .replace('  tls: none', '  tls: files')
         .replace('  cert: null', '  cert: secrets/public.pem')
@@ -82,7 +85,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const seen = await platform.svc('status');
     expect(seen.urls).toMatchObject({ app: origin, api: origin, mcp: `${origin}/mcp` });
     expect(seen.services.map(({ name, health }: { name: string; health: string }) => `${name} ${health}`)).toEqual(
-      ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats', 'caddy'].map((name) => `${name} green`),
+      parts.map((name) => `${name} green`),
     );
   });
 
@@ -145,7 +148,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await useCertificate('second', 'DNS:localhost');
   });
 
-  test('without the name each service has an address of its own again', async () => {
+  test('without the name each service has an address of its own again, and with it they have one', async () => {
     const { definitionFile } = platform.installation;
     const yaml = await readFile(definitionFile, 'utf8');
     const without = yaml.replace(/^ {2}(host|cert|key): .*$/gm, '  $1: null').replace('  tls: files', '  tls: none');
@@ -153,7 +156,14 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     await platform.svc('up');
     const { urls } = await platform.svc('status');
     expect(urls.mcp).toBe(`http://localhost:${platform.ports['remote-mcp']}/mcp`);
-    expect([...(await pids()).keys()]).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
+    expect((await fetch(`http://127.0.0.1:${platform.ports['remote-mcp']}/ready`)).status).toBe(200);
     await expect(fetch(origin)).rejects.toThrow();
+    await writeFile(definitionFile, yaml);
+    await platform.svc('up');
+    expect([...(await pids()).keys()]).toEqual(parts);
+    expect((await fetch(`${origin}/health`)).status).toBe(200);
+    // The address of the remote-mcps has become that of one: who had it made room before.
+    const { services } = await platform.svc('status');
+    expect(services.map(({ restarts }: { restarts: number }) => restarts)).toEqual(parts.map(() => 0));
   });
 });
