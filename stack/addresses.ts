@@ -1,5 +1,5 @@
 import type { Definition, ListenerName } from './definition/definition.ts';
-import { frontOf } from './front/has-front.ts';
+import { frontOf } from './front/front-of.ts';
 import { frontPort, type Ports, serviceBind } from './ports/port-wishes.ts';
 
 /** Where everything is reached: from this machine, and by people, browsers and agents. */

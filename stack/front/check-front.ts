@@ -1,6 +1,6 @@
 import { checkProgram } from '../check-program.ts';
 import type { Definition } from '../definition/definition.ts';
-import { frontOf } from './has-front.ts';
+import { frontOf } from './front-of.ts';
 
 /** Refuses, before anything is started, a front that could not be had. */
 export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Definition } from '../definition/definition.ts';
 import { isLoopback } from '../definition/public-bus.ts';
-import { frontOf } from './has-front.ts';
+import { frontOf } from './front-of.ts';
 
 /** What the operator should know about a front that is not as most are. */
 export function frontNotices(definition: Definition): readonly string[] {

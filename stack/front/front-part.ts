@@ -3,7 +3,7 @@ import { httpAddress, reachable } from '../addresses.ts';
 import type { EnvironmentOf } from '../environment.ts';
 import type { Part } from '../part.ts';
 import { caddyfileValues, type FrontService } from './caddyfile.ts';
-import { frontOf } from './has-front.ts';
+import { frontOf } from './front-of.ts';
 
 type Behind = Readonly<Record<FrontService, readonly Part[]>>;
 

@@ -1,6 +1,6 @@
 import type { Auto, Definition, ListenerName } from '../definition/definition.ts';
 import { listeners } from '../definition/definition.ts';
-import { frontOf } from '../front/has-front.ts';
+import { frontOf } from '../front/front-of.ts';
 
 /** By name: of the four services, and with processes of their own those of the bus and of every further one. */
 export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };
