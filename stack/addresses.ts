@@ -1,5 +1,6 @@
 import type { Definition, ListenerName } from './definition/definition.ts';
-import type { Ports } from './ports/port-wishes.ts';
+import { frontOf } from './front/front-of.ts';
+import { frontPort, type Ports, serviceBind } from './ports/port-wishes.ts';
 
 /** Where everything is reached: from this machine, and by people, browsers and agents. */
 export interface Addresses {
@@ -7,9 +8,12 @@ export interface Addresses {
   readonly public: { readonly backend: string; readonly mcp: string; readonly frontend: string };
 }
 
-export function addressesOf({ bind, publicUrls }: Definition, ports: Ports): Addresses {
-  const local = (port: number) => httpAddress(bind, port);
-  const open = (url: string, port: number, path = '') => (url === 'auto' ? `http://localhost:${port}${path}` : url);
+export function addressesOf(definition: Definition, ports: Ports): Addresses {
+  const { publicUrls } = definition;
+  const local = (port: number) => httpAddress(serviceBind(definition), port);
+  const one = oneHost(definition, ports);
+  const open = (url: string, port: number, path = '') =>
+    url === 'auto' ? `${one ?? `http://localhost:${port}`}${path}` : url;
   return {
     local: {
       backend: local(ports.backend),
@@ -23,6 +27,14 @@ export function addressesOf({ bind, publicUrls }: Definition, ports: Ports): Add
       frontend: open(publicUrls.frontend, ports.frontend),
     },
   };
+}
+
+/** Null where each service has an address of its own. */
+function oneHost(definition: Definition, ports: Ports): string | null {
+  const { host, tls } = definition.public;
+  if (frontOf(definition) !== 'one-host') return null;
+  // As a URL, so that the port which its scheme has anyway is left out.
+  return new URL(`${tls === 'none' ? 'http' : 'https'}://${host}:${frontPort(definition, ports)}`).origin;
 }
 
 /** How what listens there is reached from this machine. */

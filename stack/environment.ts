@@ -5,11 +5,11 @@ import type { Variable } from '../services/contracts/env/variable.ts';
 import { type ServiceName, variables } from '../services/contracts/env/variables.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type Addresses, reachable } from './addresses.ts';
-import { busTlsFiles } from './definition/bus-certificate.ts';
+import { tlsFilesIn } from './definition/certificate.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import { loopback, type Ports } from './ports/port-wishes.ts';
+import { loopback, type Ports, serviceBind } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
@@ -26,7 +26,7 @@ export interface EnvironmentOf {
 /** What services read, and what a person chose: a variable that nothing reads yet stands here only for a choice in svc.yaml. */
 export function environmentOf(of: EnvironmentOf): Environment {
   const { installation, definition, ports, addresses, secrets } = of;
-  const shared = { NODE_ENV: 'production', BIND_HOST: definition.bind, LOG_LEVEL: definition.logs.level };
+  const shared = { NODE_ENV: 'production', BIND_HOST: serviceBind(definition), LOG_LEVEL: definition.logs.level };
   const onBus = { ...shared, ...busVariables(of) };
   const levels = definition.logs.levels === undefined ? {} : { LOG_LEVELS: definition.logs.levels };
   return {
@@ -103,7 +103,7 @@ function busVariables({ installation, definition, ports }: EnvironmentOf): Recor
   const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
   if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats}` };
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
-  return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', busTlsFiles(installation.dir, tls).ca ?? '') };
+  return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', tlsFilesIn(installation.dir, tls).ca ?? '') };
 }
 
 /** Only the backend decides who is let in, and holds what that takes. */

@@ -16,8 +16,9 @@ const ports: Ports = {
   'runtime-2': 3302,
 };
 
-function planOf(yaml: string): Plan {
-  return planFor(installation, checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'), ports);
+function planOf(yaml: string, more: Readonly<Record<string, number>> = {}): Plan {
+  const definition = checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
+  return planFor(installation, definition, { ...ports, ...more });
 }
 const distributed = 'topology: distributed\n';
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
@@ -163,15 +164,62 @@ describe('what a part is started with', () => {
     const plan = planOf(`${distributed}bind: 0.0.0.0\nreplicas: { remote-mcp: 2 }`);
     const caddy = partOf(plan, 'caddy');
     expect([caddy?.url, caddy?.secrets]).toEqual(['http://127.0.0.1:3001', []]);
-    expect(caddy?.variables).toEqual({
-      PORT: '3001',
+    expect(caddy?.variables).toMatchObject({
+      SITES: 'remote-mcps',
+      HTTP_PORT: '3001',
       BIND: 'tcp4/0.0.0.0',
-      UPSTREAMS: '127.0.0.1:3101 127.0.0.1:3102',
-      COUNT: '2',
-      LOOK_INTERVAL: '100ms',
+      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
+      BACKEND: '',
     });
     expect(plan.addresses.public.mcp).toBe(planOf('').addresses.public.mcp);
     expect(partOf(planOf(distributed), 'caddy')).toBeUndefined();
+  });
+
+  test('the front of everything under one host name: alone where svc.yaml says, with all others on loopback', () => {
+    const tls = 'tls: files, cert: secrets/a.pem, key: /etc/a.key, httpsPort: 8443, httpPort: 8080';
+    const plan = planOf(
+      `${distributed}bind: 0.0.0.0\npublic: { host: a.example.com, ${tls} }\nreplicas: { remote-mcp: 2, runtime: 2 }`,
+      { 'caddy-https': 8443, 'caddy-http': 8080 },
+    );
+    const caddy = partOf(plan, 'caddy');
+    expect(caddy).toMatchObject({
+      url: 'https://127.0.0.1:8443',
+      readyUrl: 'http://127.0.0.1:8080/ready',
+      after: ['remote-mcp', 'remote-mcp-2', 'backend', 'frontend'],
+      secrets: ['/srv/svc/secrets/a.pem', '/etc/a.key'],
+    });
+    expect(caddy?.variables).toMatchObject({
+      SITES: 'one-host-over-tls',
+      BIND: 'tcp4/0.0.0.0',
+      HOST: 'a.example.com',
+      ORIGIN: 'https://a.example.com:8443',
+      REMOTE_MCP: '127.0.0.1:3001 127.0.0.1:3102',
+      BACKEND: '127.0.0.1:3000',
+      FRONTEND: '127.0.0.1:8888',
+    });
+    for (const { name, service, variables } of plan.parts) {
+      if (service !== 'caddy' && service !== 'nats') expect(variables.BIND_HOST, name).toBe('127.0.0.1');
+    }
+    const urls = {
+      PUBLIC_BACKEND_URL: 'https://a.example.com:8443',
+      PUBLIC_MCP_URL: 'https://a.example.com:8443/mcp',
+    };
+    for (const name of ['backend', 'remote-mcp', 'frontend']) expect(variablesOf(plan, name), name).toMatchObject(urls);
+    expect(variablesOf(plan, 'backend')).toMatchObject({
+      PUBLIC_FRONTEND_URL: 'https://a.example.com:8443',
+      CORS_ORIGINS: 'https://a.example.com:8443,http://127.0.0.1:8888',
+    });
+    expect(variablesOf(plan, 'remote-mcp').PRIVATE_BACKEND_URL).toBe('http://127.0.0.1:3000');
+  });
+
+  test('without TLS it is asked where it listens whether it is ready', () => {
+    const plan = planOf(`${distributed}public: { host: a.example.com }`, { 'caddy-http': 80 });
+    expect(partOf(plan, 'caddy')).toMatchObject({
+      url: 'http://127.0.0.1:80',
+      readyUrl: 'http://127.0.0.1:80/ready',
+      secrets: [],
+    });
+    expect(plan.addresses.public.mcp).toBe('http://a.example.com/mcp');
   });
 });
 

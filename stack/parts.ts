@@ -2,30 +2,12 @@ import { join } from 'node:path';
 import type { ServiceName } from '../services/contracts/env/variables.ts';
 import { httpAddress, reachable } from './addresses.ts';
 import { hasOwnBus } from './bus/has-own-bus.ts';
-import { busTlsFiles } from './definition/bus-certificate.ts';
-import type { BusTls } from './definition/public-bus.ts';
+import { type TlsFiles, tlsFilesIn } from './definition/certificate.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
-import { caddyfileValues } from './front/caddyfile.ts';
-import { hasFront } from './front/has-front.ts';
+import { frontPart } from './front/front-part.ts';
 import { runtimeDirOf } from './installation.ts';
+import type { Part } from './part.ts';
 import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
-
-/** One of the things that a platform consists of and that run: in its one process, or each in its own. */
-export interface Part {
-  /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
-  readonly name: string;
-  readonly service: ServiceName | 'nats' | 'caddy';
-  /** Where it is reached from this machine. */
-  readonly url: string;
-  /** Answers 200 while it is ready. */
-  readonly readyUrl: string;
-  /** What must be healthy before it is started. */
-  readonly after: readonly string[];
-  /** What it is started with: a service's environment, or the places in the configuration of a program of somebody else's. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Files in secrets/ that it reads at its start. */
-  readonly secrets: readonly string[];
-}
 
 /** All parts of an installation, in the order in which they are shown. */
 export function partsOf(of: EnvironmentOf, environment: Environment): readonly Part[] {
@@ -45,7 +27,8 @@ export function partsOf(of: EnvironmentOf, environment: Environment): readonly P
   const frontend = ofService('frontend', [backend], []);
   // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
   const remoteMcps = replicasOf(ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]), of);
-  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...frontParts(of, remoteMcps)];
+  const front = frontPart(of, { 'remote-mcp': remoteMcps, backend: [backend], frontend: [frontend] });
+  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...(front === null ? [] : [front])];
 }
 
 /** The same parts, each after those that it needs. */
@@ -64,7 +47,7 @@ function busParts({ installation, definition, ports, secrets }: EnvironmentOf): 
   if (!hasOwnBus(definition)) return [];
   const { bus } = definition;
   const bind = bus.public?.bind ?? loopback;
-  const tls = bus.public?.tls == null ? null : busTlsFiles(installation.dir, bus.public.tls);
+  const tls = bus.public?.tls == null ? null : tlsFilesIn(installation.dir, bus.public.tls);
   return [
     {
       name: 'nats',
@@ -93,26 +76,8 @@ function hostAndPort(host: string, port = 0): string {
 }
 
 /** As nats-server reads it: its strings are those of JSON. */
-function tlsOf({ cert, key }: BusTls): string {
+function tlsOf({ cert, key }: TlsFiles): string {
   return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
-}
-
-/** What shares one address among several remote-mcps. Ready while one of them is: it passes the question on. */
-function frontParts({ definition, addresses, ports }: EnvironmentOf, remoteMcps: readonly Part[]): readonly Part[] {
-  if (!hasFront(definition)) return [];
-  const url = addresses.local['remote-mcp'];
-  const upstreams = remoteMcps.map((part) => new URL(part.url).host);
-  return [
-    {
-      name: 'caddy',
-      service: 'caddy',
-      url,
-      readyUrl: `${url}/ready`,
-      after: remoteMcps.map(({ name }) => name),
-      variables: caddyfileValues({ bind: definition.bind, port: ports['remote-mcp'], upstreams }),
-      secrets: [],
-    },
-  ];
 }
 
 /** Those that do not have the port of their service are reached on this machine only, on ports of their own. */

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { portOf } from '../../stack/port-of.ts';
 import { excerpt, unsendable } from './causes.ts';
 import { exchange } from './exchange.ts';
 import { type Climber, failed, type Outcome, passed, rungTimeoutMs } from './rung.ts';
@@ -24,7 +25,7 @@ export async function resolveName({ url }: Climber): Promise<Outcome> {
 }
 
 export async function openTcp({ url }: Climber): Promise<Outcome> {
-  const port = portOf(url);
+  const port = portOf(url.href);
   const socket = connectTcp({ host: hostOf(url), port });
   try {
     await settled(socket, 'connect');
@@ -38,7 +39,7 @@ export async function openTls({ url }: Climber): Promise<Outcome | null> {
   if (url.protocol !== 'https:') return null;
   const host = hostOf(url);
   const named = isIP(host) === 0 ? { servername: host } : {};
-  const socket = connectTls({ host, port: portOf(url), ...named });
+  const socket = connectTls({ host, port: portOf(url.href), ...named });
   try {
     await settled(socket, 'secureConnect');
     return passed(`certificate valid until ${socket.getPeerCertificate().valid_to}`);
@@ -72,8 +73,4 @@ function settled(socket: Socket, event: 'connect' | 'secureConnect'): Promise<vo
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-function portOf(url: URL): number {
-  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }

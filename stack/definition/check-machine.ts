@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../host-of.ts';
 import type { Installation } from '../installation.ts';
 import { listenProblem } from '../ports/listen-problem.ts';
 import { describeMistakes, isMistakes, type Path, readYaml } from '../yaml-text.ts';
-import { certificateProblems } from './bus-certificate.ts';
+import { authorityProblems, type CertificateProblem, certificateProblems, tlsFilesIn } from './certificate.ts';
 import type { Definition } from './definition.ts';
 
 interface Wrong {
@@ -15,13 +17,31 @@ interface Wrong {
 export async function checkMachine(installation: Installation, definition: Definition): Promise<void> {
   const { bind, bus } = definition;
   const wrong = await wrongBind(['bind'], bind);
-  if (bus.public !== undefined) {
-    wrong.push(...(await wrongBind(['bus', 'public', 'bind'], bus.public.bind)));
-    for (const { part, why } of certificateProblems(installation.dir, bus.public)) {
-      wrong.push({ path: ['bus', 'public', 'tls', part], message: `bus.public.tls.${part} ${why}.` });
-    }
-  }
+  if (bus.public !== undefined) wrong.push(...(await wrongBind(['bus', 'public', 'bind'], bus.public.bind)));
+  wrong.push(...wrongBusCertificate(installation, definition), ...wrongPublicCertificate(installation, definition));
   if (wrong.length > 0) throw mistaken(installation.definitionFile, wrong);
+}
+
+function wrongBusCertificate({ dir }: Installation, { bus }: Definition): readonly Wrong[] {
+  if (bus.public?.tls == null) return [];
+  const hosts = bus.public.servers.map(hostOf);
+  const files = tlsFilesIn(dir, bus.public.tls);
+  return wrongFiles(['bus', 'public', 'tls'], certificateProblems({ files, hosts, hostsPlace: 'bus.public.servers' }));
+}
+
+function wrongPublicCertificate({ dir }: Installation, { public: open }: Definition): readonly Wrong[] {
+  const { host, cert, key, acme } = open;
+  if (acme.ca !== undefined) return wrongFiles(['public', 'acme'], authorityProblems(resolve(dir, acme.ca)));
+  if (host === undefined || cert === undefined || key === undefined) return [];
+  const files = tlsFilesIn(dir, { cert, key, ca: null });
+  return wrongFiles(['public'], certificateProblems({ files, hosts: [host], hostsPlace: 'public.host' }));
+}
+
+function wrongFiles(place: Path, problems: readonly CertificateProblem[]): readonly Wrong[] {
+  return problems.map(({ part, why }) => ({
+    path: [...place, part],
+    message: `${[...place, part].join('.')} ${why}.`,
+  }));
 }
 
 async function wrongBind(path: Path, bind: string): Promise<Wrong[]> {

@@ -5,6 +5,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
 import { usualPorts } from '../ports/port-wishes.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { wrongPublicHost } from './check-public-host.ts';
 import { type Definition, shape } from './definition.ts';
 import { ownPlaces } from './extra-variables.ts';
 import { type Field, isField, type Shape } from './field.ts';
@@ -29,7 +30,7 @@ export function checkDefinition(text: string, file: string): Definition {
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
-    const rules = [mailIncomplete, internalAddresses, oneProcessOnly, steadyPort, oneWriterOnly];
+    const rules = [mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly, steadyPort, oneWriterOnly];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);

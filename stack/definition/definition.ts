@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from './field.ts';
 import { publicBus } from './public-bus.ts';
+import { acmeDirectory, pemPath, publicHost } from './public-host.ts';
 import { sandbox } from './sandbox.ts';
 
 /** What listens on a port: the four services, under the names of `services[].name`. */
@@ -34,6 +35,7 @@ const { backend, 'remote-mcp': remoteMcp, runtime } = variables;
 
 /** A service cannot be announced before its port is known, so "any" (0) is not a port here. */
 const port = orAuto(wholeNumber(1, 65_535));
+const email = matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address');
 const publicUrl = orAuto(like(backend.PUBLIC_BACKEND_URL));
 const origin = field('an origin such as https://app.example.com', (raw) =>
   typeof raw === 'string' && URL.canParse(raw) && new URL(raw).origin === raw ? raw : null,
@@ -72,10 +74,19 @@ export const shape = {
   topology: oneOf(...topologies),
   graph: oneOf(...graphs),
   engine: oneOf(...engines),
-  owner: { email: matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address') },
+  owner: { email },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
   replicas: { backend: replicas, 'remote-mcp': replicas, runtime: replicas },
+  public: {
+    host: optional(publicHost),
+    tls: oneOf('none', 'files', 'acme'),
+    cert: optional(pemPath),
+    key: optional(pemPath),
+    acme: { email: optional(email), directory: acmeDirectory, ca: optional(pemPath) },
+    httpsPort: port,
+    httpPort: port,
+  },
   publicUrls: { backend: publicUrl, mcp: publicUrl, frontend: publicUrl },
   origins: { browsers: orAuto(origins), agents: origins, preventDnsRebinding: trueOrFalse() },
   runtime: {

@@ -1,6 +1,7 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { hostOf } from '../host-of.ts';
+import type { TlsFiles } from './certificate.ts';
 import { type Complaint, type Field, isScalar } from './field.ts';
 
 /** The bus as runtimes on other machines reach it. */
@@ -10,15 +11,7 @@ export interface PublicBus {
   /** The address that our own nats-server listens on. */
   readonly bind: string;
   /** Null: our own does not speak TLS. Nobody beyond this machine reaches it, something before it does, or `insecure: true` says so. */
-  readonly tls: BusTls | null;
-}
-
-/** PEM files; a relative path is meant from the folder of the installation. */
-export interface BusTls {
-  readonly cert: string;
-  readonly key: string;
-  /** Who vouches for `cert`, where that is none of the authorities that systems know. */
-  readonly ca: string | null;
+  readonly tls: TlsFiles | null;
 }
 
 /** `bus.public`: nobody beyond this machine is let in without TLS, unless that is what somebody wrote. */
@@ -127,7 +120,8 @@ function at(path: readonly (string | number)[], rule: string): Complaint {
   return { path, message: `bus.public${name} ${rule}.` };
 }
 
-function isLoopback(host: string): boolean {
+/** Whether who listens there is reached from this machine only. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 

@@ -1,28 +1,83 @@
 import { isIPv4 } from 'node:net';
 import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
+import type { Definition } from '../definition/definition.ts';
 import { fillPlaces } from '../fill-places.ts';
 
-/** The template with these values in its places. Throws where one is left open. */
-export function caddyfile(values: Readonly<Record<string, string>>): string {
-  return fillPlaces(new URL('../../templates/Caddyfile', import.meta.url), values);
-}
+const services = ['remote-mcp', 'backend', 'frontend'] as const;
+/** What the front stands before. */
+export type FrontService = (typeof services)[number];
 
 export interface Front {
   /** What it listens on. */
   readonly bind: string;
-  readonly port: number;
-  /** What it stands in front of: hosts with their ports. */
-  readonly upstreams: readonly string[];
+  readonly httpPort: number;
+  /** Hosts with their ports, by service. */
+  readonly upstreams: Readonly<Record<FrontService, readonly string[]>>;
+  /** Null: several remote-mcps under the address of one. */
+  readonly oneHost: OneHost | null;
 }
 
-/** What stands in the places of the template. */
-export function caddyfileValues({ bind, port, upstreams }: Front): Readonly<Record<string, string>> {
+/** Everything under one host name. */
+export interface OneHost {
+  readonly public: Definition['public'];
+  readonly httpsPort: number;
+  /** Where it is reached, as an origin. */
+  readonly origin: string;
+}
+
+/** The template with these values in its places. Throws where one is left open. */
+export function caddyfile(values: Readonly<Record<string, string>>): string {
+  const words = Object.assign({}, ...services.map((service) => wordsAbout(service, values[placeOf(service)] ?? '')));
+  return fillPlaces(new URL('../../templates/Caddyfile', import.meta.url), { ...values, ...words });
+}
+
+/** What is said of a service where nobody answers for it. */
+function wordsAbout(service: FrontService, upstreams: string): Readonly<Record<string, string>> {
+  const count = upstreams.split(' ').length;
+  const none = count === 1 ? `The ${service} is not ready` : `None of the ${count} ${service}s is ready`;
+  return { [`${placeOf(service)}_COUNT`]: String(count), [`${placeOf(service)}_NONE`]: none };
+}
+
+function placeOf(service: FrontService): string {
+  return service.toUpperCase().replace('-', '_');
+}
+
+/** What stands in the places of the template, but for what follows from that. */
+export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): Readonly<Record<string, string>> {
+  const tls = oneHost?.public.tls ?? 'none';
   return {
-    PORT: String(port),
+    SITES: oneHost === null ? 'remote-mcps' : tls === 'none' ? 'one-host' : 'one-host-over-tls',
     // Without it 0.0.0.0 would mean every IPv6 network as well, which it does for no other part.
     BIND: isIPv4(bind) ? `tcp4/${bind}` : bind,
-    UPSTREAMS: upstreams.join(' '),
-    COUNT: String(upstreams.length),
+    HTTP_PORT: String(httpPort),
+    HTTPS_PORT: oneHost === null ? '' : String(oneHost.httpsPort),
+    HOST: oneHost?.public.host ?? '',
+    ORIGIN: oneHost?.origin ?? '',
+    TLS: oneHost === null ? '' : tlsOf(oneHost, httpPort),
+    // It looks after certificates only where it gets them.
+    AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
+    ...Object.fromEntries(services.map((service) => [placeOf(service), upstreams[service].join(' ')])),
   };
+}
+
+/** Its paths are meant from the folder of the installation, which Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
+function tlsOf({ public: { tls, cert, key, acme }, httpsPort }: OneHost, httpPort: number): string {
+  switch (tls) {
+    case 'none':
+      return '';
+    case 'files':
+      return `tls "${cert}" "${key}"`;
+    case 'acme': {
+      const options = [
+        `dir "${acme.directory}"`,
+        ...(acme.email === undefined ? [] : [`email "${acme.email}"`]),
+        ...(acme.ca === undefined ? [] : [`trusted_roots "${acme.ca}"`]),
+        // Where the authority's questions arrive here, be it that something passes them on.
+        `alt_http_port ${httpPort}`,
+        `alt_tlsalpn_port ${httpsPort}`,
+      ];
+      return `tls {\n\t\t\tissuer acme {\n${options.map((option) => `\t\t\t\t${option}\n`).join('')}\t\t\t}\n\t\t}`;
+    }
+  }
 }

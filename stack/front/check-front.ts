@@ -1,14 +1,15 @@
 import { checkProgram } from '../check-program.ts';
 import type { Definition } from '../definition/definition.ts';
-import { hasFront } from './has-front.ts';
+import { frontOf } from './front-of.ts';
 
 /** Refuses, before anything is started, a front that could not be had. */
 export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {
-  if (!hasFront(definition)) return;
+  const front = frontOf(definition);
+  if (front === null) return;
   await checkProgram(
     {
       name: 'caddy',
-      neededBy: 'replicas.remote-mcp above 1',
+      neededBy: front === 'one-host' ? 'public.host' : 'replicas.remote-mcp above 1',
       oldest: '2.6',
       askVersion: ['version'],
       howToInstall:

@@ -11,18 +11,32 @@ const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${
 /** As Caddy reads it. */
 const withoutComments = (text: string) => text.replaceAll(/^\s*#.*\n/gm, '').trim();
 
+const upstreams = {
+  'remote-mcp': ['127.0.0.1:3001', '127.0.0.1:3102'],
+  backend: ['127.0.0.1:3000'],
+  frontend: ['127.0.0.1:8888'],
+};
+const open = definitionOf(`topology: distributed
+public:
+  host: agents.example.com
+  tls: acme
+  acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }`).public;
+const oneHost = { public: open, httpsPort: 443, origin: 'https://agents.example.com' };
+const front = { bind: '0.0.0.0', httpPort: 80, upstreams, oneHost };
+const acmeLines = (more: readonly string[], ports: readonly string[]) =>
+  ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
+
 describe('the configuration of the front', () => {
-  test('is this', () => {
-    const upstreams = ['127.0.0.1:3101', '127.0.0.1:3102'];
-    const text = caddyfile(caddyfileValues({ bind: '127.0.0.1', port: 3001, upstreams }));
-    const unavailable = (message: string, hint: string) =>
-      JSON.stringify({ error: { code: 'unavailable', message, hint } });
-    expect(withoutComments(text)).toBe(
+  test('of everything under one host name, with certificates of an authority, is this', () => {
+    const text = caddyfile(caddyfileValues(front));
+    expect(withoutComments(text).replaceAll(/\n{2,}/g, '\n\n')).toBe(
       `
 {
 	admin off
-	auto_https off
+	default_bind tcp4/0.0.0.0
+	auto_https disable_redirects
 	grace_period 2s
+	storage file_system data/caddy
 	log {
 		output stderr
 		format filter {
@@ -46,25 +60,58 @@ describe('the configuration of the front', () => {
 	}
 }
 
-http://:3001 {
-	bind tcp4/127.0.0.1
+(those-that-are-ready) {
+	lb_try_duration 500ms
+	lb_try_interval 50ms
+	health_uri /ready
+	health_interval 100ms
+	health_timeout 3s
+}
+
+(connections) {
+	transport http {
+		dial_timeout 1s
+		keepalive 60s
+		keepalive_idle_conns_per_host 1024
+		compression off
+	}
+}
+
+(remote-mcp) {
+	vars service remote-mcp
+	vars count 2
+	vars none "None of the 2 remote-mcps is ready"
+	reverse_proxy 127.0.0.1:3001 127.0.0.1:3102 {
+		lb_policy header Mcp-Session-Id
+		import those-that-are-ready
+		import connections
+	}
+}
+
+(backend) {
+	vars service backend
+	vars count 1
+	vars none "The backend is not ready"
+	reverse_proxy 127.0.0.1:3000 {
+		import those-that-are-ready
+		import connections
+	}
+}
+
+(frontend) {
+	vars service frontend
+	vars count 1
+	vars none "The frontend is not ready"
+	reverse_proxy 127.0.0.1:8888 {
+		import those-that-are-ready
+		import connections
+	}
+}
+
+(answers) {
 	header {
 		-Server
 		-Via
-	}
-	reverse_proxy 127.0.0.1:3101 127.0.0.1:3102 {
-		lb_policy header Mcp-Session-Id
-		lb_try_duration 500ms
-		lb_try_interval 50ms
-		health_uri /ready
-		health_interval 100ms
-		health_timeout 3s
-		transport http {
-			dial_timeout 1s
-			keepalive 60s
-			keepalive_idle_conns_per_host 1024
-			compression off
-		}
 	}
 	handle_errors {
 		header -Server
@@ -72,15 +119,173 @@ http://:3001 {
 		header Cache-Control no-store
 		header Retry-After 1
 		@ready path /ready
-		respond @ready \`{"status":"not ready","missing":["remote-mcp: none of 2 is ready"]}\` 503
+		respond @ready \`{"status":"not ready","missing":["{vars.service}: none of {vars.count} is ready"]}\` 503
 		@none expression \`{http.error.status_code} == 503\`
-		respond @none \`${unavailable('None of the 2 remote-mcps is ready. The request was not carried out.', 'svc status says why; send it again once one is.')}\` 503
+		respond @none \`{"error":{"code":"unavailable","message":"{vars.none}. The request was not carried out.","hint":"svc status says why; send it again once one is."}}\` 503
 		@unsent expression \`{http.error.message}.contains("dial tcp") || {http.error.message}.contains("invalid Read on closed Body")\`
-		respond @unsent \`${unavailable('The remote-mcp that was to have the request has just ended. The request was not carried out.', 'Send it again.')}\` 503
-		respond \`${unavailable('The remote-mcp that had the request ended before it answered: it may have been carried out or not.', 'Send it again only if doing it twice does no harm.')}\` 502
+		respond @unsent \`{"error":{"code":"unavailable","message":"The {vars.service} that was to have the request has just ended. The request was not carried out.","hint":"Send it again."}}\` 503
+		respond \`{"error":{"code":"unavailable","message":"The {vars.service} that had the request ended before it answered: it may have been carried out or not.","hint":"Send it again only if doing it twice does no harm."}}\` 502
 	}
-}`.trim(),
+}
+(paths) {
+	@remote-mcp vars_regexp {http.request.uri} ^/(mcp|health|\\.well-known/oauth-protected-resource(/[^?]*)?)(\\?|$)
+	@backend vars_regexp {http.request.uri} ^/(graphql|oauth/[^?]*|\\.well-known/[^?]*)(\\?|$)
+	@whether-ready vars_regexp {http.request.uri} ^/ready(\\?|$)
+	handle @remote-mcp {
+		import remote-mcp
+	}
+	handle @backend {
+		import backend
+	}
+	handle @whether-ready {
+		vars service backend
+		vars count 1
+		header Content-Type application/json
+		header Cache-Control no-store
+		reverse_proxy 127.0.0.1:3000 {
+			transport http {
+				dial_timeout 1s
+				response_header_timeout 3s
+				compression off
+			}
+			@yes status 200
+			handle_response @yes {
+				respond \`{"status":"ready"}\` 200
+			}
+			handle_response {
+				respond \`{"status":"not ready"}\` 503
+			}
+		}
+	}
+	handle {
+		import frontend
+	}
+}
+
+(elsewhere) {
+	handle {
+		header {
+			-Server
+			Content-Type application/json
+			Cache-Control no-store
+		}
+		respond \`{"error":{"code":"not_found","message":"There is nothing under this host name.","hint":"The platform is at https://agents.example.com."}}\` 421
+	}
+}
+(own-readiness) {
+	handle /ready {
+		header Content-Type application/json
+		respond \`{"status":"ready"}\` 200
+	}
+}
+(remote-mcps) {
+	http://:80 {
+		import answers
+		import remote-mcp
+	}
+}
+(one-host) {
+	http://agents.example.com:80 {
+		import answers
+		import paths
+	}
+	http://:80 {
+		import own-readiness
+		import elsewhere
+	}
+}
+
+(one-host-over-tls) {
+	https://agents.example.com:443 {
+		tls {
+			issuer acme {
+				dir "https://ca.example.com/directory"
+				email "ops@example.com"
+				trusted_roots "secrets/ca.pem"
+				alt_http_port 80
+				alt_tlsalpn_port 443
+			}
+		}
+		header Strict-Transport-Security max-age=31536000
+		import answers
+		import paths
+	}
+	https://:443 {
+		import elsewhere
+	}
+	http://:80 {
+		header -Server
+		import own-readiness
+		handle {
+			redir https://agents.example.com{uri} 308
+		}
+	}
+}
+
+import one-host-over-tls`.trim(),
     );
+  });
+
+  test('with files of its own differs in these places', () => {
+    const files = definitionOf(
+      'topology: distributed\npublic: { host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key }',
+    ).public;
+    const its = { ...oneHost, public: files, httpsPort: 8443 };
+    expect(caddyfileValues({ ...front, bind: '127.0.0.1', httpPort: 8080, oneHost: its })).toEqual({
+      ...caddyfileValues(front),
+      AUTO_HTTPS: 'off',
+      BIND: 'tcp4/127.0.0.1',
+      HOST: 'a.example.com',
+      HTTP_PORT: '8080',
+      HTTPS_PORT: '8443',
+      TLS: 'tls "secrets/a b.pem" "/etc/a.key"',
+    });
+  });
+
+  test('with the least that acme takes asks the usual authority', () => {
+    const least = definitionOf('topology: distributed\npublic: { host: a.example.com, tls: acme }').public;
+    const { TLS } = caddyfileValues({
+      ...front,
+      httpPort: 8080,
+      oneHost: { ...oneHost, public: least, httpsPort: 8443 },
+    });
+    expect(TLS).toBe(
+      acmeLines(
+        ['dir "https://acme-v02.api.letsencrypt.org/directory"'],
+        ['alt_http_port 8080', 'alt_tlsalpn_port 8443'],
+      ),
+    );
+  });
+
+  test('without TLS has one place for everything', () => {
+    const plain = definitionOf('topology: distributed\npublic: { host: a.example.com }').public;
+    expect(
+      caddyfileValues({ ...front, oneHost: { public: plain, httpsPort: 0, origin: 'http://a.example.com' } }),
+    ).toEqual({
+      ...caddyfileValues(front),
+      AUTO_HTTPS: 'off',
+      HOST: 'a.example.com',
+      HTTPS_PORT: '0',
+      ORIGIN: 'http://a.example.com',
+      SITES: 'one-host',
+      TLS: '',
+    });
+  });
+
+  test('of several remote-mcps has nothing else', () => {
+    const behind = { 'remote-mcp': ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'], backend: [], frontend: [] };
+    const values = caddyfileValues({ bind: '127.0.0.1', httpPort: 3001, upstreams: behind, oneHost: null });
+    expect(values).toEqual({
+      SITES: 'remote-mcps',
+      AUTO_HTTPS: 'off',
+      BIND: 'tcp4/127.0.0.1',
+      HTTP_PORT: '3001',
+      LOOK_INTERVAL: '100ms',
+      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102 127.0.0.1:3103',
+      ...{ HTTPS_PORT: '', HOST: '', ORIGIN: '', TLS: '' },
+      ...{ BACKEND: '', FRONTEND: '' },
+    });
+    expect(caddyfile(values)).toMatch(/\nimport remote-mcps\n$/);
   });
 
   test.each([
@@ -89,11 +294,11 @@ http://:3001 {
     ['::', '::'],
     ['localhost', 'localhost'],
   ])('on %s listens on %s', (bind, expected) => {
-    expect(caddyfile(caddyfileValues({ bind, port: 1, upstreams: ['a:1'] }))).toContain(`\tbind ${expected}\n`);
+    expect(caddyfile(caddyfileValues({ ...front, bind }))).toContain(`\tdefault_bind ${expected}\n`);
   });
 
   test('with a place left open is none', () => {
-    expect(() => caddyfile({ PORT: '1' })).toThrow('nothing is said about BIND of Caddyfile');
+    expect(() => caddyfile({ AUTO_HTTPS: 'off' })).toThrow('nothing is said about BIND of Caddyfile');
   });
 });
 
@@ -130,7 +335,14 @@ describe('Caddy', () => {
     await expect(checkFront(two, dir)).resolves.toBeUndefined();
   });
 
-  test('is needed for several remote-mcps only', async () => {
+  test('is needed for one host name too', async () => {
+    const one = definitionOf('topology: distributed\npublic: { host: agents.example.com }');
+    await expect(checkFront(one, dir)).rejects.toMatchObject({
+      message: 'public.host needs caddy, and there is none on the path.',
+    });
+  });
+
+  test('is needed for these only', async () => {
     for (const yaml of ['', 'topology: distributed', 'topology: distributed\nreplicas: { runtime: 2 }']) {
       await expect(checkFront(definitionOf(yaml), dir)).resolves.toBeUndefined();
     }

@@ -8,7 +8,10 @@ import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
 import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
+import { checkFrontPorts } from '../front/check-front-ports.ts';
+import { frontNotices } from '../front/front-notices.ts';
 import type { Installation } from '../installation.ts';
+import { portOf } from '../port-of.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
 import { describeHolder, findPortHolder } from '../ports/port-holder.ts';
@@ -62,8 +65,9 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
   await checkPrograms(definition, env.PATH);
+  await checkFrontPorts(definition, ports, env.PATH);
   await checkBus(plan);
-  for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
+  for (const notice of [...notices, ...frontNotices(definition), ...withoutEffect(plan.environment)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.
@@ -76,5 +80,5 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
 /** What it has is free once it is stopped. */
 function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
   if (record === null) return findPortHolder(port)?.pid === pid;
-  return record.services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => Number(new URL(one).port) === port));
+  return record.services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => portOf(one) === port));
 }

@@ -1,5 +1,6 @@
 import { askSupervisor } from '../control/control-client.ts';
 import type { Definition } from '../definition/definition.ts';
+import { missingCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import {
@@ -165,7 +166,7 @@ async function runningStatus(
   signal: AbortSignal | undefined,
 ): Promise<Status> {
   const [services, content] = await Promise.all([
-    Promise.all(running.services.map((service) => probe(running, service, signal))),
+    Promise.all(running.services.map((service) => probe(running, service, signal).then(withCertificate(running)))),
     readContent(installation, running, signal),
   ]);
   return {
@@ -214,6 +215,16 @@ async function probe(
     health: healthOf[state],
     since: state === recorded ? since : new Date().toISOString(),
     reason: readiness.ready ? null : readiness.missing,
+  };
+}
+
+/** A front that is well turns everybody away as long as it has no certificate. */
+function withCertificate({ urls }: PlatformRecord): (service: ServiceStatus) => Promise<ServiceStatus> {
+  return async (service) => {
+    const { url, health } = service;
+    if (health !== 'green' || url === null || !url.startsWith('https://')) return service;
+    const reason = await missingCertificate({ url, publicUrl: urls.mcp });
+    return reason === null ? service : { ...service, health: 'yellow', reason };
   };
 }
 

@@ -1,5 +1,6 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { awaitCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
@@ -87,15 +88,16 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   const { installation, env, foreground, onProgress, signal, avoid, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
-  const ready = async () => {
-    const reached = await status({ installation, signal });
-    onProgress({ kind: 'ready', status: reached });
-    return reached;
-  };
   await settleMove(installation, onNotice);
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({ installation, env, running, avoid, onNotice });
+  const ready = async () => {
+    await awaitCertificate(plan, { signal, onNotice });
+    const reached = await status({ installation, signal });
+    onProgress({ kind: 'ready', status: reached });
+    return reached;
+  };
   const record = running?.record ?? null;
   const changes = record === null ? [] : changesBetween(record.settings, settingsOf(plan));
   if (record !== null) {

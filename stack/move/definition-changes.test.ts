@@ -47,6 +47,27 @@ test('what one process cannot have becomes what it has: replicas, a bus elsewher
   expect(read(applyChanges(elsewhere, changesFor(read(elsewhere), 'embedded')))).toEqual(read(embedded));
 });
 
+test.each([
+  ['tls: files, cert: a.pem, key: a.key', ['tls: files → none', 'cert: a.pem → null', 'key: a.key → null']],
+  [
+    'tls: acme, acme: { email: a@example.com, ca: ca.pem }',
+    ['tls: acme → none', 'acme.email: a@example.com → null', 'acme.ca: ca.pem → null'],
+  ],
+  ['tls: none', []],
+])('one process has no host name for everything: %s', (more, told) => {
+  const open = `id: abcdefgh12345678\ntopology: distributed\npublic: { host: agents.example.com, ${more} } # ours\n`;
+  const changes = changesFor(read(open), 'embedded');
+  expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`).toSorted()).toEqual(
+    [
+      'topology: distributed → embedded',
+      'public.host: agents.example.com → null',
+      ...told.map((one) => `public.${one}`),
+    ].toSorted(),
+  );
+  const one = read(applyChanges(open, changes));
+  expect([one.topology, one.public]).toEqual(['embedded', read(embedded).public]);
+});
+
 test('a file that says nothing of its topology is told where it is now', () => {
   const short = 'id: abcdefgh12345678\n# the shortest that there is';
   const there = applyChanges(short, changesFor(read(short), 'distributed'));

@@ -19,6 +19,22 @@ export function changesFor(definition: Definition, to: Topology): readonly Field
     ...many.map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' })),
     ...(bus.servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: bus.servers.join(', '), to: 'auto' }]),
     ...(bus.public === undefined ? [] : [{ path: ['bus', 'public'], from: bus.public.servers.join(', '), to: 'null' }]),
+    ...withoutPublicHost(definition),
+  ];
+}
+
+/** There is no front in one process. */
+function withoutPublicHost({ public: { host, tls, cert, key, acme } }: Definition): readonly FieldChange[] {
+  const fields = [
+    { path: ['public', 'host'], from: host },
+    { path: ['public', 'cert'], from: cert },
+    { path: ['public', 'key'], from: key },
+    { path: ['public', 'acme', 'email'], from: acme.email },
+    { path: ['public', 'acme', 'ca'], from: acme.ca },
+  ];
+  return [
+    ...(tls === 'none' ? [] : [{ path: ['public', 'tls'], from: tls, to: 'none' }]),
+    ...fields.flatMap(({ path, from }) => (from === undefined ? [] : [{ path, from, to: 'null' }])),
   ];
 }
 

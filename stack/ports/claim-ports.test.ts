@@ -53,6 +53,41 @@ test('a port chosen by hand is left alone by the others', async () => {
   expect(await claim([], { wishes })).toMatchObject({ ports: { backend: 3002, frontend: 3000 } });
 });
 
+describe('under one host name', () => {
+  const yaml = 'topology: distributed\nbind: 0.0.0.0\nbus: { servers: [nats://bus.example.com:4222] }\npublic: ';
+
+  test('the front has the ports of http and https where svc.yaml says, and the services theirs on this machine only', async () => {
+    const asked: string[] = [];
+    const isFree = async (port: number, host: string) => asked.push(`${host}:${port}`) > 0;
+    const { ports } = await claim([], { wishes: wishesOf(`${yaml}{ host: a.example.com, tls: acme }`), isFree });
+    expect(ports).toMatchObject({ 'caddy-https': 443, 'caddy-http': 80, backend: 3000, 'remote-mcp': 3001 });
+    expect(asked.filter((address) => address.startsWith('0.0.0.0'))).toEqual(['0.0.0.0:443', '0.0.0.0:80']);
+  });
+
+  test('without TLS it has one', async () => {
+    const wishes = wishesOf(`${yaml}{ host: a.example.com, httpPort: 8080 }\nreplicas: { remote-mcp: 2 }`);
+    expect((await claim([], { wishes })).ports).toEqual({
+      backend: 3000,
+      'remote-mcp': 3001,
+      'remote-mcp-2': 3102,
+      runtime: 3003,
+      frontend: 8888,
+      'caddy-http': 8080,
+    });
+  });
+
+  test('a port of it that is taken is told with its holder, and moves only where that is allowed', async () => {
+    const fixed = wishesOf(`${yaml}{ host: a.example.com, tls: acme }`);
+    await expect(claim([443], { wishes: fixed })).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Port 443 of caddy-https is taken by holder of 443.',
+      hint: expect.stringContaining('public.httpsPort'),
+    });
+    const auto = wishesOf(`${yaml}{ host: a.example.com, tls: acme, httpsPort: auto }`);
+    expect((await claim([443], { wishes: auto })).ports['caddy-https']).toBe(444);
+  });
+});
+
 describe('with processes of their own', () => {
   const three = 'topology: distributed\nbind: 0.0.0.0\nreplicas: { remote-mcp: 3, runtime: 2 }\n';
 

@@ -1,6 +1,6 @@
 import type { Auto, Definition, ListenerName } from '../definition/definition.ts';
 import { listeners } from '../definition/definition.ts';
-import { hasFront } from '../front/has-front.ts';
+import { frontOf } from '../front/front-of.ts';
 
 /** By name: of the four services, and with processes of their own those of the bus and of every further one. */
 export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };
@@ -8,6 +8,7 @@ export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: s
 /** The ports of part 8 of the specification. */
 export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
 const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
+const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 /** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
 const usualReplicaPorts = { 'remote-mcp': 3100, runtime: 3300 } as const;
 
@@ -28,15 +29,38 @@ export const loopback = '127.0.0.1';
 
 /** Every port of an installation, those that people know first. */
 export function portWishesOf(definition: Definition): readonly PortWish[] {
-  const { bind, ports } = definition;
+  const { ports } = definition;
   const own = listeners.map((name) => ({
     name,
     wanted: ports[name],
     usual: usualPorts[name],
-    host: bind,
+    host: serviceBind(definition),
     place: `ports.${name}`,
   }));
-  return definition.topology === 'embedded' ? own : [...own, ...busWishes(definition), ...replicaWishes(definition)];
+  if (definition.topology === 'embedded') return own;
+  return [...own, ...frontWishes(definition), ...busWishes(definition), ...replicaWishes(definition)];
+}
+
+/** The address that services listen on: what svc.yaml says, unless only the front shall be reached. */
+export function serviceBind(definition: Definition): string {
+  return frontOf(definition) === 'one-host' ? loopback : definition.bind;
+}
+
+/** The port that everything has under one host name. */
+export function frontPort({ public: { tls } }: Definition, ports: Ports): number {
+  const name = tls === 'none' ? 'caddy-http' : 'caddy-https';
+  return ports[name] ?? usualFrontPorts[name];
+}
+
+/** What several remote-mcps share is the port of one. */
+export function frontWishes(definition: Definition): readonly PortWish[] {
+  if (frontOf(definition) !== 'one-host') return [];
+  const { tls, httpsPort, httpPort } = definition.public;
+  const { 'caddy-https': https, 'caddy-http': http } = usualFrontPorts;
+  const host = definition.bind;
+  const open = { name: 'caddy-http', wanted: httpPort, usual: http, host, place: 'public.httpPort' };
+  if (tls === 'none') return [open];
+  return [{ name: 'caddy-https', wanted: httpsPort, usual: https, host, place: 'public.httpsPort' }, open];
 }
 
 function busWishes({ bus }: Definition): readonly PortWish[] {
@@ -68,7 +92,7 @@ function replicaWishes(definition: Definition): readonly PortWish[] {
 /** The names of the ports that the processes of a service listen on, in the order of `replicaNames`. */
 export function replicaPortNames(service: 'remote-mcp' | 'runtime', definition: Definition): readonly string[] {
   const [first = service, ...others] = replicaNames(service, definition.replicas[service]);
-  return [service === 'remote-mcp' && hasFront(definition) ? behindFront : first, ...others];
+  return [service === 'remote-mcp' && frontOf(definition) === 'remote-mcps' ? behindFront : first, ...others];
 }
 
 /** The port of the first remote-mcp where its own is the front's. */

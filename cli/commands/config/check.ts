@@ -1,6 +1,7 @@
 import { checkPrograms } from '../../../stack/check-programs.ts';
 import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
+import { checkFrontPorts } from '../../../stack/front/check-front-ports.ts';
 import { readPlan } from '../../../stack/lifecycle/plan.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
@@ -17,10 +18,11 @@ export default class ConfigCheck extends SvcCommand {
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
     const { definitionFile } = installation;
-    const { definition, environment } = readPlan(installation);
+    const { definition, environment, ports } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
     await checkPrograms(definition, shell.PATH);
+    await checkFrontPorts(definition, ports, shell.PATH);
     const warnings = withoutEffect(environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);

@@ -50,12 +50,14 @@ async function askBackend() {
   }
 }
 
-/** It answers no page of another origin, so a page can tell only whether it answers at all. */
+/** It answers no page of another origin, so a page of one can tell only whether it answers at all. */
 async function askRemoteMcp() {
   try {
     const { origin } = new URL(mcpUrl);
-    await fetch(`${origin}/health`, { mode: 'no-cors', signal: AbortSignal.timeout(checkTimeoutMs) });
-    return { health: 'green', text: 'answers' };
+    const signal = AbortSignal.timeout(checkTimeoutMs);
+    const response = await fetch(`${origin}/health`, { mode: 'no-cors', signal });
+    const answers = response.type === 'opaque' || response.ok;
+    return answers ? { health: 'green', text: 'answers' } : { health: 'red', text: 'down' };
   } catch {
     return { health: 'red', text: 'down' };
   }

@@ -1,4 +1,4 @@
-import type { Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
 /** One way of running parts: inside this process, or each in a process of its own. */

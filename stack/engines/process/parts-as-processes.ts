@@ -6,7 +6,8 @@ import { hostOf } from '../../host-of.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
-import type { Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
+import { portOf } from '../../port-of.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { writeWhole } from '../../state/durable-file.ts';
 import { endGroup, killGroup } from '../../state/end-process.ts';
@@ -93,11 +94,10 @@ function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>
   };
 }
 
-async function endingOf({ url, readyUrl }: Part, { reason, code }: ProcessEnd): Promise<Ending> {
+async function endingOf(part: Part, { reason, code }: ProcessEnd): Promise<Ending> {
   // Only what ended by itself may have done so because of its port.
   if (code === null) return { reason, portTaken: false };
-  const addresses = new Map([url, readyUrl].map((one) => [new URL(one).host, one]));
-  const free = await Promise.all([...addresses.values()].map((one) => isPortFree(one)));
+  const free = await Promise.all(addressesOf(part).map((one) => isPortFree(one)));
   return { reason, portTaken: free.includes(false) };
 }
 
@@ -105,13 +105,20 @@ async function endingOf({ url, readyUrl }: Part, { reason, code }: ProcessEnd): 
 const lettingGoMs = 1000;
 
 /** Caddy shares a port with every other Caddy of its user without a word, and each of them would get some of the requests. */
-async function refuseSharedPort({ name, url }: Part): Promise<void> {
-  if (await isPortFree(url, lettingGoMs)) return;
-  throw takenPort(`Port ${new URL(url).port} of ${name} is taken by another program.`);
+async function refuseSharedPort(part: Part): Promise<void> {
+  for (const address of addressesOf(part)) {
+    if (await isPortFree(address, lettingGoMs)) continue;
+    throw takenPort(`Port ${portOf(address)} of ${part.name} is taken by another program.`);
+  }
+}
+
+/** What it listens on. */
+function addressesOf({ url, readyUrl }: Part): readonly string[] {
+  return [...new Map([url, readyUrl].map((one) => [new URL(one).host, one])).values()];
 }
 
 function isPortFree(url: string, patienceMs = 0): Promise<boolean> {
-  return isFree(hostOf(url), Number(new URL(url).port), patienceMs);
+  return isFree(hostOf(url), portOf(url), patienceMs);
 }
 
 /** A full disk must not stop what runs. */

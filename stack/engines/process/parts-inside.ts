@@ -5,7 +5,7 @@ import { inheritedByChildren } from '../../../services/contracts/env/inherited.t
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import type { Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
 import type { PartRunner, RunningPart } from './part-runner.ts';
 
 type StartService = typeof startBackend;

@@ -1,7 +1,9 @@
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { inStartOrder, type Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
+import { inStartOrder } from '../../parts.ts';
+import { portOf } from '../../port-of.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { registerIdentities } from './register-identities.ts';
@@ -53,8 +55,7 @@ export class Platform {
 
   /** Makes it run as that plan says: parts that differ or are not well are started anew, one after the other. Throws a `StartFailure`. */
   async apply(plan: Plan, differ: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-    const wanted = new Set(plan.parts.map(({ name }) => name));
-    for (const name of this.#parts.keys()) if (!wanted.has(name)) await this.#stopOne(name, 'drain');
+    for (const [name, { part }] of this.#parts) if (isInTheWay(part, plan.parts)) await this.#stopOne(name, 'drain');
     this.#plan = plan;
     this.#watcher.replan(plan);
     for (const part of inStartOrder(plan.parts)) await this.#applyTo(part, differ.has(part.name), signal);
@@ -118,4 +119,15 @@ export class Platform {
       });
     this.#parts.delete(name);
   }
+}
+
+/** What is wanted no more, and what has a port that another part shall have: that one would find it taken, or be asked for under it. */
+function isInTheWay(part: Part, wanted: readonly Part[]): boolean {
+  const others = wanted.filter(({ name }) => name !== part.name);
+  const taken = new Set(others.flatMap(portsOf));
+  return others.length === wanted.length || portsOf(part).some((port) => taken.has(port));
+}
+
+function portsOf({ url, readyUrl }: Part): readonly number[] {
+  return [portOf(url), portOf(readyUrl)];
 }

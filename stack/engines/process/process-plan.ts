@@ -4,7 +4,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import { findProgram } from '../../find-program.ts';
 import type { Installation } from '../../installation.ts';
-import type { Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
 import { partEnvironment } from './inherited-environment.ts';
 
 /** Everything that a process is started with. */

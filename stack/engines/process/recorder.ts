@@ -2,7 +2,7 @@ import { type Plan, partOf, settingsOf, settingsOfPart } from '../../lifecycle/p
 import { type ServiceEvent, transition } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import type { Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { type Ports, portWishesOf } from '../../ports/port-wishes.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';

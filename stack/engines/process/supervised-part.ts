@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceEvent } from '../../lifecycle/transition.ts';
-import type { Part } from '../../parts.ts';
+import type { Part } from '../../part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 import { takenPort } from './failure.ts';
 import type { Ending, PartRunner, RunningPart, StopHow } from './part-runner.ts';

@@ -4,7 +4,9 @@ import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts
 import { findProgram } from '../../find-program.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
-import { type Answer, hasCaddy, openFront } from './remote-mcps.ts';
+import { openFront } from './remote-mcps.ts';
+import { hasCaddy } from './running-caddy.ts';
+import type { Answer } from './upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

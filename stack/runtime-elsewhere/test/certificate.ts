@@ -1,8 +1,40 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const newKey = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
 
 /** Makes `NAME.pem` and `NAME.key` in the folder: a certificate for these names (`IP:…`, `DNS:…`) that vouches for itself. */
 export function makeCertificate(folder: string, name: string, names: string): void {
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name}.key`];
   const about = ['-days', '30', '-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`];
-  execFileSync('openssl', ['req', '-x509', ...key, '-out', `${name}.pem`, ...about], { cwd: folder, stdio: 'ignore' });
+  openssl(folder, 'req', '-x509', ...newKey(`${name}.key`), '-out', `${name}.pem`, ...about);
+}
+
+/** As `makeCertificate`: one that vouches for others, and is for no name. */
+export function makeAuthority(folder: string, name: string): void {
+  openssl(
+    folder,
+    'req',
+    '-x509',
+    ...newKey(`${name}.key`),
+    '-out',
+    `${name}.pem`,
+    '-days',
+    '30',
+    '-subj',
+    `/CN=${name}`,
+  );
+}
+
+/** As `makeCertificate`, and the authority in the same folder vouches for it. */
+export function issueCertificate(folder: string, name: string, { names, by }: { names: string; by: string }): void {
+  openssl(folder, 'req', ...newKey(`${name}.key`), '-out', `${name}.csr`, '-subj', `/CN=${name}`);
+  writeFileSync(join(folder, 'names'), `subjectAltName=${names}`);
+  const issuer = ['-CA', `${by}.pem`, '-CAkey', `${by}.key`, '-CAcreateserial'];
+  const asked = ['-in', `${name}.csr`, '-extfile', 'names'];
+  openssl(folder, 'x509', '-req', ...asked, ...issuer, '-out', `${name}.pem`, '-days', '30');
+}
+
+function openssl(folder: string, ...args: readonly string[]): void {
+  execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
 }

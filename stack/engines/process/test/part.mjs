@@ -52,7 +52,7 @@ const at = process.argv.findIndex((argument) => argument === '-c' || argument ==
 if (at === -1) listen(process.env.PORT ?? process.env.REMOTE_PORT, process.env.BIND_HOST);
 else {
   const configuration = readFileSync(process.argv[at + 1], 'utf8');
-  const [, host = '127.0.0.1', port] = /^http:(?: "(.+)|\/\/):(\d+)/m.exec(configuration) ?? [];
+  const [, host = '127.0.0.1', port] = /^\s*http:(?: "(.+)|\/\/):(\d+)/m.exec(configuration) ?? [];
   listen(port, host);
 }
 server.on('error', (error) => {

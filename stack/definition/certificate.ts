@@ -2,45 +2,70 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { hostOf } from '../host-of.ts';
-import type { BusTls, PublicBus } from './public-bus.ts';
+
+/** PEM files that svc.yaml names. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Who vouches for `cert`, where that is none of the authorities that systems know. */
+  readonly ca: string | null;
+}
+
+/** The same files, from the folder of the installation. */
+export function tlsFilesIn(dir: string, { cert, key, ca }: TlsFiles): TlsFiles {
+  return { cert: resolve(dir, cert), key: resolve(dir, key), ca: ca === null ? null : resolve(dir, ca) };
+}
+
+export interface CertificateOf {
+  readonly files: TlsFiles;
+  /** The names that it must be for, and the field that names them. */
+  readonly hosts: readonly string[];
+  readonly hostsPlace: string;
+}
 
 export interface CertificateProblem {
-  /** The part of `bus.public.tls` that is wrong. */
-  readonly part: keyof BusTls;
+  /** The file that is wrong. */
+  readonly part: keyof TlsFiles;
   /** In words that follow its name. */
   readonly why: string;
 }
 
-/** The files of the bus's TLS, from the folder of the installation. */
-export function busTlsFiles(dir: string, { cert, key, ca }: BusTls): BusTls {
-  return { cert: resolve(dir, cert), key: resolve(dir, key), ca: ca === null ? null : resolve(dir, ca) };
-}
-
-/** What would keep runtimes from trusting the bus, or the bus from starting: the files, each other, their time and their names. */
-export function certificateProblems(dir: string, bus: PublicBus, now = new Date()): readonly CertificateProblem[] {
-  if (bus.tls === null) return [];
-  const files = busTlsFiles(dir, bus.tls);
+/** What would keep others from trusting who shows it, or that one from starting: the files, each other, their time and their names. */
+export function certificateProblems(of: CertificateOf, now = new Date()): readonly CertificateProblem[] {
+  const { files } = of;
   const problems: CertificateProblem[] = [];
-  const read = <Value>(part: keyof BusTls, file: string, parse: (pem: string) => Value): Value | null => {
-    try {
-      return parse(readFileSync(file, 'utf8'));
-    } catch (error) {
-      problems.push({ part, why: `cannot be used: ${file} ${whyNot(error)}` });
-      return null;
-    }
-  };
-  const chain = read('cert', files.cert, certificatesIn);
-  const key = read('key', files.key, (pem) => createPrivateKey(pem));
-  const authorities = files.ca === null ? null : read('ca', files.ca, certificatesIn);
+  const chain = read('cert', files.cert, { parse: certificatesIn, problems });
+  const key = read('key', files.key, { parse: (pem) => createPrivateKey(pem), problems });
+  const authorities = files.ca === null ? null : read('ca', files.ca, { parse: certificatesIn, problems });
   const [own] = chain ?? [];
   if (chain === null || own === undefined) return problems;
-  problems.push(...wrongTime(own, now), ...wrongNames(own, bus.servers));
-  if (key !== null && !isPair(own, key)) problems.push({ part: 'key', why: 'is not the key of bus.public.tls.cert' });
+  problems.push(...wrongTime(own, now), ...wrongNames(own, of));
+  if (key !== null && !isPair(own, key)) problems.push({ part: 'key', why: 'is not the key of the certificate' });
   if (authorities !== null && !isVouchedFor(chain, authorities)) {
-    problems.push({ part: 'ca', why: 'does not vouch for bus.public.tls.cert' });
+    problems.push({ part: 'ca', why: 'does not vouch for the certificate' });
   }
   return problems;
+}
+
+/** As `certificateProblems`, of a file that vouches for others. */
+export function authorityProblems(file: string): readonly CertificateProblem[] {
+  const problems: CertificateProblem[] = [];
+  read('ca', file, { parse: certificatesIn, problems });
+  return problems;
+}
+
+interface Reading<Value> {
+  readonly parse: (pem: string) => Value;
+  readonly problems: CertificateProblem[];
+}
+
+function read<Value>(part: keyof TlsFiles, file: string, { parse, problems }: Reading<Value>): Value | null {
+  try {
+    return parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    problems.push({ part, why: `cannot be used: ${file} ${whyNot(error)}` });
+    return null;
+  }
 }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {
@@ -61,11 +86,10 @@ function wrongTime({ validFromDate, validToDate }: X509Certificate, now: Date): 
   return now < validFromDate ? [{ part: 'cert', why: `is not valid before ${validFromDate.toISOString()}` }] : [];
 }
 
-function wrongNames(own: X509Certificate, servers: readonly string[]): CertificateProblem[] {
-  return servers
-    .map(hostOf)
+function wrongNames(own: X509Certificate, { hosts, hostsPlace }: CertificateOf): CertificateProblem[] {
+  return hosts
     .filter((host) => (isIP(host) === 0 ? own.checkHost(host) : own.checkIP(host)) === undefined)
-    .map((host) => ({ part: 'cert', why: `is not for "${host}", which bus.public.servers names` }));
+    .map((host) => ({ part: 'cert', why: `is not for "${host}", which ${hostsPlace} names` }));
 }
 
 function isPair(own: X509Certificate, key: KeyObject): boolean {

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDefinition } from '../../definition/check.ts';
+import { makeCertificate } from '../../runtime-elsewhere/test/certificate.ts';
+import { freePorts } from '../../test/free-ports.ts';
+import { startCaddy } from './running-caddy.ts';
+import { type Answer, Upstream } from './upstream.ts';
+
+const services = ['remote-mcp', 'backend', 'frontend'] as const;
+type Service = (typeof services)[number];
+
+export const host = 'agents.example.com';
+
+/** The front of everything under one host name, before stand-ins that answer as they are told. */
+export async function openOneHost(tls: 'none' | 'files', answer: (service: Service) => Answer) {
+  const [httpPort = 0, httpsPort = 0, ...ports] = await freePorts(5);
+  const behind = new Map(services.map((service, index) => [service, new Upstream(ports[index] ?? 0, answer(service))]));
+  await Promise.all([...behind.values()].map((upstream) => upstream.open()));
+  const get = (service: Service) => behind.get(service) ?? never();
+  const hostOf = (service: Service) => [`127.0.0.1:${get(service).port}`];
+  const files = tls === 'files' ? 'cert: own.pem, key: own.key, ' : '';
+  const yaml = `id: abcdef0123456789\ntopology: distributed\npublic: { host: ${host}, tls: ${tls}, ${files}}`;
+  const port = tls === 'none' ? httpPort : httpsPort;
+  const origin = `http${tls === 'none' ? '' : 's'}://${host}:${port}`;
+  const caddy = await startCaddy(
+    {
+      bind: '127.0.0.1',
+      httpPort,
+      upstreams: { 'remote-mcp': hostOf('remote-mcp'), backend: hostOf('backend'), frontend: hostOf('frontend') },
+      oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpsPort, origin },
+    },
+    (folder) => makeCertificate(folder, 'own', `DNS:${host}`),
+  );
+  return {
+    origin,
+    httpPort,
+    httpsPort,
+    /** The certificate that vouches for itself. */
+    ca: readFileSync(join(caddy.folder, 'own.pem'), 'utf8'),
+    get,
+    async [Symbol.asyncDispose]() {
+      await caddy[Symbol.asyncDispose]();
+      await Promise.all([...behind.values()].map((upstream) => upstream.close()));
+    },
+  };
+}
+
+function never(): never {
+  throw new Error('a service that nobody stands in for');
+}

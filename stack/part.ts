@@ -1,0 +1,18 @@
+import type { ServiceName } from '../services/contracts/env/variables.ts';
+
+/** One of the things that a platform consists of and that run: in its one process, or each in its own. */
+export interface Part {
+  /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
+  readonly name: string;
+  readonly service: ServiceName | 'nats' | 'caddy';
+  /** Where it is reached from this machine. */
+  readonly url: string;
+  /** Answers 200 while it is ready. */
+  readonly readyUrl: string;
+  /** What must be healthy before it is started. */
+  readonly after: readonly string[];
+  /** What it is started with: a service's environment, or the places in the configuration of a program of somebody else's. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Files in secrets/ that it reads at its start. */
+  readonly secrets: readonly string[];
+}

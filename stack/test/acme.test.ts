@@ -1,0 +1,90 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { describe, expect, test, vi } from 'vitest';
+import { ask } from '../front/test/ask.ts';
+import { hasCaddy } from '../front/test/running-caddy.ts';
+import { hasPebble, startAuthority } from './authority.ts';
+import { freePorts } from './free-ports.ts';
+import { hasNatsServer, Platform } from './platform.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const host = 'agents.example.com';
+
+/** A platform that an authority gives its certificate to, with everything that is real. */
+describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', () => {
+  async function init({ directory, ca, https, http }: Readonly<Record<'directory' | 'ca', string>> & Ports) {
+    const settings = (yaml: string) =>
+      yaml
+        .replace('  host: null', `  host: ${host}`)
+        .replace('  tls: none', '  tls: acme')
+        .replace('    email: null', '    email: operator@example.com')
+        .replace(/^ {4}directory: .*$/m, `    directory: ${directory}`)
+        .replace('    ca: null', `    ca: ${ca}`)
+        .replace('httpsPort: 443', `httpsPort: ${https}`)
+        .replace('httpPort: 80', `httpPort: ${http}`);
+    return Platform.init({ topology: 'distributed', settings });
+  }
+
+  test.each(['TLS', 'HTTP'] as const)(
+    'a name that it has asked for over %s gets a certificate, which outlives the platform',
+    async (over) => {
+      const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
+      const asks = over === 'TLS' ? { httpPort: nobodys, tlsPort: https } : { httpPort: http, tlsPort: nobodys };
+      await using authority = await startAuthority(asks);
+      const { directory, ownFile, root } = authority;
+      await using platform = await init({ directory, ca: ownFile, https, http });
+      const { code, stderr } = await platform.run(['up']);
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('no certificate')]);
+      const reached = await ask({ host, path: '/mcp', method: 'POST', port: https, ca: root });
+      expect([reached.status, reached.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+      const plain = await ask({ host, path: '/mcp', port: http, ca: null });
+      expect([plain.status, plain.headers.location]).toEqual([308, `https://${host}:${https}/mcp`]);
+      expect((await platform.svc('status')).urls.mcp).toBe(`https://${host}:${https}/mcp`);
+      expect(openIn(join(platform.installation.dataDir, 'caddy'))).toEqual([]);
+      const serial = await serialAt(https);
+      await platform.svc('down');
+      await platform.svc('up');
+      expect(await serialAt(https)).toBe(serial);
+    },
+  );
+
+  test('where it gives none, that is told, and the platform runs', async () => {
+    const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
+    await using authority = await startAuthority({ httpPort: nobodys, tlsPort: nobodys });
+    const { directory, ownFile } = authority;
+    await using platform = await init({ directory, ca: ownFile, https, http });
+    const { code, stderr } = await platform.run(['up']);
+    expect(code).toBe(0);
+    expect(stderr.replace(/\s+/g, ' ')).toContain(`There is no certificate for ${host} yet.`);
+    const { state, services } = await platform.svc('status');
+    const caddy = services.find(({ name }: { name: string }) => name === 'caddy');
+    expect([state, caddy]).toMatchObject([
+      'running',
+      { health: 'yellow', reason: expect.stringContaining('svc logs') },
+    ]);
+    const { lines } = await platform.svc('logs', 'caddy');
+    expect(JSON.stringify(lines)).toContain('challenge failed');
+  });
+});
+
+type Ports = Readonly<Record<'https' | 'http', number>>;
+
+/** Folders and files of it that others may read. Its locks are no secret, and Caddy leaves them open. */
+function openIn(folder: string): readonly string[] {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => !/^locks\/./.test(name));
+  expect(entries.filter((name) => name.endsWith('.key'))).not.toEqual([]);
+  return ['.', ...entries].filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
+}
+
+function serialAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false });
+    socket.once('error', reject);
+    socket.once('secureConnect', () => {
+      resolve(socket.getPeerCertificate().serialNumber);
+      socket.destroy();
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '../find-program.ts';
+import { ask } from '../front/test/ask.ts';
+import { makeCertificate } from '../runtime-elsewhere/test/certificate.ts';
+import { freePorts } from './free-ports.ts';
+import { startNameServer } from './name-server.ts';
+import { until } from './platform.ts';
+
+/** `pebble`, an authority that asks as a real one does and that nobody trusts. */
+export const hasPebble = findProgram('pebble', process.env.PATH) !== null;
+
+/** Whatever ends the test ends the input, and with it the authority. */
+const endWithInput = 'pebble -config "$1" -dnsserver "$2" & pebble=$!; read -r _; kill -9 $pebble; wait $pebble';
+
+/** An authority for which every name leads to this machine, and which asks there at these ports. */
+export async function startAuthority(asks: { readonly httpPort: number; readonly tlsPort: number }) {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-authority-'));
+  const [port = 0, managementPort = 0, namePort = 0] = await freePorts(3);
+  makeCertificate(folder, 'own', 'DNS:localhost');
+  const pebble = {
+    listenAddress: `127.0.0.1:${port}`,
+    managementListenAddress: `127.0.0.1:${managementPort}`,
+    certificate: 'own.pem',
+    privateKey: 'own.key',
+    ...asks,
+  };
+  writeFileSync(join(folder, 'pebble.json'), JSON.stringify({ pebble }));
+  const names = await startNameServer(namePort);
+  const args = [join(folder, 'pebble.json'), `127.0.0.1:${namePort}`];
+  const child = spawn('/bin/sh', ['-c', endWithInput, 'sh', ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, PEBBLE_VA_NOSLEEP: '1' },
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ownFile = join(folder, 'own.pem');
+  const ca = readFileSync(ownFile, 'utf8');
+  const root = () => ask({ host: 'localhost', path: '/roots/0', port: managementPort, ca });
+  await until(() =>
+    root().then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
+  return {
+    directory: `https://localhost:${port}/dir`,
+    /** Vouches for the directory. */
+    ownFile,
+    /** Vouches for what it issues. */
+    root: (await root()).body,
+    async [Symbol.asyncDispose]() {
+      child.stdin?.end();
+      await ended;
+      await names[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

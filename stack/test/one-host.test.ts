@@ -1,0 +1,169 @@
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { cataloguePath } from '../../services/contracts/catalogue.ts';
+import { operatorTokens } from '../backend-client.ts';
+import { hasCaddy } from '../front/test/running-caddy.ts';
+import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certificate.ts';
+import { readSecret, secretFilesOf } from '../secrets.ts';
+import { type Agent, connectAgent } from './agent.ts';
+import { freePorts } from './free-ports.ts';
+import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+const parts = ['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'frontend', 'nats', 'caddy'];
+
+/** A platform under one host name with a certificate of its own authority, with everything that is real. */
+describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
+  const known = getCACertificates('default');
+  let platform: Platform;
+  let origin: string;
+  let ca: string;
+  let workspace: string;
+  let key: string;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    const [https = 0, http = 0] = await freePorts(2);
+    const settings = (yaml: string) =>
+      yaml
+        .replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n')
+        .replace('  host: null', '  host: localhost')
+        .replace('  tls: none', '  tls: files')
+        .replace('  cert: null', '  cert: secrets/public.pem')
+        .replace('  key: null', '  key: secrets/public.key')
+        .replace('httpsPort: 443', `httpsPort: ${https}`)
+        .replace('httpPort: 80', `httpPort: ${http}`);
+    platform = await Platform.init({ topology: 'distributed', settings });
+    origin = `https://localhost:${https}`;
+    makeAuthority(platform.folder, 'ca');
+    ca = join(platform.folder, 'ca.pem');
+    await useCertificate('first', 'DNS:localhost');
+    await platform.svc('up');
+    const skill = await platform.addEcho();
+    const created = await platform.svc('keys', 'create', '--name', 'agent');
+    key = created.key;
+    workspace = created.workspace.id;
+    // As NODE_EXTRA_CA_CERTS does for whoever starts with it.
+    setDefaultCACertificates([...known, await readFile(ca, 'utf8')]);
+    agent = await connectAgent(`${origin}/mcp?skillIds=${skill}`, key);
+  }, startTimeoutMs);
+  afterAll(async () => {
+    setDefaultCACertificates(known);
+    await agent.client.close();
+    await platform[Symbol.asyncDispose]();
+  }, startTimeoutMs);
+
+  async function useCertificate(name: string, names: string): Promise<void> {
+    issueCertificate(platform.folder, name, { names, by: 'ca' });
+    for (const kind of ['pem', 'key']) {
+      await copyFile(
+        join(platform.folder, `${name}.${kind}`),
+        join(platform.installation.secretsDir, `public.${kind}`),
+      );
+    }
+  }
+
+  async function pids(): Promise<ReadonlyMap<string, number>> {
+    const { services }: { services: readonly { name: string; pid: number }[] } = await platform.svc('status');
+    return new Map(services.map(({ name, pid }) => [name, pid]));
+  }
+
+  const shown = () =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port), servername: 'localhost' });
+      socket.once('error', reject);
+      socket.once('secureConnect', () => {
+        resolve(String(socket.getPeerCertificate().subject.CN));
+        socket.destroy();
+      });
+    });
+
+  test('people, programs and agents are told one address', async () => {
+    const seen = await platform.svc('status');
+    expect(seen.urls).toMatchObject({ app: origin, api: origin, mcp: `${origin}/mcp` });
+    expect(seen.services.map(({ name, health }: { name: string; health: string }) => `${name} ${health}`)).toEqual(
+      parts.map((name) => `${name} green`),
+    );
+  });
+
+  test('an agent calls its tools there', async () => {
+    expect(await agent.text('echo', { message: 'over https' })).toBe('Echo: over https');
+  });
+
+  test('a key is tested there, by whoever trusts the authority', async () => {
+    const test = (env: Record<string, string>) => platform.run(['keys', 'test', '--json'], { env });
+    const trusting = await test({ SVC_API_KEY: key, NODE_EXTRA_CA_CERTS: ca });
+    expect([trusting.code, JSON.parse(trusting.stdout)]).toMatchObject([0, { ok: true }]);
+    const { code, stdout } = await test({ SVC_API_KEY: key });
+    const { rungs, cause } = JSON.parse(stdout);
+    expect([code, rungs.at(-1)]).toMatchObject([4, { name: 'TLS', ok: false }]);
+    expect(cause.hint).toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  test('the page comes with addresses that a browser reaches it and the backend at', async () => {
+    const page = await fetch(origin);
+    expect(page.headers.get('content-security-policy')).toContain(`connect-src ${origin};`);
+    expect(await page.text()).toContain(`{"PUBLIC_BACKEND_URL":"${origin}","PUBLIC_MCP_URL":"${origin}/mcp"}`);
+    const token = operatorTokens(platform.installation, undefined)();
+    const headers = { authorization: `Bearer ${token}`, origin, 'content-type': 'application/json' };
+    const body = JSON.stringify({ query: '{ __typename }' });
+    const answered = await fetch(`${origin}/graphql`, { method: 'POST', headers, body });
+    expect([answered.status, await answered.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
+  });
+
+  test('what the services tell each other is closed, with the right key too', async () => {
+    const path = `${cataloguePath}/${workspace}`;
+    const headers = { authorization: `Bearer ${readSecret(secretFilesOf(platform.installation).remoteMcpKey)}` };
+    expect((await fetch(`http://127.0.0.1:${platform.ports.backend}${path}`, { headers })).status).toBe(200);
+    for (const closed of [path, path.replace('/internal', '/oauth/..%2finternal'), '/metrics']) {
+      expect((await fetch(`${origin}${closed}`, { headers })).status, closed).toBe(404);
+    }
+  });
+
+  test('a certificate that was renewed is taken up by svc up, and nothing else is started anew', async () => {
+    const before = await pids();
+    expect(await shown()).toBe('first');
+    await useCertificate('second', 'DNS:localhost');
+    await platform.svc('up');
+    const after = await pids();
+    expect([...after.keys()].filter((name) => before.get(name) !== after.get(name))).toEqual(['caddy']);
+    expect(await shown()).toBe('second');
+    // The connection of before may be one that ended with it: the client learns that by a call.
+    await until(async () => (await agent.text('echo', { message: 'renewed' }).catch(() => '')) === 'Echo: renewed');
+    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+  });
+
+  test('one for another name is refused before anything is stopped', async () => {
+    const before = await pids();
+    await useCertificate('third', 'DNS:agents.example.com');
+    const { code, json } = await platform.fails('up');
+    expect([code, json.error.code]).toEqual([2, 'invalid_input']);
+    expect(json.error.message).toMatch(
+      /svc\.yaml:\d+:\d+ public\.cert is not for "localhost", which public\.host names\.$/,
+    );
+    expect(await pids()).toEqual(before);
+    await useCertificate('second', 'DNS:localhost');
+  });
+
+  test('without the name each service has an address of its own again, and with it they have one', async () => {
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    const without = yaml.replace(/^ {2}(host|cert|key): .*$/gm, '  $1: null').replace('  tls: files', '  tls: none');
+    await writeFile(definitionFile, without);
+    await platform.svc('up');
+    const { urls } = await platform.svc('status');
+    expect(urls.mcp).toBe(`http://localhost:${platform.ports['remote-mcp']}/mcp`);
+    expect((await fetch(`http://127.0.0.1:${platform.ports['remote-mcp']}/ready`)).status).toBe(200);
+    await expect(fetch(origin)).rejects.toThrow();
+    await writeFile(definitionFile, yaml);
+    await platform.svc('up');
+    expect([...(await pids()).keys()]).toEqual(parts);
+    expect((await fetch(`${origin}/health`)).status).toBe(200);
+    // The address of the remote-mcps has become that of one: who had it made room before.
+    const { services } = await platform.svc('status');
+    expect(services.map(({ restarts }: { restarts: number }) => restarts)).toEqual(parts.map(() => 0));
+  });
+});
