@@ -182,7 +182,8 @@ describe('the process of a part', () => {
     runtime: '/p/runtime.js',
     frontend: '/p/frontend.js',
   };
-  const programs = { node: '/n/node', natsServer: '/n/nats-server', caddy: '/n/caddy', services };
+  const foreign = { 'nats-server': '/n/nats-server', caddy: '/n/caddy', dgraph: '/n/dgraph' };
+  const programs = { node: '/n/node', foreign, services };
   const env = {
     PATH: '/bin',
     HOME: '/srv/me',

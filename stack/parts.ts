@@ -7,6 +7,8 @@ import type { BusTls } from './definition/public-bus.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
 import { caddyfileValues } from './front/caddyfile.ts';
 import { hasFront } from './front/has-front.ts';
+import { alphaPorts, zeroPorts } from './graph/dgraph-ports.ts';
+import { hasOwnGraph } from './graph/has-own-graph.ts';
 import { runtimeDirOf } from './installation.ts';
 import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
 
@@ -14,7 +16,7 @@ import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts
 export interface Part {
   /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
   readonly name: string;
-  readonly service: ServiceName | 'nats' | 'caddy';
+  readonly service: ServiceName | ForeignService;
   /** Where it is reached from this machine. */
   readonly url: string;
   /** Answers 200 while it is ready. */
@@ -25,6 +27,14 @@ export interface Part {
   readonly variables: Readonly<Record<string, string>>;
   /** Files in secrets/ that it reads at its start. */
   readonly secrets: readonly string[];
+}
+
+/** Programs of somebody else's. */
+const foreignServices = ['nats', 'dgraph-zero', 'dgraph-alpha', 'caddy'] as const;
+export type ForeignService = (typeof foreignServices)[number];
+
+export function isForeign(service: Part['service']): service is ForeignService {
+  return foreignServices.some((one) => one === service);
 }
 
 /** All parts of an installation, in the order in which they are shown. */
@@ -40,12 +50,17 @@ export function partsOf(of: EnvironmentOf, environment: Environment): readonly P
     secrets: read,
   });
   const bus = busParts(of);
-  const backend = ofService('backend', bus, [secrets.encryptionKey, secrets.jwtPrivateKey]);
+  const graph = graphParts(of);
+  const backend = ofService(
+    'backend',
+    [...bus, ...graph],
+    [...[secrets.encryptionKey, secrets.jwtPrivateKey], ...graphSecretsOf(of)],
+  );
   const runtimes = replicasOf(ofService('runtime', [backend], [secrets.runtimeKey]), of);
   const frontend = ofService('frontend', [backend], []);
   // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
   const remoteMcps = replicasOf(ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]), of);
-  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...frontParts(of, remoteMcps)];
+  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...graph, ...frontParts(of, remoteMcps)];
 }
 
 /** The same parts, each after those that it needs. */
@@ -95,6 +110,46 @@ function hostAndPort(host: string, port = 0): string {
 /** As nats-server reads it: its strings are those of JSON. */
 function tlsOf({ cert, key }: BusTls): string {
   return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
+}
+
+/** Dgraph, where it is our own: a coordination node, and a data node that needs it. */
+function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Part[] {
+  if (!hasOwnGraph(definition)) return [];
+  const [zero, alpha] = [zeroPorts(ports), alphaPorts(ports)];
+  const coordination: Part = {
+    name: 'dgraph-zero',
+    service: 'dgraph-zero',
+    url: `dgraph://${loopback}:${zero.grpc}`,
+    readyUrl: `${httpAddress(loopback, zero.http)}/health`,
+    after: [],
+    variables: { GRPC_PORT: String(zero.grpc), PORT_OFFSET: String(zero.offset) },
+    secrets: [secrets.graphToken],
+  };
+  const data: Part = {
+    name: 'dgraph-alpha',
+    service: 'dgraph-alpha',
+    url: `dgraph://${loopback}:${alpha.grpc}`,
+    readyUrl: `${httpAddress(loopback, alpha.http)}/health`,
+    after: [coordination.name],
+    variables: {
+      INTERNAL_PORT: String(alpha.internal),
+      PORT_OFFSET: String(alpha.offset),
+      ZERO_PORT: String(zero.grpc),
+      CACHE_MB: String(definition.graphdb.cacheMb),
+    },
+    secrets: [secrets.graphToken, secrets.graphAclKey],
+  };
+  return [coordination, data];
+}
+
+/** Those that the backend shows to Dgraph. */
+function graphSecretsOf({ definition: { graph, graphdb }, secrets }: EnvironmentOf): readonly string[] {
+  if (graph === 'sqlite') return [];
+  const isOwn = graphdb.url === 'auto';
+  return [
+    ...(isOwn || graphdb.user !== undefined ? [secrets.graphPassword] : []),
+    ...(isOwn || graphdb.token ? [secrets.graphToken] : []),
+  ];
 }
 
 /** What shares one address among several remote-mcps. Ready while one of them is: it passes the question on. */

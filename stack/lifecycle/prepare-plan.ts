@@ -8,6 +8,7 @@ import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
 import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
+import { checkGraph } from '../graph/check-graph.ts';
 import type { Installation } from '../installation.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
@@ -42,7 +43,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, env, running, avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile) } = preparation;
   await checkMachine(installation, definition);
-  for (const { path, outcome, detail } of ensureFolders(installation, definition.topology)) {
+  for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
   }
@@ -61,9 +62,11 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   });
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
-  await checkPrograms(definition, env.PATH);
+  const aboutPrograms = await checkPrograms(definition, env.PATH);
   await checkBus(plan);
-  for (const notice of [...notices, ...withoutEffect(plan.environment)]) onNotice(notice);
+  const aboutGraph = await checkGraph(plan);
+  for (const notice of [...notices, ...aboutPrograms, ...aboutGraph, ...withoutEffect(plan.environment)])
+    onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.
@@ -76,5 +79,10 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
 /** What it has is free once it is stopped. */
 function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
   if (record === null) return findPortHolder(port)?.pid === pid;
-  return record.services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => Number(new URL(one).port) === port));
+  const { services } = record;
+  if (services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => Number(new URL(one).port) === port)))
+    return true;
+  // A part may listen on more ports than it is reached on.
+  const holder = findPortHolder(port)?.pid;
+  return services.some(({ process }) => process !== null && process.pid === holder);
 }

@@ -20,8 +20,8 @@ export default class ConfigCheck extends SvcCommand {
     const { definition, environment } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
-    await checkPrograms(definition, shell.PATH);
-    const warnings = withoutEffect(environment);
+    const notices = await checkPrograms(definition, shell.PATH);
+    const warnings = [...notices, ...withoutEffect(environment)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);
     terminal.result(`${definitionFile} is right.`);
