@@ -240,6 +240,44 @@ describe('secrets that cannot be right are refused before anything starts', () =
     }
   });
 
+  test('of a Dgraph of our own: each named with its rule, and made where it is missing', async () => {
+    const installation = await create();
+    const own = checkDefinition('id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\n', 'svc.yaml');
+    const made = ensureFolders(installation, own).filter(({ outcome }) => outcome === 'created');
+    expect(made.map(({ path }) => path).filter((path) => path.includes('graphdb'))).toEqual(
+      ['acl', 'token', 'password', 'administrator'].map((name) => `secrets/graphdb-${name}.key`),
+    );
+    for (const [name, text, rule] of [
+      ['graphdb-acl.key', 'short', /graphdb-acl\.key must hold at least 32 characters/],
+      ['graphdb-token.key', `${'x'.repeat(32)};`, /graphdb-token\.key must hold 16 to 512 letters/],
+      ['graphdb-password.key', 'with spaces in it', /graphdb-password\.key must hold 8 to 512 visible/],
+    ] as const) {
+      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
+      write(installation, name, text);
+      expect(() => ensureFolders(installation, own), name).toThrow(rule);
+      write(installation, name, before);
+    }
+    expect(ensureFolders(installation, own).every(({ outcome }) => outcome === 'kept')).toBe(true);
+  });
+
+  test('of a Dgraph that somebody else runs: nothing is made, and what is missing is named', async () => {
+    const installation = await create();
+    const theirs = (graphdb: string) =>
+      checkDefinition(
+        `id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`,
+        'svc.yaml',
+      );
+    expect(() => ensureFolders(installation, theirs('token: false'))).not.toThrow();
+    expect(() => ensureFolders(installation, theirs('user: us'))).toThrow(
+      'secrets/graphdb-password.key is missing, and graphdb.user: us in svc.yaml needs it.',
+    );
+    expect(() => ensureFolders(installation, theirs('token: true'))).toThrow(
+      'secrets/graphdb-token.key is missing, and graphdb.token: true in svc.yaml needs it.',
+    );
+    write(installation, 'graphdb-password.key', 'theirs');
+    expect(() => ensureFolders(installation, theirs('user: us'))).not.toThrow();
+  });
+
   test('half of the signing pair', async () => {
     const installation = await create();
     rmSync(join(installation.secretsDir, 'jwt-private.pem'));
