@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { accessToken } from './access-token.ts';
 import { checkGraph } from './check-graph.ts';
 import { alphaConfiguration, zeroConfiguration } from './dgraph-configuration.ts';
 import { checkDgraphProgram, postureOf } from './dgraph-program.ts';
+import { leftGraph } from './left-graph.ts';
 
 let dir: string;
 const servers: Server[] = [];
@@ -122,6 +123,24 @@ describe('our own dgraph', () => {
     ]) {
       expect(await checkDgraphProgram(definitionOf(yaml), dir)).toEqual([]);
     }
+  });
+});
+
+describe('a graph that is left for another', () => {
+  const sqlite = definitionOf('topology: distributed');
+
+  test('is told, in both directions, until the other is used', async () => {
+    const { installation } = await createInstallation({ dir: join(dir, 'svc') });
+    expect([...leftGraph(installation, sqlite), ...leftGraph(installation, own)]).toEqual([]);
+    writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
+    expect(leftGraph(installation, sqlite)).toEqual([]);
+    expect(leftGraph(installation, own)).toEqual([
+      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite, which graph: sqlite in svc.yaml goes back to.',
+    ]);
+    mkdirSync(join(installation.dataDir, 'dgraph'));
+    expect(leftGraph(installation, own)).toEqual([]);
+    rmSync(join(installation.dataDir, 'graph.sqlite'));
+    expect(leftGraph(installation, sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
   });
 });
 

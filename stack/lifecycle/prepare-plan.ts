@@ -9,6 +9,7 @@ import { checkMachine } from '../definition/check-machine.ts';
 import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import { checkGraph } from '../graph/check-graph.ts';
+import { leftGraph } from '../graph/left-graph.ts';
 import type { Installation } from '../installation.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
@@ -64,7 +65,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   checkEnvironment(plan.environment, readSecret);
   const aboutPrograms = await checkPrograms(definition, env.PATH);
   await checkBus(plan);
-  const aboutGraph = await checkGraph(plan);
+  const aboutGraph = [...(await checkGraph(plan)), ...leftGraph(installation, definition)];
   for (const notice of [...notices, ...aboutPrograms, ...aboutGraph, ...withoutEffect(plan.environment)])
     onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;

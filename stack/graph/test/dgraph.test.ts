@@ -1,15 +1,17 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ensureFolders } from '../../create-installation.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
-import { type Plan, planFor, readPlan } from '../../lifecycle/plan.ts';
+import { changesBetween, type Plan, planFor, readPlan, settingsOf } from '../../lifecycle/plan.ts';
+import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
 import { readLogs } from '../../logs/read-logs.ts';
 import { readSecret } from '../../secrets.ts';
+import { findRunning } from '../../state/find-running.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts, freePort } from '../../test/free-ports.ts';
 import { listeningOf, processesAreShown, processesOf } from '../../test/running-processes.ts';
@@ -117,6 +119,20 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       [grpc, http, alpha.internal, alpha.http, alpha.grpc].sort(),
     );
     expect(new Set(listening.map(({ address }) => address))).toEqual(new Set(['0100007F']));
+  });
+
+  test('looked at again, it keeps its ports, and differs in nothing', async () => {
+    const { installation } = trial;
+    const told: string[] = [];
+    const prepared = await preparePlan({
+      installation,
+      env: { PATH: `${trial.dir}${delimiter}${process.env.PATH}` },
+      running: findRunning(installation),
+      avoid: new Set(),
+      onNotice: (message) => told.push(message),
+    });
+    expect(changesBetween(settingsOf(plan), settingsOf(prepared))).toEqual([]);
+    expect(told.filter((message) => message.includes('Port '))).toEqual([]);
   });
 
   test('whoever shows nothing is refused everything but its health', async () => {
