@@ -38,7 +38,7 @@ describe('the configuration of a node', () => {
       'port_offset: 1',
       'survive: "filesystem"',
       'limit: "disable-admin-http=true"',
-      'security: "token=the-token; anonymous=none"',
+      'security: "token=the-token"',
       'telemetry: "reports=false; sentry=false"',
     ]) {
       expect(text.split('\n')).toContain(line);

@@ -19,6 +19,11 @@ test.each([
   expect(parseDgraphLine(`${letter}1122 00:16:11.271686 1 x.go:5] something`, now)?.level).toBe(level);
 });
 
+test('of one that tells a whole schema the beginning is enough', () => {
+  const line = parseDgraphLine(`I1122 00:16:11.271686 1 x.go:5] ALTER op: ${'x'.repeat(12_000)}`, now);
+  expect(line?.message).toMatch(/^ALTER op: x{390}…$/);
+});
+
 test('one of December, read in January, is of the year before', () => {
   const line = parseDgraphLine('I1231 23:59:59.000000 1 x.go:5] x', Date.parse('2027-01-01T00:00:01Z'));
   expect(line?.time).toBe(Date.parse('2026-12-31T23:59:59Z'));

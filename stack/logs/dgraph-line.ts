@@ -19,7 +19,14 @@ export function parseDgraphLine(text: string, now = Date.now()): ForeignLine | n
   const [, letter = '', month, day, clock, , message = ''] = shape.exec(text) ?? [];
   if (clock === undefined) return banner.test(text) ? { time: 0, level: 'info', message: text } : null;
   const level = usual.test(message) ? 'info' : (levels[letter] ?? 'error');
-  return { time: timeOf(`${month}-${day}T${clock}Z`, now), level, message };
+  return { time: timeOf(`${month}-${day}T${clock}Z`, now), level, message: shortened(message) };
+}
+
+/** It tells a whole schema, and all of its options, in one line. */
+const lengthMax = 400;
+
+function shortened(message: string): string {
+  return message.length <= lengthMax ? message : `${message.slice(0, lengthMax)}…`;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

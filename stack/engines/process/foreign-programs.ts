@@ -49,14 +49,20 @@ export const foreignPrograms: Readonly<Record<ForeignService, ForeignProgram>> =
   'dgraph-zero': {
     name: 'dgraph',
     file: 'dgraph-zero.yaml',
-    configuration: async (given) => zeroConfiguration(await dgraphValues(given)),
+    configuration: ({ variables, secrets }) =>
+      zeroConfiguration({ ...variables, TOKEN: readSecret(secrets.graphToken) }),
     args: (file) => ['zero', '--config', file],
     env: () => utc,
   },
   'dgraph-alpha': {
     name: 'dgraph',
     file: 'dgraph-alpha.yaml',
-    configuration: async (given) => alphaConfiguration(await dgraphValues(given)),
+    configuration: async ({ variables, secrets, program }) =>
+      alphaConfiguration({
+        ...variables,
+        TOKEN: readSecret(secrets.graphToken),
+        ANONYMOUS: await postureOf(program),
+      }),
     args: (file) => ['alpha', '--config', file],
     env: ({ CACHE_MB }) => ({ ...utc, GOMEMLIMIT: `${Number(CACHE_MB) + besideCacheMb}MiB` }),
   },
@@ -64,7 +70,3 @@ export const foreignPrograms: Readonly<Record<ForeignService, ForeignProgram>> =
 
 /** What an idle data node takes beside its cache, twice over; from there on it collects its garbage sooner, and takes more where it must. */
 const besideCacheMb = 256;
-
-async function dgraphValues({ variables, secrets, program }: Configured): Promise<Variables> {
-  return { ...variables, TOKEN: readSecret(secrets.graphToken), ANONYMOUS: await postureOf(program) };
-}
