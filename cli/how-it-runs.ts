@@ -19,9 +19,20 @@ export function choice<Choice extends string>(
   throw new SvcError('invalid_input', `${flag} must be ${choices.join(' or ')}, not "${typed}".`);
 }
 
+/** Names what does not go together, before it stands in a file. */
+export function refuseMismatch({ topology, graph }: Chosen): void {
+  if (graph !== 'dgraph' || topology === 'distributed') return;
+  throw new SvcError(
+    'invalid_input',
+    '--graph dgraph needs --topology distributed: with topology embedded one process holds everything, in SQLite.',
+    { hint: 'Such as: svc init --topology distributed --graph dgraph --engine process' },
+  );
+}
+
 /** Names what this version does not know. */
 export function refuseUnbuilt({ graph, engine }: Chosen, command: 'init' | 'move --to distributed'): void {
-  const wanted = graph === 'dgraph' ? 'The graph dgraph' : engine === 'docker' ? 'The docker engine' : null;
+  const isUnknown = graph === 'dgraph' && command !== 'init';
+  const wanted = isUnknown ? 'Moving to the graph dgraph' : engine === 'docker' ? 'The docker engine' : null;
   if (wanted === null) return;
   throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
     hint: `Such as: svc ${command} --graph sqlite --engine process`,

@@ -13,19 +13,27 @@ export interface NeededProgram {
   /** The arguments that it tells its version for. */
   readonly askVersion: readonly string[];
   readonly howToInstall: string;
+  /** Whether what it says is new enough; default: what is a version of at least `oldest`. */
+  readonly isTaken?: (version: string | null) => boolean;
+}
+
+export interface FoundProgram {
+  readonly program: string;
+  readonly version: string | null;
 }
 
 const askTimeoutMs = 10_000;
 
 /** Throws where it is not on the path, or too old. */
-export async function checkProgram(needed: NeededProgram, path: string | undefined): Promise<void> {
+export async function checkProgram(needed: NeededProgram, path: string | undefined): Promise<FoundProgram> {
   const { name, neededBy, oldest, askVersion, howToInstall: hint } = needed;
+  const { isTaken = (version) => isVersion(version, oldest) } = needed;
   const program = findProgram(name, path);
   if (program === null) {
     throw new SvcError('unavailable', `${neededBy} needs ${name}, and there is none on the path.`, { hint });
   }
   const version = await versionOf(program, askVersion);
-  if (isVersion(version, oldest)) return;
+  if (isTaken(version)) return { program, version };
   throw new SvcError(
     'unsupported',
     `"${program}" is of version ${version ?? 'unknown'}, and ${oldest} or newer is needed.`,
@@ -40,11 +48,11 @@ export function isVersion(version: string | null, oldest: string): boolean {
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
-/** Null where it does not say. */
-async function versionOf(program: string, askVersion: readonly string[]): Promise<string | null> {
+/** Null where it does not say; "dev" is what a Go program says that was built from source. */
+export async function versionOf(program: string, askVersion: readonly string[]): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(program, [...askVersion], { timeout: askTimeoutMs });
-    return /\bv?(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? null;
+    return /\bv?(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? /: (dev)$/m.exec(stdout)?.[1] ?? null;
   } catch {
     return null;
   }

@@ -1,11 +1,13 @@
 import { checkNatsServer } from './bus/nats-server.ts';
 import type { Definition } from './definition/definition.ts';
 import { checkFront } from './front/check-front.ts';
+import { checkDgraphProgram } from './graph/dgraph-program.ts';
 import { checkSandbox } from './sandbox/check-sandbox.ts';
 
-/** Refuses, before anything is started, what svc.yaml asks for and no program on the path can be. */
-export async function checkPrograms(definition: Definition, path: string | undefined): Promise<void> {
+/** Refuses, before anything is started, what svc.yaml asks for and no program on the path can be. Returns what the operator should know of those that are there. */
+export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   await checkNatsServer(definition, path);
   await checkFront(definition, path);
   await checkSandbox(definition, path);
+  return checkDgraphProgram(definition, path);
 }

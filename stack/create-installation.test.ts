@@ -15,10 +15,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseKey } from '../services/contracts/keys.ts';
 import { createInstallation, ensureFolders } from './create-installation.ts';
-import { readDefinition } from './definition/check.ts';
+import { checkDefinition, readDefinition } from './definition/check.ts';
 import type { Installation } from './installation.ts';
 import { recordFingerprint } from './secrets.ts';
 import { readManifest } from './state/manifest.ts';
+
+const embedded = checkDefinition('id: abcdef0123456789\n', 'svc.yaml');
 
 let root: string;
 beforeEach(() => {
@@ -137,7 +139,7 @@ describe('git', () => {
     git('init', '--quiet');
     const installation = await create();
     for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
-    expect(ensureFolders(installation, 'embedded').filter(({ outcome }) => outcome !== 'kept')).toEqual([
+    expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual([
       { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
       { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
     ]);
@@ -172,7 +174,7 @@ describe('again', () => {
     const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
     const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
     for (const file of [left, own]) writeFileSync(file, 'x');
-    ensureFolders(installation, 'embedded');
+    ensureFolders(installation, embedded);
     expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
   });
 
@@ -182,7 +184,7 @@ describe('again', () => {
     chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
     writeFileSync(join(installation.secretsDir, 'mail.key'), 'secret', { mode: 0o664 });
     chmodSync(join(installation.secretsDir, 'mail.key'), 0o664);
-    const repaired = ensureFolders(installation, 'embedded').filter(({ outcome }) => outcome === 'repaired');
+    const repaired = ensureFolders(installation, embedded).filter(({ outcome }) => outcome === 'repaired');
     expect(repaired).toEqual([
       { path: 'secrets/', outcome: 'repaired', detail: 'its mode was 0755, now it is 0700' },
       { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'its mode was 0644, now it is 0600' },
@@ -200,7 +202,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const installation = await create();
     recordFingerprint(installation);
     write(installation, 'encryption.key', `${'ab'.repeat(32)}\n`);
-    expect(() => ensureFolders(installation, 'embedded')).toThrow(
+    expect(() => ensureFolders(installation, embedded)).toThrow(
       /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
     );
   });
@@ -209,7 +211,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const installation = await create();
     recordFingerprint(installation);
     rmSync(join(installation.secretsDir, 'encryption.key'));
-    expect(() => ensureFolders(installation, 'embedded')).toThrow(
+    expect(() => ensureFolders(installation, embedded)).toThrow(
       /encryption\.key is missing, and data\/ is encrypted with it/,
     );
     expect(readdirSync(installation.secretsDir)).not.toContain('encryption.key');
@@ -221,7 +223,7 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const key = readFileSync(join(installation.secretsDir, 'encryption.key'), 'utf8');
     rmSync(join(installation.secretsDir, 'encryption.key'));
     write(installation, 'encryption.key', key);
-    expect(() => ensureFolders(installation, 'embedded')).not.toThrow();
+    expect(() => ensureFolders(installation, embedded)).not.toThrow();
   });
 
   test('damaged files, each named with its rule', async () => {
@@ -233,15 +235,53 @@ describe('secrets that cannot be right are refused before anything starts', () =
     ] as const) {
       const before = readFileSync(join(installation.secretsDir, name), 'utf8');
       write(installation, name, 'damaged\n');
-      expect(() => ensureFolders(installation, 'embedded'), name).toThrow(rule);
+      expect(() => ensureFolders(installation, embedded), name).toThrow(rule);
       write(installation, name, before);
     }
+  });
+
+  test('of a Dgraph of our own: each named with its rule, and made where it is missing', async () => {
+    const installation = await create();
+    const own = checkDefinition('id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\n', 'svc.yaml');
+    const made = ensureFolders(installation, own).filter(({ outcome }) => outcome === 'created');
+    expect(made.map(({ path }) => path).filter((path) => path.includes('graphdb'))).toEqual(
+      ['acl', 'token', 'password', 'administrator'].map((name) => `secrets/graphdb-${name}.key`),
+    );
+    for (const [name, text, rule] of [
+      ['graphdb-acl.key', 'short', /graphdb-acl\.key must hold at least 32 characters/],
+      ['graphdb-token.key', `${'x'.repeat(32)};`, /graphdb-token\.key must hold 16 to 512 letters/],
+      ['graphdb-password.key', 'with spaces in it', /graphdb-password\.key must hold 8 to 512 visible/],
+    ] as const) {
+      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
+      write(installation, name, text);
+      expect(() => ensureFolders(installation, own), name).toThrow(rule);
+      write(installation, name, before);
+    }
+    expect(ensureFolders(installation, own).every(({ outcome }) => outcome === 'kept')).toBe(true);
+  });
+
+  test('of a Dgraph that somebody else runs: nothing is made, and what is missing is named', async () => {
+    const installation = await create();
+    const theirs = (graphdb: string) =>
+      checkDefinition(
+        `id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`,
+        'svc.yaml',
+      );
+    expect(() => ensureFolders(installation, theirs('token: false'))).not.toThrow();
+    expect(() => ensureFolders(installation, theirs('user: us'))).toThrow(
+      'secrets/graphdb-password.key is missing, and graphdb.user: us in svc.yaml needs it.',
+    );
+    expect(() => ensureFolders(installation, theirs('token: true'))).toThrow(
+      'secrets/graphdb-token.key is missing, and graphdb.token: true in svc.yaml needs it.',
+    );
+    write(installation, 'graphdb-password.key', 'theirs');
+    expect(() => ensureFolders(installation, theirs('user: us'))).not.toThrow();
   });
 
   test('half of the signing pair', async () => {
     const installation = await create();
     rmSync(join(installation.secretsDir, 'jwt-private.pem'));
-    expect(() => ensureFolders(installation, 'embedded')).toThrow(
+    expect(() => ensureFolders(installation, embedded)).toThrow(
       /jwt-private\.pem is missing, and jwt-public\.pem belongs to it/,
     );
   });

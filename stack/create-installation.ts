@@ -5,7 +5,7 @@ import { checkDefinition, readDefinition } from './definition/check.ts';
 import { type Engine, type Graph, type ListenerName, shape, type Topology } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
 import { type CreationStep, type Installation, installationIn } from './installation.ts';
-import { ensurePrivateFolder, ensureSecrets } from './secrets.ts';
+import { ensurePrivateFolder, ensureSecrets, type SecretsFor } from './secrets.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
 import { makeFolder } from './state/folder.ts';
 import { removeLeftDrafts } from './state/left-drafts.ts';
@@ -46,14 +46,14 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
   checkDefinition(text, installation.definitionFile);
   makeFolder(installation.dir);
   const step = ensureFile(installation.definitionFile, text);
-  const { topology } = readDefinition(installation.definitionFile);
-  return { installation, steps: [step, ...ensureFolders(installation, topology)] };
+  const definition = readDefinition(installation.definitionFile);
+  return { installation, steps: [step, ...ensureFolders(installation, definition)] };
 }
 
 /** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
-export function ensureFolders(installation: Installation, topology: Topology): readonly CreationStep[] {
+export function ensureFolders(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
   const { dataDir, stateDir, logsDir, secretsDir } = installation;
-  const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation, topology)];
+  const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation, definition)];
   for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
   recordCreated(installation, [file('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
   return steps;

@@ -163,6 +163,39 @@ test('an installation whose folder has a colon in its name cannot be hidden, whi
   );
 });
 
+describe('the graph of the backend is', () => {
+  const variablesOf = (yaml: string) =>
+    Object.fromEntries(
+      Object.entries(environmentFor(yaml).backend).filter(([name]) => name.startsWith('PRIVATE_GRAPHDB_')),
+    );
+  const dgraph = 'topology: distributed\ngraph: dgraph\n';
+
+  test('a Dgraph of our own, as its user there', () => {
+    expect(variablesOf(dgraph)).toEqual({
+      PRIVATE_GRAPHDB_URL: 'http://127.0.0.1:8080',
+      PRIVATE_GRAPHDB_GRPC_URL: '127.0.0.1:9080',
+      PRIVATE_GRAPHDB_USER: 'svc',
+      PRIVATE_GRAPHDB_PASSWORD_FILE: '/srv/svc/secrets/graphdb-password.key',
+      PRIVATE_GRAPHDB_TOKEN_FILE: '/srv/svc/secrets/graphdb-token.key',
+    });
+  });
+
+  test('one that somebody else runs, with what svc.yaml says of it and nothing more', () => {
+    expect(variablesOf(`${dgraph}graphdb: { url: "http://db:8080" }\n`)).toEqual({
+      PRIVATE_GRAPHDB_URL: 'http://db:8080',
+    });
+    const all = 'url: "https://db:8080", grpc: [db:9080, other:9080], ca: db.pem, user: us, token: true';
+    expect(variablesOf(`${dgraph}graphdb: { ${all} }\n`)).toEqual({
+      PRIVATE_GRAPHDB_URL: 'https://db:8080',
+      PRIVATE_GRAPHDB_GRPC_URL: 'db:9080,other:9080',
+      PRIVATE_GRAPHDB_CA_PATH: '/srv/svc/db.pem',
+      PRIVATE_GRAPHDB_USER: 'us',
+      PRIVATE_GRAPHDB_PASSWORD_FILE: '/srv/svc/secrets/graphdb-password.key',
+      PRIVATE_GRAPHDB_TOKEN_FILE: '/srv/svc/secrets/graphdb-token.key',
+    });
+  });
+});
+
 test('no list of commands means none', () => {
   expect(environmentFor('runtime: { commands: [] }').backend.MCP_SERVER_COMMANDS).toBe('none');
 });
@@ -177,7 +210,9 @@ logs: { levels: 'bus=warn' }
   const elsewhere = 'topology: distributed\nbus: { servers: [tls://bus.example.com:4222], ca: ca.pem }\n';
   const others =
     'topology: distributed\nbus: { port: 4222, public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 } }\n';
-  for (const chosen of [full, elsewhere, others].map((yaml) => environmentFor(yaml))) {
+  const cluster = `topology: distributed\ngraph: dgraph\n`;
+  const theirs = `${cluster}graphdb: { url: "https://db:8080", grpc: [db:9080], ca: db.pem, user: us, token: true }\n`;
+  for (const chosen of [full, elsewhere, others, cluster, theirs].map((yaml) => environmentFor(yaml))) {
     for (const service of servicesOf(chosen)) {
       const decided = Object.keys(chosen[service]).map((name) => name.replace(/_FILE$/, ''));
       expect(Object.keys(ownPlaces[service]), service).toEqual(expect.arrayContaining(decided));

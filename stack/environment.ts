@@ -8,6 +8,8 @@ import { type Addresses, reachable } from './addresses.ts';
 import { tlsFilesIn } from './definition/certificate.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
+import { alphaPorts } from './graph/dgraph-ports.ts';
+import { graphUser } from './graph/graph-user.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
 import { loopback, type Ports, serviceBind } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
@@ -33,7 +35,7 @@ export function environmentOf(of: EnvironmentOf): Environment {
     backend: {
       ...onBus,
       PORT: String(ports.backend),
-      PRIVATE_GRAPHDB_URL: pathToFileURL(join(installation.dataDir, 'graph.sqlite')).href,
+      ...graphVariables(of),
       ENCRYPTION_KEY_FILE: secrets.encryptionKey,
       JWT_PRIVATE_KEY_PATH: secrets.jwtPrivateKey,
       JWT_PUBLIC_KEY_PATH: secrets.jwtPublicKey,
@@ -104,6 +106,32 @@ function busVariables({ installation, definition, ports }: EnvironmentOf): Recor
   if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats}` };
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
   return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', tlsFilesIn(installation.dir, tls).ca ?? '') };
+}
+
+/** Where the graph is, and as whom the backend comes there. */
+function graphVariables({ installation, definition, ports, secrets }: EnvironmentOf): Record<string, string> {
+  const { graph, graphdb } = definition;
+  if (graph === 'sqlite') {
+    return { PRIVATE_GRAPHDB_URL: pathToFileURL(join(installation.dataDir, 'graph.sqlite')).href };
+  }
+  if (graphdb.url === 'auto') {
+    const { http, grpc } = alphaPorts(ports);
+    return {
+      PRIVATE_GRAPHDB_URL: `http://${loopback}:${http}`,
+      PRIVATE_GRAPHDB_GRPC_URL: `${loopback}:${grpc}`,
+      PRIVATE_GRAPHDB_USER: graphUser,
+      PRIVATE_GRAPHDB_PASSWORD_FILE: secrets.graphPassword,
+      PRIVATE_GRAPHDB_TOKEN_FILE: secrets.graphToken,
+    };
+  }
+  const { url, grpc, ca, user, token } = graphdb;
+  return {
+    PRIVATE_GRAPHDB_URL: url,
+    ...given('PRIVATE_GRAPHDB_GRPC_URL', grpc === 'auto' ? '' : grpc.join(',')),
+    ...given('PRIVATE_GRAPHDB_CA_PATH', ca === undefined ? '' : resolve(installation.dir, ca)),
+    ...(user === undefined ? {} : { PRIVATE_GRAPHDB_USER: user, PRIVATE_GRAPHDB_PASSWORD_FILE: secrets.graphPassword }),
+    ...(token ? { PRIVATE_GRAPHDB_TOKEN_FILE: secrets.graphToken } : {}),
+  };
 }
 
 /** Only the backend decides who is let in, and holds what that takes. */

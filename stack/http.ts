@@ -1,4 +1,5 @@
-import { request as send } from 'node:http';
+import { request as sendPlain } from 'node:http';
+import { request as sendSecurely } from 'node:https';
 import { SvcError } from '../services/contracts/errors.ts';
 
 export interface HttpRequest {
@@ -6,6 +7,8 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** PEM that vouches for an https:// address; default: the authorities that systems know. */
+  readonly ca?: string | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -18,25 +21,30 @@ export interface HttpAnswer {
 const answerMaxBytes = 64 * 1024 * 1024;
 
 /**
- * One request to a service on this machine. Throws `unavailable` where nobody answers, `timeout` and `cancelled`.
+ * One request, mostly to a service on this machine. Throws `unavailable` where nobody answers, `timeout` and `cancelled`.
  * By node:http, because loading fetch takes longer than all that a command asks.
  */
-export function request({ method, url, headers, body, timeoutMs, signal }: HttpRequest): Promise<HttpAnswer> {
+export function request({ method, url, headers, body, ca, timeoutMs, signal }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const deadline = AbortSignal.timeout(timeoutMs);
     const either = signal === undefined ? deadline : AbortSignal.any([deadline, signal]);
     const fail = (error: unknown) => reject(whyNot(error, { url, timeoutMs, deadline, signal }));
-    const sent = send(url, { method, headers: { ...headers }, signal: either }, (response) => {
-      const chunks: Buffer[] = [];
-      let sizeBytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        sizeBytes += chunk.length;
-        if (sizeBytes <= answerMaxBytes) chunks.push(chunk);
-        else sent.destroy(new SvcError('too_large', `${url} answered with more than ${answerMaxBytes} bytes.`));
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-      response.on('error', fail);
-    });
+    const send = url.startsWith('https:') ? sendSecurely : sendPlain;
+    const sent = send(
+      url,
+      { method, headers: { ...headers }, signal: either, ...(ca === undefined ? {} : { ca }) },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let sizeBytes = 0;
+        response.on('data', (chunk: Buffer) => {
+          sizeBytes += chunk.length;
+          if (sizeBytes <= answerMaxBytes) chunks.push(chunk);
+          else sent.destroy(new SvcError('too_large', `${url} answered with more than ${answerMaxBytes} bytes.`));
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+        response.on('error', fail);
+      },
+    );
     sent.on('error', fail);
     sent.end(body);
   });

@@ -4,7 +4,7 @@ import type { ServiceName } from '../services/contracts/env/variables.ts';
 export interface Part {
   /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
   readonly name: string;
-  readonly service: ServiceName | 'nats' | 'caddy';
+  readonly service: ServiceName | ForeignService;
   /** Where it is reached from this machine. */
   readonly url: string;
   /** Answers 200 while it is ready. */
@@ -15,4 +15,12 @@ export interface Part {
   readonly variables: Readonly<Record<string, string>>;
   /** Files in secrets/ that it reads at its start. */
   readonly secrets: readonly string[];
+}
+
+/** Programs of somebody else's. */
+const foreignServices = ['nats', 'dgraph-zero', 'dgraph-alpha', 'caddy'] as const;
+export type ForeignService = (typeof foreignServices)[number];
+
+export function isForeign(service: Part['service']): service is ForeignService {
+  return foreignServices.some((one) => one === service);
 }

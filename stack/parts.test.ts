@@ -16,9 +16,9 @@ const ports: Ports = {
   'runtime-2': 3302,
 };
 
-function planOf(yaml: string, more: Readonly<Record<string, number>> = {}): Plan {
+function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): Plan {
   const definition = checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
-  return planFor(installation, definition, { ...ports, ...more });
+  return planFor(installation, definition, { ...ports, ...claimed });
 }
 const distributed = 'topology: distributed\n';
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
@@ -65,6 +65,22 @@ describe('the parts of an installation', () => {
     ]);
   });
 
+  test('with a Dgraph of our own are its two nodes too, before the backend', () => {
+    const plan = planOf(`${distributed}graph: dgraph\n`);
+    expect(plan.parts.slice(4).map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
+      ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
+      ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
+      ['dgraph-alpha', 'dgraph://127.0.0.1:9080', 'http://127.0.0.1:8080/health', ['dgraph-zero']],
+    ]);
+    expect(partOf(plan, 'backend')?.after).toEqual(['nats', 'dgraph-zero', 'dgraph-alpha']);
+  });
+
+  test('without Dgraph where somebody else runs it', () => {
+    const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { url: "https://db.example.com:8080", user: us }\n`);
+    expect(plan.parts.map(({ name }) => name)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
+    expect(partOf(plan, 'backend')?.secrets.slice(2)).toEqual(['/srv/svc/secrets/graphdb-password.key']);
+  });
+
   test('without the bus where somebody else runs it', () => {
     const plan = planOf(`${distributed}bus: { servers: [nats://bus.example.com:4222] }`);
     expect(partOf(plan, 'nats')).toBeUndefined();
@@ -99,6 +115,20 @@ describe('what a part is started with', () => {
     const over = { BUS_SERVERS: 'tls://bus.example.com:4222', BUS_CA_PATH: '/srv/svc/secrets/ca.pem' };
     for (const name of ['backend', 'remote-mcp', 'runtime']) expect(variablesOf(plan, name), name).toMatchObject(over);
     expect(variablesOf(plan, 'backend').PUBLIC_BUS_SERVERS).toBe('tls://bus.example.com:4222');
+  });
+
+  test('the nodes of Dgraph: the ports that move together, and no secret', () => {
+    const claimed = { 'dgraph-zero': 5081, 'dgraph-alpha': 8180 };
+    const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { cacheMb: 64 }\n`, claimed);
+    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ GRPC_PORT: '5081', PORT_OFFSET: '1' });
+    const alpha = { INTERNAL_PORT: '7180', PORT_OFFSET: '100', ZERO_PORT: '5081', CACHE_MB: '64' };
+    expect(variablesOf(plan, 'dgraph-alpha')).toEqual(alpha);
+    expect(['dgraph-zero', 'dgraph-alpha', 'backend'].map((name) => partOf(plan, name)?.secrets)).toEqual(
+      [['token'], ['token', 'acl'], ['password', 'token']].map((names, index) => [
+        ...(index === 2 ? ['/srv/svc/secrets/encryption.key', '/srv/svc/secrets/jwt-private.pem'] : []),
+        ...names.map((name) => `/srv/svc/secrets/graphdb-${name}.key`),
+      ]),
+    );
   });
 
   test('services: the bus, and only the backend the keys to it', () => {
@@ -230,7 +260,8 @@ describe('the process of a part', () => {
     runtime: '/p/runtime.js',
     frontend: '/p/frontend.js',
   };
-  const programs = { node: '/n/node', natsServer: '/n/nats-server', caddy: '/n/caddy', services };
+  const foreign = { 'nats-server': '/n/nats-server', caddy: '/n/caddy', dgraph: '/n/dgraph' };
+  const programs = { node: '/n/node', foreign, services };
   const env = {
     PATH: '/bin',
     HOME: '/srv/me',
@@ -268,6 +299,18 @@ describe('the process of a part', () => {
       cwd: '/srv/svc',
       log: '/srv/svc/logs/nats.log',
       env: { TZ: 'UTC' },
+    });
+  });
+
+  test('of Dgraph has all that it is told in a file, and a bound to its garbage', () => {
+    const plan = planOf(`${distributed}graph: dgraph\n`);
+    const part = partOf(plan, 'dgraph-alpha') ?? expect.fail();
+    expect(processPlanOf(part, { installation, env, programs })).toEqual({
+      program: '/n/dgraph',
+      args: ['alpha', '--config', '/srv/svc/state/dgraph-alpha.yaml'],
+      cwd: '/srv/svc',
+      log: '/srv/svc/logs/dgraph-alpha.log',
+      env: { TZ: 'UTC', GOMEMLIMIT: '384MiB' },
     });
   });
 

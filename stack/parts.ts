@@ -5,6 +5,8 @@ import { hasOwnBus } from './bus/has-own-bus.ts';
 import { type TlsFiles, tlsFilesIn } from './definition/certificate.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
 import { frontPart } from './front/front-part.ts';
+import { alphaPorts, zeroPorts } from './graph/dgraph-ports.ts';
+import { hasOwnGraph } from './graph/has-own-graph.ts';
 import { runtimeDirOf } from './installation.ts';
 import type { Part } from './part.ts';
 import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
@@ -22,13 +24,18 @@ export function partsOf(of: EnvironmentOf, environment: Environment): readonly P
     secrets: read,
   });
   const bus = busParts(of);
-  const backend = ofService('backend', bus, [secrets.encryptionKey, secrets.jwtPrivateKey]);
+  const graph = graphParts(of);
+  const backend = ofService(
+    'backend',
+    [...bus, ...graph],
+    [...[secrets.encryptionKey, secrets.jwtPrivateKey], ...graphSecretsOf(of)],
+  );
   const runtimes = replicasOf(ofService('runtime', [backend], [secrets.runtimeKey]), of);
   const frontend = ofService('frontend', [backend], []);
   // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
   const remoteMcps = replicasOf(ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]), of);
   const front = frontPart(of, { 'remote-mcp': remoteMcps, backend: [backend], frontend: [frontend] });
-  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...(front === null ? [] : [front])];
+  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...graph, ...(front === null ? [] : [front])];
 }
 
 /** The same parts, each after those that it needs. */
@@ -78,6 +85,46 @@ function hostAndPort(host: string, port = 0): string {
 /** As nats-server reads it: its strings are those of JSON. */
 function tlsOf({ cert, key }: TlsFiles): string {
   return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
+}
+
+/** Dgraph, where it is our own: a coordination node, and a data node that needs it. */
+function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Part[] {
+  if (!hasOwnGraph(definition)) return [];
+  const [zero, alpha] = [zeroPorts(ports), alphaPorts(ports)];
+  const coordination: Part = {
+    name: 'dgraph-zero',
+    service: 'dgraph-zero',
+    url: `dgraph://${loopback}:${zero.grpc}`,
+    readyUrl: `${httpAddress(loopback, zero.http)}/health`,
+    after: [],
+    variables: { GRPC_PORT: String(zero.grpc), PORT_OFFSET: String(zero.offset) },
+    secrets: [secrets.graphToken],
+  };
+  const data: Part = {
+    name: 'dgraph-alpha',
+    service: 'dgraph-alpha',
+    url: `dgraph://${loopback}:${alpha.grpc}`,
+    readyUrl: `${httpAddress(loopback, alpha.http)}/health`,
+    after: [coordination.name],
+    variables: {
+      INTERNAL_PORT: String(alpha.internal),
+      PORT_OFFSET: String(alpha.offset),
+      ZERO_PORT: String(zero.grpc),
+      CACHE_MB: String(definition.graphdb.cacheMb),
+    },
+    secrets: [secrets.graphToken, secrets.graphAclKey],
+  };
+  return [coordination, data];
+}
+
+/** Those that the backend shows to Dgraph. */
+function graphSecretsOf({ definition: { graph, graphdb }, secrets }: EnvironmentOf): readonly string[] {
+  if (graph === 'sqlite') return [];
+  const isOwn = graphdb.url === 'auto';
+  return [
+    ...(isOwn || graphdb.user !== undefined ? [secrets.graphPassword] : []),
+    ...(isOwn || graphdb.token ? [secrets.graphToken] : []),
+  ];
 }
 
 /** Those that do not have the port of their service are reached on this machine only, on ports of their own. */

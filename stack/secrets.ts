@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { newKey, parseKey } from '../services/contracts/keys.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus/seeds.ts';
-import type { Topology } from './definition/definition.ts';
+import type { Definition } from './definition/definition.ts';
+import { hasOwnGraph } from './graph/has-own-graph.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
 import { formatMode } from './state/file-mode.ts';
@@ -22,6 +23,14 @@ export interface SecretFiles {
   readonly busCalloutSeed: string;
   readonly busSystemSeed: string;
   readonly busIssuerSeed: string;
+  /** What our own Dgraph signs with whom it has let in. */
+  readonly graphAclKey: string;
+  /** Dgraph's administration takes it beside a user; of one that somebody else runs the operator puts it there. */
+  readonly graphToken: string;
+  /** Of the backend's user there; of one that somebody else runs the operator puts it there. */
+  readonly graphPassword: string;
+  /** Of the administrator that every Dgraph is born with. Nothing of ours uses it. */
+  readonly graphAdminPassword: string;
   /** The mail provider's, put there by the operator; nothing is generated. */
   readonly mailKey: string;
 }
@@ -36,15 +45,23 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
     busCalloutSeed: join(secretsDir, 'bus-callout.seed'),
     busSystemSeed: join(secretsDir, 'bus-system.seed'),
     busIssuerSeed: join(secretsDir, 'bus-issuer.seed'),
+    graphAclKey: join(secretsDir, 'graphdb-acl.key'),
+    graphToken: join(secretsDir, 'graphdb-token.key'),
+    graphPassword: join(secretsDir, 'graphdb-password.key'),
+    graphAdminPassword: join(secretsDir, 'graphdb-administrator.key'),
     mailKey: join(secretsDir, 'mail.key'),
   };
 }
+
+/** What decides which secrets there are. */
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb'>;
 
 /**
  * Generates what is missing, overwrites nothing, closes what others could read, and refuses keys that are damaged or do not
  * match the data, before anything starts.
  */
-export function ensureSecrets(installation: Installation, topology: Topology): readonly CreationStep[] {
+export function ensureSecrets(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
+  const hasBus = definition.topology !== 'embedded';
   const files = secretFilesOf(installation);
   refuseToReplace(installation, files);
   const steps = [
@@ -54,12 +71,14 @@ export function ensureSecrets(installation: Installation, topology: Topology): r
     ensureFile(files.jwtPublicKey, () => publicHalf(files.jwtPrivateKey)),
     ensureFile(files.remoteMcpKey, () => newKey('system').reveal()),
     ensureFile(files.runtimeKey, () => newKey('system').reveal()),
-    ...(topology === 'embedded' ? [] : ensureBusSeeds(files)),
+    ...(hasBus ? ensureBusSeeds(files) : []),
+    ...(hasOwnGraph(definition) ? ensureGraphSecrets(files) : []),
   ];
   const seen = new Set(steps.map(({ path }) => path));
   steps.push(...filesIn(installation).flatMap((file) => (seen.has(nameOf(file)) ? [] : [closeFile(file)])));
   checkSecrets(installation, files);
-  if (topology !== 'embedded') checkBusSeeds(files);
+  if (hasBus) checkBusSeeds(files);
+  checkGraphSecrets(definition, files);
   return steps;
 }
 
@@ -181,6 +200,36 @@ function checkBusSeeds(files: SecretFiles): void {
     [files.busIssuerSeed, 'account'],
   ] as const) {
     if (!isBusSeed(kind, readSecret(file))) throw damaged(file, `the seed of an nkey (${busSeedPrefixes[kind]}…)`);
+  }
+}
+
+function ensureGraphSecrets(files: SecretFiles): readonly CreationStep[] {
+  const own = [files.graphAclKey, files.graphToken, files.graphPassword, files.graphAdminPassword];
+  return own.map((file) => ensureFile(file, () => randomBytes(32).toString('hex')));
+}
+
+function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
+  const { graph, graphdb } = definition;
+  if (graph !== 'dgraph') return;
+  if (hasOwnGraph(definition)) {
+    // A semicolon would end it in Dgraph's configuration.
+    if (!/^[0-9A-Za-z_-]{16,512}$/.test(readSecret(files.graphToken)))
+      throw damaged(files.graphToken, '16 to 512 letters, digits, dashes or underscores');
+    if (readSecret(files.graphAclKey).length < 32) throw damaged(files.graphAclKey, 'at least 32 characters');
+    for (const file of [files.graphPassword, files.graphAdminPassword]) {
+      if (!/^[\x21-\x7e]{8,512}$/.test(readSecret(file))) throw damaged(file, '8 to 512 visible characters');
+    }
+    return;
+  }
+  const needed = [
+    { file: files.graphPassword, field: `user: ${graphdb.user}`, isNeeded: graphdb.user !== undefined },
+    { file: files.graphToken, field: 'token: true', isNeeded: graphdb.token },
+  ];
+  for (const { file, field, isNeeded } of needed) {
+    if (!isNeeded || exists(file)) continue;
+    throw new SvcError('not_found', `${nameOf(file)} is missing, and graphdb.${field} in svc.yaml needs it.`, {
+      hint: 'Put there what that Dgraph knows: nothing is generated for one that somebody else runs.',
+    });
   }
 }
 

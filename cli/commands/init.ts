@@ -6,7 +6,7 @@ import { readDefinition } from '../../stack/definition/check.ts';
 import { engines, graphs, type Topology, topologies } from '../../stack/definition/definition.ts';
 import { findInstallation, folderForNew } from '../../stack/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
-import { type Chosen, choice, refuseUnbuilt } from '../how-it-runs.ts';
+import { type Chosen, choice, refuseMismatch, refuseUnbuilt } from '../how-it-runs.ts';
 import { nextCommand } from '../next-command.ts';
 
 export default class Init extends SvcCommand {
@@ -34,7 +34,10 @@ export default class Init extends SvcCommand {
       summary: 'embedded: one process holds everything. distributed: a process for each service, which meet on NATS.',
       helpValue: topologies.join('|'),
     }),
-    graph: Flags.string({ summary: 'Where data is kept; this version knows sqlite, a file.', helpValue: 'sqlite' }),
+    graph: Flags.string({
+      summary: 'Where data is kept. sqlite: a file. dgraph: a cluster, with --topology distributed.',
+      helpValue: graphs.join('|'),
+    }),
     engine: Flags.string({
       summary: 'What runs them; this version knows process, on this machine.',
       helpValue: 'process',
@@ -58,6 +61,7 @@ export default class Init extends SvcCommand {
     const asks = !exists && !flags.yes && terminal.interactive;
     const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);
     const topology = chosen.topology ?? (asks ? await askTopology() : undefined);
+    refuseMismatch({ ...chosen, topology });
     const created = await createInstallation({
       dir,
       ...(ownerEmail === undefined ? {} : { ownerEmail }),
@@ -74,11 +78,13 @@ export default class Init extends SvcCommand {
         `The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
       );
     }
-    // Graph and engine have one choice each.
     if ((chosen.topology ?? definition.topology) !== definition.topology) {
       terminal.warn(
         `topology stays ${definition.topology}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${chosen.topology}`,
       );
+    }
+    if ((chosen.graph ?? definition.graph) !== definition.graph) {
+      terminal.warn(`graph stays ${definition.graph}, as svc.yaml says: what exists is never changed.`);
     }
     const made = created.steps.filter((step) => step.outcome === 'created');
     terminal.json({ dir: created.installation.dir, owner: { email: owner.email }, steps: created.steps });

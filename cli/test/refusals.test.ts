@@ -30,7 +30,7 @@ describe('wrong use ends with 2 and says what is right', () => {
       /--topology must be embedded or distributed, not "embeded"/,
     ],
     ['an unknown graph', ['init', '--graph', 'mysql'], /--graph must be sqlite or dgraph, not "mysql"/],
-    ['a graph that is not built', ['init', '--graph', 'dgraph'], /graph dgraph is not part of this version/],
+    ['a cluster for one process', ['init', '--graph', 'dgraph'], /--graph dgraph needs --topology distributed/],
     ['an engine that is not built', ['init', '--engine', 'docker'], /docker engine is not part of this version/],
     [
       'a level that is none',

@@ -231,12 +231,47 @@ describe('variables without a field of their own', () => {
 });
 
 describe('what is not built yet is refused by name', () => {
-  for (const line of ['graph: dgraph', 'engine: docker']) {
-    test(line, () => {
-      const error = refusal(`${id}${line}\n`);
-      expect([error.code, error.message]).toEqual(['unsupported', `"${line}" is not part of this version.`]);
-    });
-  }
+  test('engine: docker', () => {
+    const error = refusal(`${id}engine: docker\n`);
+    expect([error.code, error.message]).toEqual(['unsupported', '"engine: docker" is not part of this version.']);
+  });
+});
+
+describe('graph: dgraph', () => {
+  const distributed = `${id}topology: distributed\ngraph: dgraph\n`;
+
+  test('is a cluster of our own where nothing else is said', () => {
+    const { graph, graphdb } = checkDefinition(distributed, 'svc.yaml');
+    expect([graph, graphdb]).toEqual([
+      'dgraph',
+      { url: 'auto', grpc: 'auto', token: false, port: 'auto', zeroPort: 'auto', cacheMb: 128 },
+    ]);
+  });
+
+  test.each([
+    ['in one process', `${id}graph: dgraph\n`, '2:8 graph: dgraph needs topology: distributed.'],
+    [
+      'with several backends',
+      `${distributed}replicas: { backend: 2 }\n`,
+      '4:22 replicas.backend must be 1 in this version',
+    ],
+    [
+      'at an address without a port',
+      `${distributed}graphdb: { url: http://db }\n`,
+      '4:17 graphdb.url must be auto, or an address',
+    ],
+    ['at an address with a password', `${distributed}graphdb: { url: "http://a:b@db:80" }\n`, 'graphdb.url must be'],
+    [
+      'at gRPC with a scheme',
+      `${distributed}graphdb: { grpc: ["http://db:9080"] }\n`,
+      'graphdb.grpc must be auto, or a list',
+    ],
+    ['on a port whose neighbours are none', `${distributed}graphdb: { port: 2000 }\n`, 'from 2024 to 64535, not 2000'],
+    ['with a password', `${distributed}graphdb: { password: x }\n`, '"graphdb.password" is not a field.'],
+  ])('%s is refused', (_, yaml, message) => {
+    const error = refusal(yaml);
+    expect([error.code, error.message]).toEqual(['invalid_input', expect.stringContaining(message)]);
+  });
 });
 
 test('a file of no sensible size is not read', () => {

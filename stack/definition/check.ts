@@ -30,7 +30,10 @@ export function checkDefinition(text: string, file: string): Definition {
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
-    const rules = [mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly, steadyPort, oneWriterOnly];
+    const rules = [
+      ...[mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly],
+      ...[steadyPort, oneBackendOnly, clusterBeside],
+    ];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
@@ -137,19 +140,29 @@ function steadyPort({ bus }: Definition, text: YamlText): readonly Mistake[] {
   return [{ ...text.locateName(['bus', 'public']), message }];
 }
 
-/** Architecture, section 3: what is written to SQLite passes through one process. */
-function oneWriterOnly({ graph, replicas }: Definition, text: YamlText): readonly Mistake[] {
-  if (graph !== 'sqlite' || replicas.backend === 1) return [];
-  const message =
-    'replicas.backend must be 1 with graph: sqlite: the file has one writer. remote-mcp and runtime can have more.';
+/** Architecture, section 3: what is written to SQLite passes through one process. With Dgraph nothing shares the port of several yet. */
+function oneBackendOnly({ graph, replicas }: Definition, text: YamlText): readonly Mistake[] {
+  if (replicas.backend === 1) return [];
+  const why = {
+    sqlite: 'with graph: sqlite: the file has one writer',
+    dgraph: 'in this version, which has nothing in front of several backends',
+  }[graph];
+  const message = `replicas.backend must be 1 ${why}. remote-mcp and runtime can have more.`;
   return [{ ...text.locate(['replicas', 'backend']), message }];
 }
 
-function refuseUnbuilt({ graph, engine }: Definition): void {
-  const wanted = graph === 'dgraph' ? 'graph: dgraph' : engine === 'docker' ? 'engine: docker' : null;
-  if (wanted === null) return;
-  throw new SvcError('unsupported', `"${wanted}" is not part of this version.`, {
-    hint: 'Set graph: sqlite and engine: process in svc.yaml.',
+/** A platform of one process is one for which nothing else is started. */
+function clusterBeside({ topology, graph }: Definition, text: YamlText): readonly Mistake[] {
+  if (graph !== 'dgraph' || topology !== 'embedded') return [];
+  const message =
+    'graph: dgraph needs topology: distributed. With topology: embedded one process holds everything, in SQLite.';
+  return [{ ...text.locate(['graph']), message }];
+}
+
+function refuseUnbuilt({ engine }: Definition): void {
+  if (engine === 'process') return;
+  throw new SvcError('unsupported', `"engine: ${engine}" is not part of this version.`, {
+    hint: 'Set engine: process in svc.yaml.',
   });
 }
 

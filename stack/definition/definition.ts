@@ -45,6 +45,12 @@ const commandName = matching(/^[^\s,]{1,255}$/, 'the name of a command');
 const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
 /** More than one machine can make use of. */
 const replicas = wholeNumber(1, 16);
+const graphAddress = field('an address such as https://dgraph.example.com:8080', (raw) => {
+  const isAddress = typeof raw === 'string' && /^https?:\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
+  return isAddress ? raw : null;
+});
+const grpcAddress = matching(/^[^\s@/,]+:\d{1,5}$/, 'a host with its port');
+const pemFile = matching(/^.{1,4096}$/, 'the path of a PEM file');
 const busAddress = field('an address such as nats://bus.example.com:4222', (raw) => {
   const isAddress = typeof raw === 'string' && /^(nats|tls):\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
   return isAddress ? raw : null;
@@ -101,9 +107,20 @@ export const shape = {
     servers: orAuto(busAddresses),
     port,
     httpPort: port,
-    ca: optional(matching(/^.{1,4096}$/, 'the path of a PEM file')),
+    ca: optional(pemFile),
     persistentMessaging: trueOrFalse(),
     public: publicBus,
+  },
+  graphdb: {
+    url: orAuto(graphAddress),
+    grpc: orAuto(listOf(grpcAddress, 'a list of hosts with their ports such as [dgraph.example.com:9080]')),
+    ca: optional(pemFile),
+    user: optional(matching(/^[A-Za-z0-9._@-]{1,255}$/, 'the name of a user')),
+    token: trueOrFalse(),
+    // Dgraph's other ports of a node are 1000 above and below.
+    port: orAuto(wholeNumber(2024, 64_535)),
+    zeroPort: orAuto(wholeNumber(1024, 64_535)),
+    cacheMb: wholeNumber(16, 65_536),
   },
   limits: {
     sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),

@@ -10,6 +10,8 @@ import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import { checkFrontPorts } from '../front/check-front-ports.ts';
 import { frontNotices } from '../front/front-notices.ts';
+import { checkGraph } from '../graph/check-graph.ts';
+import { leftGraph } from '../graph/left-graph.ts';
 import type { Installation } from '../installation.ts';
 import { portOf } from '../port-of.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
@@ -45,7 +47,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, env, running, avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile) } = preparation;
   await checkMachine(installation, definition);
-  for (const { path, outcome, detail } of ensureFolders(installation, definition.topology)) {
+  for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
   }
@@ -64,10 +66,12 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   });
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
-  await checkPrograms(definition, env.PATH);
+  const aboutPrograms = await checkPrograms(definition, env.PATH);
   await checkFrontPorts(definition, ports, env.PATH);
   await checkBus(plan);
-  for (const notice of [...notices, ...frontNotices(definition), ...withoutEffect(plan.environment)]) onNotice(notice);
+  const aboutGraph = [...(await checkGraph(plan)), ...leftGraph(installation, definition)];
+  const about = [...notices, ...aboutPrograms, ...frontNotices(definition), ...aboutGraph];
+  for (const notice of [...about, ...withoutEffect(plan.environment)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.
@@ -80,5 +84,9 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
 /** What it has is free once it is stopped. */
 function hasPort({ pid, record }: RunningPlatform, port: number): boolean {
   if (record === null) return findPortHolder(port)?.pid === pid;
-  return record.services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => portOf(one) === port));
+  const { services } = record;
+  if (services.some(({ url, readyUrl }) => [url, readyUrl].some((one) => portOf(one) === port))) return true;
+  // A part may listen on more ports than it is reached on.
+  const holder = findPortHolder(port)?.pid;
+  return services.some(({ process }) => process !== null && process.pid === holder);
 }

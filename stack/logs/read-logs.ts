@@ -6,7 +6,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { isCode } from '../state/durable-file.ts';
 import { LogTail } from './log-tail.ts';
-import { parseNatsLine } from './nats-line.ts';
+import { parseForeignLine } from './parse-foreign-line.ts';
 
 /** One line of a service's log, as far as it could be understood. */
 export interface LogLine {
@@ -99,11 +99,11 @@ const levelNumbers: Readonly<Record<number, LogLevel>> = {
   60: 'error',
 };
 
-/** A line that is neither ours nor nats-server's (a crash of node itself) is shown as it is. */
+/** A line that is neither ours nor that of a program that is known (a crash of node itself) is shown as it is. */
 export function parseLine(service: string, text: string): LogLine {
   const parsed = parseJson(text);
   if (parsed === null) {
-    const { time, level, message } = parseNatsLine(text) ?? { time: 0, level: 'error', message: text };
+    const { time, level, message } = parseForeignLine(text) ?? { time: 0, level: 'error', message: text };
     return { service, time, level, logger: null, message, request: null, text, fields: {} };
   }
   const { time, level, name, msg, request, ...fields } = parsed;

@@ -132,6 +132,55 @@ describe('with processes of their own', () => {
   });
 });
 
+describe('ports that move together', () => {
+  const cluster = 'topology: distributed\ngraph: dgraph\n';
+  const claimed = async (taken: readonly number[], more: Partial<Claim> = {}) => {
+    const { ports, notices } = await claim(taken, { wishes: wishesOf(cluster), ...more });
+    return { zero: ports['dgraph-zero'], alpha: ports['dgraph-alpha'], notices };
+  };
+
+  test('are the usual ones where all of them are free', async () => {
+    expect(await claimed([])).toEqual({ zero: 5080, alpha: 8080, notices: [] });
+  });
+
+  test('move where one of them is taken, to where all of them are free', async () => {
+    expect(await claimed([9080, 7081, 6080])).toEqual({
+      zero: 5081,
+      alpha: 8082,
+      notices: [
+        'Port 6080 is taken by holder of 6080: dgraph-zero moved to 5081, and stays there.',
+        'Port 9080 is taken by holder of 9080: dgraph-alpha moved to 8082, and stays there.',
+      ],
+    });
+  });
+
+  test('are not given to another part', async () => {
+    const wishes = wishesOf(`${cluster}ports: { frontend: 9080 }\n`);
+    expect(await claimed([], { wishes })).toMatchObject({
+      alpha: 8081,
+      notices: [
+        'Port 9080 is taken by another service of this installation: dgraph-alpha moved to 8081, and stays there.',
+      ],
+    });
+  });
+
+  test('that were chosen are refused where one of them is taken, or wanted by two', async () => {
+    const chosen = wishesOf(`${cluster}graphdb: { port: 8080 }\n`);
+    await expect(claim([7080], { wishes: chosen })).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Port 7080 of dgraph-alpha is taken by holder of 7080.',
+      hint: expect.stringContaining('graphdb.port'),
+    });
+    const twice = wishesOf(`${cluster}graphdb: { port: 8080 }\nports: { runtime: 9080 }\n`);
+    await expect(claim([], { wishes: twice })).rejects.toThrow('ports.runtime and graphdb.port want the same port.');
+  });
+
+  test('are none where the cluster is somebody else’s', async () => {
+    const wishes = wishesOf(`${cluster}graphdb: { url: "http://db:8080" }\n`);
+    expect((await claim([], { wishes })).ports).not.toHaveProperty('dgraph-alpha');
+  });
+});
+
 describe('refusals', () => {
   test('a chosen port that is taken is a conflict that names the holder', async () => {
     const refused = claim([4000], { wishes: wishesOf('ports: { backend: 4000 }') });

@@ -30,53 +30,66 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
   const notices: string[] = [];
   const spoken = new Set<number>([
     ...Object.values(usualPorts),
-    ...wishes.map(({ usual }) => usual),
+    ...wishes.flatMap((wish) => portsOf(wish, wish.usual)),
     ...Object.values(leased),
     ...(avoid ?? []),
   ]);
-  for (const { name, wanted, host, place } of wishes) {
+  /** Of a port and those it comes with, the first that somebody else has. */
+  const takenOf = async (wish: PortWish, port: number): Promise<number | null> => {
+    for (const one of portsOf(wish, port)) if (!(await isFree(one, wish.host))) return one;
+    return null;
+  };
+  const isOurs = (port: number) =>
+    wishes.some((other) => portsOf(other, ports[other.name] ?? Number.NaN).includes(port));
+  for (const wish of wishes) {
+    const { name, wanted, place } = wish;
     if (wanted === 'auto') continue;
-    const twin = wishes.find((other) => ports[other.name] === wanted);
+    const twin = wishes.find((other) =>
+      portsOf(other, ports[other.name] ?? Number.NaN).some((port) => portsOf(wish, wanted).includes(port)),
+    );
     if (twin !== undefined) {
-      throw new SvcError('invalid_input', `${twin.place} and ${place} are both ${wanted}.`, {
+      const same = twin.wanted === wanted ? `are both ${wanted}` : 'want the same port';
+      throw new SvcError('invalid_input', `${twin.place} and ${place} ${same}.`, {
         hint: 'Give each its own port in svc.yaml, or auto.',
       });
     }
-    if (!(await isFree(wanted, host))) {
-      throw new SvcError('conflict', `Port ${wanted} of ${name} is taken by ${holderOf(wanted)}.`, {
+    const taken = await takenOf(wish, wanted);
+    if (taken !== null) {
+      throw new SvcError('conflict', `Port ${taken} of ${name} is taken by ${holderOf(taken)}.`, {
         hint: `Stop that program, or change ${place} in svc.yaml (auto takes the next free one).`,
       });
     }
     ports[name] = wanted;
-    spoken.add(wanted);
+    for (const port of portsOf(wish, wanted)) spoken.add(port);
   }
-  for (const { name, wanted, usual, host } of wishes) {
+  for (const wish of wishes) {
+    const { name, wanted, usual } = wish;
     if (wanted !== 'auto') continue;
     const before = leased[name] ?? usual;
-    const isOthers = Object.values(ports).includes(before);
-    if (!isOthers && !avoid?.has(before) && (await isFree(before, host))) {
+    const others = portsOf(wish, before).find(isOurs);
+    const taken = others ?? (avoid?.has(before) ? before : await takenOf(wish, before));
+    if (taken === null) {
       ports[name] = before;
       continue;
     }
-    const holder = isOthers ? 'another service of this installation' : holderOf(before);
-    const port = await nextFree({ from: before + skip, spoken, isFree: (free) => isFree(free, host) });
+    const holder = others === undefined ? holderOf(taken) : 'another service of this installation';
+    const isFreeFor = async (port: number) =>
+      !portsOf(wish, port).some((one) => spoken.has(one)) && (await takenOf(wish, port)) === null;
+    const port = await nextFree(before + skip, isFreeFor);
     ports[name] = port;
-    spoken.add(port);
-    notices.push(`Port ${before} is taken by ${holder}: ${name} moved to ${port}, and stays there.`);
+    for (const one of portsOf(wish, port)) spoken.add(one);
+    notices.push(`Port ${taken} is taken by ${holder}: ${name} moved to ${port}, and stays there.`);
   }
   return { ports: { ...usualPorts, ...ports }, notices };
 }
 
-interface Search {
-  readonly from: number;
-  readonly spoken: ReadonlySet<number>;
-  readonly isFree: (port: number) => Promise<boolean>;
+/** A port and those that it comes with. */
+function portsOf({ beside = [] }: PortWish, port: number): readonly number[] {
+  return [port, ...beside.map((distance) => port + distance)];
 }
 
-async function nextFree({ from, spoken, isFree }: Search): Promise<number> {
-  for (let port = from + 1; port <= Math.min(from + triesMax, 65_535); port++) {
-    if (!spoken.has(port) && (await isFree(port))) return port;
-  }
+async function nextFree(from: number, isFree: (port: number) => Promise<boolean>): Promise<number> {
+  for (let port = from + 1; port <= Math.min(from + triesMax, 65_535); port++) if (await isFree(port)) return port;
   throw new SvcError('conflict', `No port from ${from} to ${from + triesMax} is free.`, {
     hint: 'Set the ports in svc.yaml.',
   });

@@ -1,8 +1,10 @@
 import type { Auto, Definition, ListenerName } from '../definition/definition.ts';
 import { listeners } from '../definition/definition.ts';
 import { frontOf } from '../front/front-of.ts';
+import { usualDgraphPorts } from '../graph/dgraph-ports.ts';
+import { hasOwnGraph } from '../graph/has-own-graph.ts';
 
-/** By name: of the four services, and with processes of their own those of the bus and of every further one. */
+/** By name: of the four services, and with processes of their own those of the bus, of Dgraph and of every further one. */
 export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };
 
 /** The ports of part 8 of the specification. */
@@ -18,6 +20,8 @@ export interface PortWish {
   readonly wanted: Auto<number>;
   /** What `auto` becomes where nobody else has it. */
   readonly usual: number;
+  /** How far from it the ports are that it comes with, and that move with it. */
+  readonly beside?: readonly number[];
   /** The address that is listened on. */
   readonly host: string;
   /** The field that decides it. */
@@ -38,7 +42,10 @@ export function portWishesOf(definition: Definition): readonly PortWish[] {
     place: `ports.${name}`,
   }));
   if (definition.topology === 'embedded') return own;
-  return [...own, ...frontWishes(definition), ...busWishes(definition), ...replicaWishes(definition)];
+  return [
+    ...[own, frontWishes(definition), busWishes(definition)].flat(),
+    ...[graphWishes(definition), replicaWishes(definition)].flat(),
+  ];
 }
 
 /** The address that services listen on: what svc.yaml says, unless only the front shall be reached. */
@@ -69,6 +76,31 @@ function busWishes({ bus }: Definition): readonly PortWish[] {
   return [
     { name: 'nats', wanted: bus.port, usual: nats, host: bus.public?.bind ?? loopback, place: 'bus.port' },
     { name: 'nats-http', wanted: bus.httpPort, usual: http, host: loopback, place: 'bus.httpPort' },
+  ];
+}
+
+/** Dgraph knows one number for each node, by which all of its ports move. */
+function graphWishes(definition: Definition): readonly PortWish[] {
+  if (!hasOwnGraph(definition)) return [];
+  const { port, zeroPort } = definition.graphdb;
+  const { zero, alpha } = usualDgraphPorts;
+  return [
+    {
+      name: 'dgraph-zero',
+      wanted: zeroPort,
+      usual: zero.grpc,
+      beside: [zero.http - zero.grpc],
+      host: loopback,
+      place: 'graphdb.zeroPort',
+    },
+    {
+      name: 'dgraph-alpha',
+      wanted: port,
+      usual: alpha.http,
+      beside: [alpha.grpc - alpha.http, alpha.internal - alpha.http],
+      host: loopback,
+      place: 'graphdb.port',
+    },
   ];
 }
 

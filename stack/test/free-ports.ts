@@ -34,3 +34,15 @@ export async function freeBusPorts(): Promise<BusPorts> {
   const [port = 0, httpPort = 0] = await freePorts(2);
   return { port, httpPort };
 }
+
+export type DgraphPorts = Readonly<Record<'dgraph-zero' | 'dgraph-alpha', number>>;
+
+/** Ports of the two nodes of which those are free, too, that they come with. */
+export async function freeDgraphPorts(): Promise<DgraphPorts> {
+  for (;;) {
+    const [zero = 0, alpha = 0] = await freePorts(2);
+    const beside = [zero + 1000, alpha + 1000, alpha - 1000];
+    const areFree = await Promise.all(beside.map((port) => isFree('127.0.0.1', port)));
+    if (!areFree.includes(false)) return { 'dgraph-zero': zero, 'dgraph-alpha': alpha };
+  }
+}

@@ -21,9 +21,9 @@ export default class ConfigCheck extends SvcCommand {
     const { definition, environment, ports } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
-    await checkPrograms(definition, shell.PATH);
+    const notices = await checkPrograms(definition, shell.PATH);
     await checkFrontPorts(definition, ports, shell.PATH);
-    const warnings = withoutEffect(environment);
+    const warnings = [...notices, ...withoutEffect(environment)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);
     terminal.result(`${definitionFile} is right.`);

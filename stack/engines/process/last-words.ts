@@ -37,10 +37,13 @@ function endOf(log: string, from: number | null): string {
     try {
       const { size } = fstatSync(file);
       // Its log may have been cut short meanwhile.
-      const begin = Math.max(from === null || from > size ? 0 : from, size - readMaxBytes);
+      const first = from === null || from > size ? 0 : from;
+      const begin = Math.max(first, size - readMaxBytes);
       const bytes = Buffer.alloc(size - begin);
       const length = readSync(file, bytes, 0, bytes.length, begin);
-      return bytes.toString('utf8', 0, length);
+      const text = bytes.toString('utf8', 0, length);
+      // The end of a line says nothing of what it is.
+      return begin === first ? text : text.slice(text.indexOf('\n') + 1);
     } finally {
       closeSync(file);
     }

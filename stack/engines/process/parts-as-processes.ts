@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
-import { caddyfile } from '../../front/caddyfile.ts';
 import { hostOf } from '../../host-of.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
-import type { Part } from '../../part.ts';
+import { isForeign, type Part } from '../../part.ts';
 import { portOf } from '../../port-of.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { writeWhole } from '../../state/durable-file.ts';
@@ -14,10 +12,11 @@ import { endGroup, killGroup } from '../../state/end-process.ts';
 import { endLeftProcesses } from '../../state/left-processes.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { takenPort } from './failure.ts';
+import { foreignPrograms } from './foreign-programs.ts';
 import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
 import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { caddyfileIn, natsConfigurationFile, type Programs, processPlanOf } from './process-plan.ts';
+import { foundProgram, type Programs, processPlanOf } from './process-plan.ts';
 import type { TakenOver } from './take-over.ts';
 
 export interface ProcessesOptions {
@@ -43,11 +42,12 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
   }, boundIntervalMs);
 
   async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
-    if (part.service === 'nats') {
-      writeWhole(natsConfigurationFile(installation), natsConfiguration({ ...part.variables, ...busKeysOf(secrets) }));
-    } else if (part.service === 'caddy') {
-      await refuseSharedPort(part);
-      writeWhole(caddyfileIn(installation), caddyfile(part.variables));
+    if (part.service === 'caddy') await refuseSharedPort(part);
+    if (isForeign(part.service)) {
+      const foreign = foreignPrograms[part.service];
+      const program = foundProgram(foreign, programs);
+      const text = await foreign.configuration({ variables: part.variables, secrets, program });
+      writeWhole(join(installation.stateDir, foreign.file), text);
     }
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);

@@ -5,7 +5,7 @@ import { inheritedByChildren } from '../../../services/contracts/env/inherited.t
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import type { Part } from '../../part.ts';
+import { isForeign, type Part } from '../../part.ts';
 import type { PartRunner, RunningPart } from './part-runner.ts';
 
 type StartService = typeof startBackend;
@@ -46,6 +46,6 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
 }
 
 function serviceOf({ service }: Part): ServiceName {
-  if (service === 'nats' || service === 'caddy') throw new Error(`${service} does not run inside this process`);
+  if (isForeign(service)) throw new Error(`${service} does not run inside this process`);
   return service;
 }

@@ -1,9 +1,13 @@
+import { httpAddress } from '../../addresses.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
+import { alphaPorts } from '../../graph/dgraph-ports.ts';
+import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
 import { portOf } from '../../port-of.ts';
+import { loopback } from '../../ports/port-wishes.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { registerIdentities } from './register-identities.ts';
@@ -66,8 +70,8 @@ export class Platform {
     const isWell = (await present?.isWell(signal)) ?? false;
     if (present !== undefined && isWell && !differs) {
       present.part = part;
-      // What svc.yaml says of identities is none of its variables.
-      if (part.service === 'backend') await this.#register(signal);
+      // What svc.yaml says of identities is none of its variables, and passwords of users of Dgraph are none of its own.
+      await this.#settle(part, signal);
       return;
     }
     // Who does not answer has nothing under way that would come to an end.
@@ -97,7 +101,19 @@ export class Platform {
     const supervised = new SupervisedPart(part, this.#surroundings);
     this.#parts.set(part.name, supervised);
     await supervised.start(signal);
-    if (part.service === 'backend') await this.#register(signal);
+    await this.#settle(part, signal);
+  }
+
+  /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
+  async #settle({ service }: Part, signal: AbortSignal): Promise<void> {
+    if (service === 'backend') await this.#register(signal);
+    if (service === 'dgraph-alpha') await this.#provisionGraph(signal);
+  }
+
+  async #provisionGraph(signal: AbortSignal): Promise<void> {
+    const { ports, secrets } = this.#plan;
+    const url = httpAddress(loopback, alphaPorts(ports).http);
+    await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ url, secrets, signal }));
   }
 
   async #register(signal: AbortSignal): Promise<void> {

@@ -4,7 +4,8 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import { findProgram } from '../../find-program.ts';
 import type { Installation } from '../../installation.ts';
-import type { Part } from '../../part.ts';
+import { isForeign, type Part } from '../../part.ts';
+import { type ForeignProgram, foreignPrograms } from './foreign-programs.ts';
 import { partEnvironment } from './inherited-environment.ts';
 
 /** Everything that a process is started with. */
@@ -19,17 +20,17 @@ export interface ProcessPlan {
 
 export interface Programs {
   readonly node: string;
-  /** Null where it is not on the path: then it is not needed. */
-  readonly natsServer: string | null;
-  readonly caddy: string | null;
+  /** What is on the path; null where it is not: then it is not needed. */
+  readonly foreign: Readonly<Record<ForeignProgram['name'], string | null>>;
   /** What Node runs as each service. */
   readonly services: Readonly<Record<ServiceName, string>>;
 }
 
 /** Those of this package, and what is on the path. */
 export function ownPrograms(env: EnvRecord): Programs {
-  const [natsServer, caddy] = [findProgram('nats-server', env.PATH), findProgram('caddy', env.PATH)];
-  return { node: process.execPath, natsServer, caddy, services: entries };
+  const find = (name: string) => findProgram(name, env.PATH);
+  const foreign = { 'nats-server': find('nats-server'), caddy: find('caddy'), dgraph: find('dgraph') };
+  return { node: process.execPath, foreign, services: entries };
 }
 
 export interface ProcessPlanOf {
@@ -42,18 +43,10 @@ export interface ProcessPlanOf {
 export function processPlanOf(part: Part, { installation, env, programs }: ProcessPlanOf): ProcessPlan {
   const { dir, stateDir, logsDir } = installation;
   const where = { cwd: dir, log: join(logsDir, `${part.name}.log`) };
-  if (part.service === 'nats') {
-    if (programs.natsServer === null) throw new Error('whoever plans to run nats-server has looked for it');
-    const args = ['-c', natsConfigurationFile(installation)];
-    // Its lines say the time without the zone.
-    return { ...where, program: programs.natsServer, args, env: { TZ: 'UTC' } };
-  }
-  if (part.service === 'caddy') {
-    if (programs.caddy === null) throw new Error('whoever plans to run caddy has looked for it');
-    const args = ['run', '--config', caddyfileIn(installation), '--adapter', 'caddyfile'];
-    // It keeps below its home what it was last told, and a folder for certificates.
-    const own = join(stateDir, 'caddy');
-    return { ...where, program: programs.caddy, args, env: { TZ: 'UTC', HOME: own } };
+  if (isForeign(part.service)) {
+    const foreign = foreignPrograms[part.service];
+    const args = foreign.args(join(stateDir, foreign.file));
+    return { ...where, program: foundProgram(foreign, programs), args, env: foreign.env(part.variables, installation) };
   }
   return {
     ...where,
@@ -63,12 +56,10 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   };
 }
 
-export function natsConfigurationFile({ stateDir }: Installation): string {
-  return join(stateDir, 'nats.conf');
-}
-
-export function caddyfileIn({ stateDir }: Installation): string {
-  return join(stateDir, 'Caddyfile');
+export function foundProgram({ name }: ForeignProgram, { foreign }: Programs): string {
+  const program = foreign[name];
+  if (program === null) throw new Error(`whoever plans to run ${name} has looked for it`);
+  return program;
 }
 
 const entries = {

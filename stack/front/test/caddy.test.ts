@@ -189,7 +189,9 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     const port = readPlan(trial.installation).ports['remote-mcp'];
     await using _ = await openFront(echo, port);
     const caddy = findProgram('caddy', process.env.PATH);
-    await using supervisor = supervise({ ...trial, programs: { ...trial.programs, caddy } });
+    const { programs } = trial;
+    const foreign = { ...programs.foreign, caddy };
+    await using supervisor = supervise({ ...trial, programs: { ...programs, foreign } });
     await expect(supervisor.run).rejects.toMatchObject({
       message: expect.stringContaining(`Port ${port} of caddy is taken by another program.`),
     });

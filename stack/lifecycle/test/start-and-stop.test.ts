@@ -329,11 +329,11 @@ describe('a start that fails', () => {
 
   test('what is not built yet is refused', async () => {
     await using trial = await openTrial();
-    edit(trial.installation, 'graph: sqlite', 'graph: dgraph');
+    edit(trial.installation, 'engine: process', 'engine: docker');
     await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
       code: 'unsupported',
     });
-    edit(trial.installation, 'graph: dgraph', 'graph: sqlite');
+    edit(trial.installation, 'engine: docker', 'engine: process');
   });
 });
 

@@ -17,6 +17,7 @@ import { z } from 'zod';
 import { Secret } from '../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { connectToBackend } from '../../backend-client.ts';
+import { checkDefinition } from '../../definition/check.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
@@ -286,7 +287,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   test('from a bus that somebody else runs, which stays as it is', async () => {
     copy();
     const { busCalloutSeed, busSystemSeed, busIssuerSeed } = secretFilesOf(installation);
-    ensureSecrets(installation, 'distributed');
+    ensureSecrets(installation, checkDefinition('id: abcdef0123456789\ntopology: distributed\n', 'svc.yaml'));
     const seed = (file: string) => new Secret(readSecret(file));
     const seeds = { callout: seed(busCalloutSeed), system: seed(busSystemSeed), issuer: seed(busIssuerSeed) };
     const server = await TestServer.start(installation.stateDir, { seeds });

@@ -12,8 +12,8 @@ export function programsIn(dir: string): Programs {
     runtime: file('runtime'),
     frontend: file('frontend'),
   };
-  const programs = { natsServer: join(dir, 'nats-server'), caddy: join(dir, 'caddy') };
-  return { node: process.execPath, ...programs, services };
+  const foreign = { 'nats-server': join(dir, 'nats-server'), caddy: join(dir, 'caddy'), dgraph: null };
+  return { node: process.execPath, foreign, services };
 }
 
 export function makePrograms(dir: string): void {

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { request } from '../http.ts';
+import type { Plan } from '../lifecycle/plan.ts';
+import { readSecret } from '../secrets.ts';
+import { askDgraph, type Credentials, type Dgraph } from './ask-dgraph.ts';
+import { isNewDgraph, oldestDgraph } from './dgraph-program.ts';
+
+/** A server in the same building answers in a millisecond. */
+const answerTimeoutMs = 5000;
+
+/**
+ * Refuses, before anything is started, a Dgraph that somebody else runs and that is not as we need it. Returns what the operator should know
+ * of one that is.
+ */
+export async function checkGraph(plan: Plan): Promise<readonly string[]> {
+  const { graph, graphdb } = plan.definition;
+  const { url } = graphdb;
+  if (graph !== 'dgraph' || url === 'auto') return [];
+  const dgraph: Dgraph = { url, ca: authorityOf(plan) };
+  const version = await versionOf(dgraph);
+  if (!isNewDgraph(version)) {
+    throw new SvcError('unsupported', `${url} runs Dgraph ${version}, and ${oldestDgraph} or newer is needed.`);
+  }
+  const token = graphdb.token ? readSecret(plan.secrets.graphToken) : undefined;
+  const access = await logIn(dgraph, plan, token);
+  await checkQuery(dgraph, plan, { ...access, ...(token === undefined ? {} : { token }) });
+  if (!(await isOpen(dgraph))) return [];
+  return [
+    `${url} lets everybody who reaches it change the schema: give it --acl, and --security with a token, or let nobody but us reach it.`,
+  ];
+}
+
+function authorityOf({ installation, definition: { graphdb } }: Plan): string | undefined {
+  if (graphdb.ca === undefined) return undefined;
+  const file = resolve(installation.dir, graphdb.ca);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new SvcError('invalid_input', `graphdb.ca cannot be used: "${file}" cannot be read.`, { cause: error });
+  }
+}
+
+const health = z.array(z.object({ version: z.string(), status: z.string() })).min(1);
+
+async function versionOf({ url, ca }: Dgraph): Promise<string> {
+  const place = { hint: 'Is it running, and is graphdb.url in svc.yaml the HTTP endpoint of a data node (alpha)?' };
+  const asked = { method: 'GET', url: new URL('/health', url).href, ca, timeoutMs: answerTimeoutMs } as const;
+  const answer = await request(asked).catch((error: unknown) => {
+    const why = error instanceof SvcError ? error.message : String(error);
+    throw new SvcError('unavailable', `${url} does not answer as a Dgraph: ${why}`, { ...place, cause: error });
+  });
+  const read = health.safeParse(parseJson(answer.body));
+  const [first] = read.data ?? [];
+  if (first === undefined) {
+    const why =
+      answer.status === 503 ? `it is not healthy: ${answer.body.trim().slice(0, 200)}` : 'it says something else';
+    throw new SvcError('unavailable', `${url} does not answer as a Dgraph: ${why}.`, place);
+  }
+  return first.version.replace(/^v/, '');
+}
+
+const login = z.object({ accessJWT: z.string() });
+
+/** Who is shown with everything that is asked there; nobody where svc.yaml names nobody. */
+async function logIn(dgraph: Dgraph, { definition, secrets }: Plan, token: string | undefined): Promise<Credentials> {
+  const { url, user } = definition.graphdb;
+  if (user === undefined) return {};
+  const shown = token === undefined ? {} : { token };
+  const said = { userid: user, password: readSecret(secrets.graphPassword) };
+  try {
+    return { access: login.parse(await askDgraph(dgraph, '/login', said, shown)).accessJWT };
+  } catch (error) {
+    const why = error instanceof SvcError ? error.message : 'it did not say why';
+    throw new SvcError('forbidden', `${url} does not let the user "${user}" in. ${why}`, {
+      hint: 'Its password lies in secrets/graphdb-password.key, and the token of its administration, where it has one, in secrets/graphdb-token.key (graphdb.token: true).',
+      cause: error,
+    });
+  }
+}
+
+async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentials): Promise<void> {
+  const { url, user } = definition.graphdb;
+  const answer = await askDgraph(dgraph, '/query', { query: askAnything }, shown).catch((error: unknown) => {
+    throw new SvcError(
+      'forbidden',
+      `${url} does not answer us. ${error instanceof SvcError ? error.message : ''}`.trim(),
+      {
+        hint:
+          user === undefined
+            ? 'Name our user there in graphdb.user of svc.yaml.'
+            : `Give "${user}" the rights to read, write and modify dgraph.all there.`,
+        cause: error,
+      },
+    );
+  });
+  if (seen.parse(answer).seen !== undefined) return;
+  throw new SvcError('forbidden', `${url} shows the user "${user}" nothing.`, {
+    hint: `Give "${user}" the rights to read, write and modify dgraph.all there.`,
+  });
+}
+
+const askAnything = '{ seen(func: has(svc.nothing)) { uid } }';
+const seen = z.object({ seen: z.array(z.unknown()).optional() });
+
+/** Whether somebody who shows nothing may change the schema: asked with a change that is none. */
+async function isOpen(dgraph: Dgraph): Promise<boolean> {
+  return askDgraph(dgraph, '/alter', { schema: '' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

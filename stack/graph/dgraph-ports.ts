@@ -1,0 +1,25 @@
+/** Those of its nodes where nothing moves them. Dgraph moves all ports of a node by one number. */
+export const usualDgraphPorts = {
+  zero: { grpc: 5080, http: 6080 },
+  alpha: { internal: 7080, http: 8080, grpc: 9080 },
+} as const;
+
+/** Claimed ports by name. */
+type Claimed = Readonly<Record<string, number>>;
+
+export type ZeroPorts = Readonly<Record<'grpc' | 'http' | 'offset', number>>;
+export type AlphaPorts = Readonly<Record<'internal' | 'http' | 'grpc' | 'offset', number>>;
+
+/** The ports of our own coordination node, which move with the one that was claimed. */
+export function zeroPorts(ports: Claimed): ZeroPorts {
+  const { grpc, http } = usualDgraphPorts.zero;
+  const offset = (ports['dgraph-zero'] ?? grpc) - grpc;
+  return { grpc: grpc + offset, http: http + offset, offset };
+}
+
+/** The ports of our own data node. */
+export function alphaPorts(ports: Claimed): AlphaPorts {
+  const { internal, http, grpc } = usualDgraphPorts.alpha;
+  const offset = (ports['dgraph-alpha'] ?? http) - http;
+  return { internal: internal + offset, http: http + offset, grpc: grpc + offset, offset };
+}

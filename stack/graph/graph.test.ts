@@ -1,0 +1,219 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createInstallation } from '../create-installation.ts';
+import { checkDefinition } from '../definition/check.ts';
+import { planFor, readPlan } from '../lifecycle/plan.ts';
+import { accessToken } from './access-token.ts';
+import { checkGraph } from './check-graph.ts';
+import { alphaConfiguration, zeroConfiguration } from './dgraph-configuration.ts';
+import { checkDgraphProgram, postureOf } from './dgraph-program.ts';
+import { leftGraph } from './left-graph.ts';
+
+let dir: string;
+const servers: Server[] = [];
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-graph-'));
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
+const own = definitionOf('topology: distributed\ngraph: dgraph\n');
+
+describe('the configuration of a node', () => {
+  const values = { PORT_OFFSET: '1', TOKEN: 'the-token', ANONYMOUS: ' anonymous=none' };
+
+  test('of coordination closes its administration, and writes what it acknowledges', () => {
+    const text = zeroConfiguration({ ...values, GRPC_PORT: '5081' });
+    for (const line of [
+      'bindall: false',
+      'my: "127.0.0.1:5081"',
+      'port_offset: 1',
+      'survive: "filesystem"',
+      'limit: "disable-admin-http=true"',
+      'security: "token=the-token"',
+      'telemetry: "reports=false; sentry=false"',
+    ]) {
+      expect(text.split('\n')).toContain(line);
+    }
+  });
+
+  test('of data asks everybody who he is, and its administration for the token too', () => {
+    const places = { INTERNAL_PORT: '7081', ZERO_PORT: '5081', CACHE_MB: '64' };
+    const text = alphaConfiguration({ ...values, ...places });
+    for (const line of [
+      'bindall: false',
+      'my: "127.0.0.1:7081"',
+      'zero: "127.0.0.1:5081"',
+      'survive: "filesystem"',
+      'acl: "secret-file=secrets/graphdb-acl.key"',
+      'security: "token=the-token; whitelist=127.0.0.1; anonymous=none"',
+      'cache: "size-mb=64"',
+      'telemetry: "reports=false; sentry=false"',
+    ]) {
+      expect(text.split('\n')).toContain(line);
+    }
+  });
+
+  test('has no line that Dgraph would take for the head of others', () => {
+    for (const text of [zeroConfiguration({ ...values, GRPC_PORT: '1' })]) {
+      expect(text.split('\n').filter((line) => line.trim().endsWith(':'))).toEqual([]);
+    }
+  });
+
+  test('with a place left open is none', () => {
+    expect(() => zeroConfiguration(values)).toThrow('nothing is said about GRPC_PORT of dgraph-zero.yaml');
+  });
+});
+
+describe('our own dgraph', () => {
+  const install = (version: string) => {
+    writeFileSync(
+      join(dir, 'dgraph'),
+      `#!/bin/sh\n[ "$1" = version ] && cat <<'END'\n\n${version}\nGo version       : go1.26.8\nEND\n`,
+    );
+    chmodSync(join(dir, 'dgraph'), 0o755);
+  };
+  const says = (version: string) => install(`Dgraph version   : ${version}\nDgraph codename  :`);
+
+  test('that is not there is refused, with how to get it, and where there is none', async () => {
+    await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'graph: dgraph needs dgraph, and there is none on the path.',
+      hint: expect.stringMatching(/github\.com\/dgraph-io\/dgraph, which are for Linux only/),
+    });
+  });
+
+  test.each(['v25.3.8', 'v24.1.0'])('of version %s is refused', async (version) => {
+    says(version);
+    await expect(checkDgraphProgram(own, dir)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: `"${dir}/dgraph" is of version ${version.slice(1)}, and 25.4 or newer is needed.`,
+    });
+  });
+
+  test('that says nothing is refused', async () => {
+    install('');
+    await expect(checkDgraphProgram(own, dir)).rejects.toThrow(/is of version unknown/);
+  });
+
+  test.each([
+    ['v25.4.0', '', []],
+    ['v25.5.0-beta1', ' anonymous=none', []],
+    ['v26.0.0', ' anonymous=none', []],
+    ['dev', '', [expect.stringMatching(/was built from source and says no version: it is taken for 25\.4\.$/)]],
+  ])('of version %s is taken, and told%s what it knows', async (version, posture, notices) => {
+    says(version);
+    expect(await checkDgraphProgram(own, dir)).toEqual(notices);
+    expect(await postureOf(join(dir, 'dgraph'))).toBe(posture);
+  });
+
+  test('is needed for a cluster of our own only', async () => {
+    for (const yaml of [
+      '',
+      'topology: distributed',
+      'topology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080" }',
+    ]) {
+      expect(await checkDgraphProgram(definitionOf(yaml), dir)).toEqual([]);
+    }
+  });
+});
+
+describe('a graph that is left for another', () => {
+  const sqlite = definitionOf('topology: distributed');
+
+  test('is told, in both directions, until the other is used', async () => {
+    const { installation } = await createInstallation({ dir: join(dir, 'svc') });
+    expect([...leftGraph(installation, sqlite), ...leftGraph(installation, own)]).toEqual([]);
+    writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
+    expect(leftGraph(installation, sqlite)).toEqual([]);
+    expect(leftGraph(installation, own)).toEqual([
+      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite, which graph: sqlite in svc.yaml goes back to.',
+    ]);
+    mkdirSync(join(installation.dataDir, 'dgraph'));
+    expect(leftGraph(installation, own)).toEqual([]);
+    rmSync(join(installation.dataDir, 'graph.sqlite'));
+    expect(leftGraph(installation, sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
+  });
+});
+
+test('an access token is one of Dgraph: signed with its key as it lies in the file, and short of life', () => {
+  const file = join(dir, 'acl.key');
+  writeFileSync(file, 'the key\n');
+  const [head = '', body = '', signature] = accessToken(file, { user: 'u', groups: ['g'] }).split('.');
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  expect(read(head)).toEqual({ alg: 'HS256', typ: 'JWT' });
+  const { exp, ...claims } = read(body);
+  expect(claims).toEqual({ userid: 'u', groups: ['g'], namespace: 0 });
+  expect(exp * 1000 - Date.now()).toBeLessThanOrEqual(300_000);
+  expect(signature).toBe(createHmac('sha256', 'the key\n').update(`${head}.${body}`).digest('base64url'));
+});
+
+describe('a Dgraph that somebody else runs', () => {
+  /** Answers so to each path. */
+  async function answering(answers: Readonly<Record<string, unknown>>): Promise<string> {
+    const server = createServer((request, response) => {
+      const answer = answers[request.url ?? ''];
+      response.statusCode = typeof answer === 'number' ? answer : 200;
+      response.end(typeof answer === 'number' ? 'Please retry again' : JSON.stringify(answer ?? {}));
+    }).listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    const address = server.address();
+    return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  }
+  const check = async (url: string, graphdb: { readonly ca?: string } = {}) => {
+    const { installation } = await createInstallation({
+      dir: join(dir, 'svc'),
+      topology: 'distributed',
+      graph: 'dgraph',
+    });
+    const { definition, ports } = readPlan(installation);
+    return checkGraph(
+      planFor(installation, { ...definition, graphdb: { ...definition.graphdb, url, ...graphdb } }, ports),
+    );
+  };
+  const healthy = (version: string) => [{ instance: 'alpha', version, status: 'healthy' }];
+  const refused = { errors: [{ message: 'No Auth Token found.' }] };
+
+  test('is refused where it is too old', async () => {
+    await expect(check(await answering({ '/health': healthy('v25.3.8') }))).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(/runs Dgraph 25\.3\.8, and 25\.4 or newer is needed\.$/),
+    });
+  });
+
+  test('is refused where it is something else, or not healthy', async () => {
+    await expect(check(await answering({}))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/does not answer as a Dgraph: it says something else\.$/),
+      hint: expect.stringContaining('graphdb.url'),
+    });
+    await expect(check(await answering({ '/health': 503 }))).rejects.toThrow(/it is not healthy: Please retry again/);
+  });
+
+  test('is refused where a file that vouches for it is missing', async () => {
+    await expect(check('https://127.0.0.1:1', { ca: 'gone.pem' })).rejects.toThrow(
+      /graphdb\.ca cannot be used: .*gone\.pem/,
+    );
+  });
+
+  test('without users is taken, and whether everybody may change it is told', async () => {
+    const open = {
+      '/health': healthy('dev'),
+      '/query': { data: { seen: [] } },
+      '/alter': { data: { code: 'Success' } },
+    };
+    expect(await check(await answering(open))).toEqual([
+      expect.stringContaining('lets everybody who reaches it change the schema'),
+    ]);
+    expect(await check(await answering({ ...open, '/alter': refused }))).toEqual([]);
+  });
+});

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { readSecret, type SecretFiles } from '../secrets.ts';
+import { accessToken } from './access-token.ts';
+import { askDgraph, type Dgraph } from './ask-dgraph.ts';
+import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from './graph-user.ts';
+
+export interface Provisioning {
+  /** HTTP endpoint of our own data node. */
+  readonly url: string;
+  readonly secrets: SecretFiles;
+  readonly signal: AbortSignal;
+}
+
+/** An election of each node, twice over; measured: 3 s after it says that it is healthy. */
+const timeoutMs = 30_000;
+const pauseMs = 50;
+
+/**
+ * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
+ * only. One transaction makes all of it, where anything of it is missing; where nothing is, nothing is written.
+ */
+export async function provisionGraph({ url, secrets, signal }: Provisioning): Promise<void> {
+  const dgraph: Dgraph = { url, signal };
+  const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
+  const passwords = {
+    ofUser: readSecret(secrets.graphPassword),
+    ofAdmin: readSecret(secrets.graphAdminPassword),
+  };
+  await insist(signal, async () => {
+    if (await isProvisioned(dgraph, admin, passwords)) return;
+    await askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
+  });
+  const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
+  await insist(signal, async () => {
+    // Rights are remembered by the node, which hears of new ones a moment later; what nobody may see is left out of an answer.
+    const { seen } = rights.parse(await askDgraph(dgraph, '/query', { query: askRights }, { access: user }));
+    if (seen === undefined) throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
+  });
+}
+
+interface Passwords {
+  readonly ofUser: string;
+  readonly ofAdmin: string;
+}
+
+const namesInQuery = { $admin: graphAdmin, $user: graphUser, $group: graphGroup } as const;
+const askState = `query state($admin: string, $user: string, $group: string, $adminPassword: string, $userPassword: string) {
+  admin(func: eq(dgraph.xid, $admin)) @filter(type(dgraph.type.User)) { isRight: checkpwd(dgraph.password, $adminPassword) }
+  user(func: eq(dgraph.xid, $user)) @filter(type(dgraph.type.User)) {
+    isRight: checkpwd(dgraph.password, $userPassword)
+    groups: dgraph.user.group { name: dgraph.xid }
+  }
+  group(func: eq(dgraph.xid, $group)) @filter(type(dgraph.type.Group)) {
+    rules: dgraph.acl.rule { predicate: dgraph.rule.predicate permission: dgraph.rule.permission }
+  }
+}`;
+const rule = z.object({ predicate: z.string(), permission: z.number() });
+const state = z.object({
+  admin: z.array(z.object({ isRight: z.boolean() })),
+  user: z.array(z.object({ isRight: z.boolean(), groups: z.array(z.object({ name: z.string() })).default([]) })),
+  group: z.array(z.object({ rules: z.array(rule).default([]) })),
+});
+
+/** Throws where the administrator is not there yet: Dgraph makes him a moment after its first start. */
+async function isProvisioned(dgraph: Dgraph, access: string, { ofUser, ofAdmin }: Passwords): Promise<boolean> {
+  const variables = { ...namesInQuery, $adminPassword: ofAdmin, $userPassword: ofUser };
+  const found = state.parse(await askDgraph(dgraph, '/query', { query: askState, variables }, { access }));
+  const [[admin], [user], [group]] = [found.admin, found.user, found.group];
+  if (admin === undefined) throw new SvcError('unavailable', `Dgraph has not made its user "${graphAdmin}" yet.`);
+  return (
+    admin.isRight &&
+    user?.isRight === true &&
+    user.groups.some(({ name }) => name === graphGroup) &&
+    group?.rules.some(({ predicate, permission }) => predicate === everything && permission === allRights) === true
+  );
+}
+
+/** Of predicates that are still to be made too, and of none that hold users and their passwords. */
+const everything = 'dgraph.all';
+/** Read 4, write 2, modify 1. */
+const allRights = 7;
+
+const findThem = `{
+  admin as var(func: eq(dgraph.xid, "${graphAdmin}")) @filter(type(dgraph.type.User))
+  user as var(func: eq(dgraph.xid, "${graphUser}")) @filter(type(dgraph.type.User))
+  group as var(func: eq(dgraph.xid, "${graphGroup}")) @filter(type(dgraph.type.Group)) {
+    rule as dgraph.acl.rule @filter(eq(dgraph.rule.predicate, "${everything}"))
+  }
+}`;
+
+/** What was not found is made: `uid()` of nothing is a new node. */
+function provisioned({ ofUser, ofAdmin }: Passwords): unknown {
+  const all = {
+    uid: 'uid(rule)',
+    'dgraph.type': 'dgraph.type.Rule',
+    'dgraph.rule.predicate': everything,
+    'dgraph.rule.permission': allRights,
+  };
+  const group = {
+    uid: 'uid(group)',
+    'dgraph.type': 'dgraph.type.Group',
+    'dgraph.xid': graphGroup,
+    'dgraph.acl.rule': [all],
+  };
+  const user = {
+    uid: 'uid(user)',
+    'dgraph.type': 'dgraph.type.User',
+    'dgraph.xid': graphUser,
+    'dgraph.password': ofUser,
+    'dgraph.user.group': [{ uid: 'uid(group)' }],
+  };
+  return { query: findThem, set: [group, user, { uid: 'uid(admin)', 'dgraph.password': ofAdmin }] };
+}
+
+const askRights = '{ seen(func: has(svc.nothing)) { uid } }';
+const rights = z.object({ seen: z.array(z.unknown()).optional() });
+
+/** Again and again until it comes to an end: a node that was just started refuses and loses what it is asked for a while. */
+async function insist(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || performance.now() >= deadline) throw error;
+    }
+    await pause(pauseMs, undefined, { signal });
+  }
+}

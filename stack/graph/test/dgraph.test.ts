@@ -1,0 +1,309 @@
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ensureFolders } from '../../create-installation.ts';
+import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
+import { findProgram } from '../../find-program.ts';
+import { changesBetween, type Plan, planFor, readPlan, settingsOf } from '../../lifecycle/plan.ts';
+import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import { until } from '../../lifecycle/test/trial.ts';
+import { readLogs } from '../../logs/read-logs.ts';
+import { readSecret } from '../../secrets.ts';
+import { findRunning } from '../../state/find-running.ts';
+import { readRecord } from '../../state/platform-record.ts';
+import { freeDgraphPorts, freePort } from '../../test/free-ports.ts';
+import { listeningOf, processesAreShown, processesOf } from '../../test/running-processes.ts';
+import { SecretSearch } from '../../test/secret-search.ts';
+import { accessToken } from '../access-token.ts';
+import { askDgraph, type Credentials } from '../ask-dgraph.ts';
+import { checkGraph } from '../check-graph.ts';
+import { alphaPorts, zeroPorts } from '../dgraph-ports.ts';
+import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../graph-user.ts';
+import { provisionGraph } from '../provision-graph.ts';
+
+/** Elections of both nodes take their seconds, on a machine that others use as well. */
+const startTimeoutMs = 60_000;
+vi.setConfig({ testTimeout: startTimeoutMs, hookTimeout: startTimeoutMs });
+
+const dgraph = findProgram('dgraph', process.env.PATH);
+
+/** A platform with a Dgraph of its own; its services are only those that listen. */
+async function openGraphTrial() {
+  const ports = await freeDgraphPorts();
+  const trial = await openProcessTrial([
+    ['graph: sqlite', 'graph: dgraph'],
+    ['  port: auto # 8080', `  port: ${ports['dgraph-alpha']}`],
+    ['  zeroPort: auto', `  zeroPort: ${ports['dgraph-zero']}`],
+  ]);
+  const plan = readPlan(trial.installation);
+  ensureFolders(trial.installation, plan.definition);
+  const programs = { ...trial.programs, foreign: { ...trial.programs.foreign, dgraph } };
+  return { ...trial, programs, plan };
+}
+
+/** Its logs of raft are 256 MB long, and empty but for the first of them. */
+function beginningOf(file: string): Buffer {
+  const handle = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(4 * 1024 * 1024);
+    return bytes.subarray(0, readSync(handle, bytes));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+const healthy = (trial: ProcessTrial) =>
+  until(
+    () => readRecord(trial.installation)?.services.every(({ state }) => state === 'healthy') ?? false,
+    startTimeoutMs,
+  );
+
+describe.skipIf(dgraph === null)('on a real Dgraph', () => {
+  let trial: Awaited<ReturnType<typeof openGraphTrial>>;
+  let supervisor: ReturnType<typeof supervise>;
+  let plan: Plan;
+  let url: string;
+  let token: string;
+
+  beforeAll(async () => {
+    trial = await openGraphTrial();
+    ({ plan } = trial);
+    url = `http://127.0.0.1:${alphaPorts(plan.ports).http}`;
+    token = readSecret(plan.secrets.graphToken);
+    supervisor = supervise(trial);
+    await Promise.race([healthy(trial), supervisor.run]);
+  });
+  afterAll(async () => {
+    await supervisor.stop();
+    await trial[Symbol.asyncDispose]();
+  });
+
+  const ask = (path: string, body: unknown, shown: Credentials = {}) => askDgraph({ url }, path, body, shown);
+  const login = (userid: string, password: string, shown: Credentials = { token }) =>
+    ask('/login', { userid, password }, shown) as Promise<{ accessJWT: string }>;
+  const asUser = async (): Promise<Credentials> => {
+    const { accessJWT } = await login(graphUser, readSecret(plan.secrets.graphPassword));
+    return { access: accessJWT, token };
+  };
+  const asAdmin = (): Credentials => ({
+    access: accessToken(plan.secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] }),
+    token,
+  });
+  const provision = () => provisionGraph({ url, secrets: plan.secrets, signal: new AbortController().signal });
+  const pidOf = (name: string) => supervisor.part(name).process?.pid ?? 0;
+  const query = (text: string) => ({ query: text });
+  const users = query(`{
+    users(func: type(dgraph.type.User)) { uid dgraph.xid dgraph.user.group { dgraph.xid } }
+    groups(func: type(dgraph.type.Group)) { uid dgraph.xid dgraph.acl.rule { uid } }
+    rules(func: type(dgraph.type.Rule)) { uid dgraph.rule.predicate dgraph.rule.permission }
+  }`);
+
+  test('the coordination node comes before the data node, and that, with its users, before the backend', () => {
+    const order = ['dgraph-zero healthy', 'dgraph-alpha starting', 'dgraph-alpha healthy', 'backend starting'];
+    expect(supervisor.states.filter((state) => order.includes(state))).toEqual(order);
+  });
+
+  test.skipIf(!processesAreShown)('both are reached from this machine only, on the ports that were claimed', () => {
+    const listening = ['dgraph-zero', 'dgraph-alpha'].flatMap((name) => listeningOf(pidOf(name)));
+    const { grpc, http } = zeroPorts(plan.ports);
+    const alpha = alphaPorts(plan.ports);
+    expect(listening.map(({ port }) => port).sort()).toEqual(
+      [grpc, http, alpha.internal, alpha.http, alpha.grpc].sort(),
+    );
+    expect(new Set(listening.map(({ address }) => address))).toEqual(new Set(['0100007F']));
+  });
+
+  test('looked at again, it keeps its ports, and differs in nothing', async () => {
+    const { installation } = trial;
+    const told: string[] = [];
+    const prepared = await preparePlan({
+      installation,
+      env: { PATH: `${trial.dir}${delimiter}${process.env.PATH}` },
+      running: findRunning(installation),
+      avoid: new Set(),
+      onNotice: (message) => told.push(message),
+    });
+    expect(changesBetween(settingsOf(plan), settingsOf(prepared))).toEqual([]);
+    expect(told.filter((message) => message.includes('Port '))).toEqual([]);
+  });
+
+  test('whoever shows nothing is refused everything but its health', async () => {
+    for (const shown of [{}, { token }, { access: 'nonsense', token }]) {
+      await expect(ask('/query', query('{ all(func: has(dgraph.type)) { uid } }'), shown)).rejects.toThrow(
+        /accessJwt|jwt/,
+      );
+      await expect(ask('/mutate?commitNow=true', { set: [{ 'any.thing': 'x' }] }, shown)).rejects.toThrow(
+        /accessJwt|jwt/,
+      );
+      await expect(ask('/alter', { drop_all: true }, shown)).rejects.toThrow(/accessJwt|jwt|Token/);
+      const admin = ask('/admin', query('{ state { counter } }'), shown);
+      await expect(admin).rejects.toThrow(/AuthToken|accessJwt|jwt/);
+    }
+    const { access } = asAdmin();
+    for (const [path, body] of [
+      ['/alter', { schema: 'any.thing: string .' }],
+      ['/admin', query('{ state { counter } }')],
+    ] as const) {
+      await expect(ask(path, body, access === undefined ? {} : { access })).rejects.toThrow(/AuthToken|Auth Token/);
+    }
+    for (const path of ['/state', '/health?all', '/admin/schema', '/admin/shutdown', '/admin/config/cache_mb']) {
+      expect(await (await fetch(`${url}${path}`)).text(), path).toMatch(/accessJwt|AuthToken/);
+    }
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+  });
+
+  test.each(['/state', '/assign?what=uids&num=1', '/removeNode?id=1&group=1', '/moveTablet?tablet=x&group=1'])(
+    'the coordination node has no %s',
+    async (path) => {
+      const { http } = zeroPorts(plan.ports);
+      for (const headers of [{}, { 'x-dgraph-authtoken': token }]) {
+        expect((await fetch(`http://127.0.0.1:${http}${path}`, { headers })).status).toBe(404);
+      }
+    },
+  );
+
+  test('the password that every Dgraph is born with is gone', async () => {
+    await expect(login(graphAdmin, 'password')).rejects.toThrow(/invalid username or password/);
+    await expect(login(graphAdmin, readSecret(plan.secrets.graphAdminPassword), {})).rejects.toThrow(/Token/);
+    await expect(login(graphAdmin, readSecret(plan.secrets.graphAdminPassword))).resolves.toHaveProperty('accessJWT');
+  });
+
+  test('the user of the backend makes, reads and removes data and schema, and nothing else', async () => {
+    const user = await asUser();
+    await ask('/alter', { schema: 'trial.name: string @index(exact) @upsert @unique .' }, user);
+    await ask('/mutate?commitNow=true', { set: [{ 'trial.name': 'one' }] }, user);
+    expect(await ask('/query', query('{ found(func: eq(trial.name, "one")) { trial.name } }'), user)).toEqual({
+      found: [{ 'trial.name': 'one' }],
+    });
+    expect(await ask('/query', query('{ found(func: has(dgraph.password)) { dgraph.xid } }'), user)).toEqual({});
+    const raise = { set: [{ uid: '0x1', 'dgraph.user.group': [{ uid: '0x1' }] }] };
+    await expect(ask('/mutate?commitNow=true', raise, user)).rejects.toThrow(/unauthorized to mutate/);
+    await expect(ask('/alter', { drop_all: true }, user)).rejects.toThrow(/only guardians/);
+    const cluster = ask('/admin', query('{ state { counter } }'), user);
+    await expect(cluster).rejects.toThrow(/Only guardians|superadmin/);
+    await ask('/alter', { drop_attr: 'trial.name' }, user);
+  });
+
+  test('provisioned again it stays as it is, and what was changed by hand is mended', async () => {
+    const before = await ask('/query', users, asAdmin());
+    await provision();
+    expect(await ask('/query', users, asAdmin())).toEqual(before);
+    const byHand = {
+      query: `{ admin as var(func: eq(dgraph.xid, "${graphAdmin}")) user as var(func: eq(dgraph.xid, "${graphUser}"))
+        var(func: eq(dgraph.xid, "${graphGroup}")) { rule as dgraph.acl.rule } }`,
+      mutations: [
+        {
+          set: [
+            { uid: 'uid(admin)', 'dgraph.password': 'password' },
+            { uid: 'uid(rule)', 'dgraph.rule.permission': 4 },
+          ],
+        },
+        { delete: [{ uid: 'uid(user)', 'dgraph.user.group': null }] },
+      ],
+    };
+    await ask('/mutate?commitNow=true', byHand, asAdmin());
+    await expect(login(graphAdmin, 'password')).resolves.toHaveProperty('accessJWT');
+    await provision();
+    await expect(login(graphAdmin, 'password')).rejects.toThrow(/invalid username or password/);
+    expect(await ask('/query', users, asAdmin())).toEqual(before);
+    await ask('/alter', { schema: 'trial.again: string .' }, await asUser());
+  });
+
+  test('no secret stands in an argument, an environment, a log or a record', async () => {
+    const search = new SecretSearch();
+    const { graphAclKey, graphToken, graphPassword, graphAdminPassword } = plan.secrets;
+    for (const file of [graphAclKey, graphToken, graphPassword, graphAdminPassword]) {
+      search.seek({ name: file, value: readSecret(file) });
+    }
+    const { dir, logsDir, dataDir, stateDir } = trial.installation;
+    const shown = processesOf(dir).flatMap(({ command, environment }) => search.inText(command + environment, command));
+    const kept = filesIn(join(dataDir, 'dgraph')).flatMap((file) => search.inText(beginningOf(file), file));
+    expect([...shown, ...search.inFolder(logsDir), ...kept]).toEqual([]);
+    const holders = search.inFolder(stateDir).map(({ where }) => where);
+    expect(new Set(holders)).toEqual(
+      new Set(['dgraph-zero', 'dgraph-alpha'].map((name) => join(stateDir, `${name}.yaml`))),
+    );
+  });
+
+  test('its lines have their times and levels', async () => {
+    const seen: Record<string, string> = {};
+    const { installation } = trial;
+    const filter = { services: ['dgraph-alpha'], since: null, level: 'trace', request: null } as const;
+    const { signal } = new AbortController();
+    for await (const line of readLogs({ installation, ...filter, lines: 10_000, follow: false, signal })) {
+      if (line.time < Date.now() - 10 * 60_000) expect.fail(`${line.text} is of ${line.time}`);
+      seen[line.message] = line.level;
+    }
+    expect(seen).toMatchObject({ 'Dgraph codename  : ': 'info', 'ACL secret key loaded successfully.': 'info' });
+  });
+
+  test.each(['dgraph-alpha', 'dgraph-zero'])('%s, killed, is back with all that was acknowledged', async (name) => {
+    await ask('/mutate?commitNow=true', { set: [{ 'kept.name': name }] }, await asUser());
+    const before = { pid: pidOf(name), ends: supervisor.part(name).endCount };
+    process.kill(before.pid, 'SIGKILL');
+    await until(() => supervisor.part(name).endCount === before.ends + 1, startTimeoutMs);
+    await healthy(trial);
+    expect(pidOf(name)).not.toBe(before.pid);
+    const found = ask('/query', query('{ found(func: has(kept.name)) { kept.name } }'), await asUser());
+    expect(await found).toMatchObject({ found: expect.arrayContaining([{ 'kept.name': name }]) });
+  });
+
+  describe('that somebody else runs', () => {
+    /** What svc.yaml says there, of this one or of another. */
+    const theirs = (graphdb: Partial<Plan['definition']['graphdb']>) => {
+      const { installation, definition, ports } = plan;
+      const known = { url, user: graphUser, token: true, ...graphdb };
+      return checkGraph(planFor(installation, { ...definition, graphdb: { ...definition.graphdb, ...known } }, ports));
+    };
+
+    test('is taken as it should be, and its backend is told where it is', async () => {
+      expect(await theirs({})).toEqual([]);
+    });
+
+    test('is refused where it asks for a user and none is named, or does not know ours', async () => {
+      await expect(theirs({ user: undefined })).rejects.toMatchObject({
+        code: 'forbidden',
+        hint: 'Name our user there in graphdb.user of svc.yaml.',
+      });
+      await expect(theirs({ user: 'nobody' })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringContaining(`${url} does not let the user "nobody" in.`),
+      });
+      await expect(theirs({ token: false })).rejects.toMatchObject({
+        code: 'forbidden',
+        hint: expect.stringContaining('graphdb.token: true'),
+      });
+    });
+
+    test('is refused where nobody listens', async () => {
+      await expect(theirs({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/does not answer as a Dgraph: .*ECONNREFUSED/),
+      });
+    });
+  });
+
+  test('a port that another program takes meanwhile is told', async () => {
+    await using other = await openGraphTrial();
+    const stranger = createServer().listen(alphaPorts(other.plan.ports).grpc, '127.0.0.1');
+    await once(stranger, 'listening');
+    try {
+      await using started = supervise(other);
+      await expect(started.run).rejects.toMatchObject({
+        part: 'dgraph-alpha',
+        message: expect.stringMatching(/address already in use/),
+      });
+      expect(readFileSync(join(other.installation.logsDir, 'dgraph-alpha.log'), 'utf8')).not.toBe('');
+    } finally {
+      stranger.close();
+    }
+  });
+});

@@ -1,0 +1,15 @@
+import { parseDgraphLine } from './dgraph-line.ts';
+import type { ForeignLine } from './foreign-line.ts';
+import { parseNatsLine } from './nats-line.ts';
+
+/** Caddy writes as our services do. */
+const parsers: readonly ((text: string) => ForeignLine | null)[] = [parseNatsLine, parseDgraphLine];
+
+/** Null where it is none that is known. */
+export function parseForeignLine(text: string): ForeignLine | null {
+  for (const parse of parsers) {
+    const line = parse(text);
+    if (line !== null) return line;
+  }
+  return null;
+}
