@@ -19,4 +19,3 @@ export const frontend = 'services/frontend/frontend.test.ts';
 export const authorizationServer = 'later: comes with the authorization server';
 export const mail = 'later: comes with invitations, the first thing that sends mail';
 export const files = 'later: comes with files';
-export const dgraph = 'later: comes with Dgraph as the graph';

@@ -3,7 +3,6 @@ import {
   authorizationServer,
   backendServer,
   boot,
-  dgraph,
   files,
   frontend,
   mail,
@@ -14,6 +13,7 @@ import {
 } from './requirement.ts';
 
 const parts = 'stack/parts.test.ts';
+const dgraphParts = `${parts}: with a Dgraph of our own are its two nodes too`;
 const processes = 'stack/test/processes.test.ts';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
@@ -164,9 +164,9 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'Idle sessions end',
     shown: [`${agentSessions}: ends a session that is idle for longer, and not one that is used or has a stream open`],
   },
-  { id: '8.infrastructure.GRAPHDB_HTTP_PORT', says: '8080', shown: dgraph },
-  { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: dgraph },
-  { id: '8.infrastructure.GRAPHDB_ZERO_PORT', says: '5080', shown: dgraph },
+  { id: '8.infrastructure.GRAPHDB_HTTP_PORT', says: '8080', shown: [dgraphParts] },
+  { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: [dgraphParts] },
+  { id: '8.infrastructure.GRAPHDB_ZERO_PORT', says: '5080', shown: [dgraphParts] },
   { id: '8.infrastructure.BUS_PORT', says: '4222', shown: [`${parts}: nats-server: where it listens`] },
   { id: '8.infrastructure.BUS_HTTP_PORT', says: '8222', shown: [`${parts}: nats-server: where it listens`] },
   {
@@ -272,7 +272,7 @@ export const variableRequirements: readonly Requirement[] = [
     (name): Requirement => ({
       id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
       says: 'How the graph database is reached',
-      shown: dgraph,
+      shown: [`stack/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`],
     }),
   ),
   ...['backend', 'frontend', 'runtime', 'remote-mcp'].flatMap((service) =>

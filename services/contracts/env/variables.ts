@@ -37,7 +37,6 @@ const later = {
   mail: { awaits: 'invitations, the first thing that sends mail' },
   authorizationServer: { awaits: 'the authorization server' },
   files: { awaits: 'files' },
-  dgraph: { awaits: 'Dgraph as the graph' },
 } as const;
 const busCa = text({
   meaning: 'Path to the PEM file that vouches for the bus, where it speaks TLS.',
@@ -355,9 +354,9 @@ export type ServiceName = keyof typeof variables;
 
 /** Ports and modes of the infrastructure the stack provisions (part 8, "Infrastructure"). */
 export const infrastructure = {
-  GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080', ...later.dgraph }),
-  GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080', ...later.dgraph }),
-  GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080', ...later.dgraph }),
+  GRAPHDB_HTTP_PORT: port({ meaning: 'Graph data node, HTTP.', default: '8080' }),
+  GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080' }),
+  GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080' }),
   BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222' }),
   BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222' }),
   BUS_PERSISTENT_MESSAGING: boolean({ meaning: 'Persistent messaging on the bus.', default: 'true' }),
