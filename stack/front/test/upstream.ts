@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { until } from '../../lifecycle/test/trial.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -28,5 +30,19 @@ export class Upstream {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeAllConnections();
     await closed;
+    // What is sent on a connection whose end was not seen yet is answered by nobody, and nobody knows.
+    await until(() => !isHeldOpen(this.port));
   }
+}
+
+/** Whether whoever was connected to the port has yet to see that the other side is gone (proc(5): the state CLOSE_WAIT). */
+function isHeldOpen(port: number): boolean {
+  if (process.platform !== 'linux') return false;
+  const there = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .some((line) => {
+      const [, , remote, state] = line.trim().split(/\s+/);
+      return state === '08' && remote?.endsWith(there);
+    });
 }
