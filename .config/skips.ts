@@ -17,6 +17,11 @@ export const skips: readonly AllowedSkip[] = [
     programs: ['nats-server'],
   },
   {
+    pattern: /stack\/test\/whole-path\.test\.ts > distributed with Dgraph/,
+    reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    programs: ['dgraph', 'nats-server'],
+  },
+  {
     pattern: /stack\/test\/(whole-path\.test\.ts > distributed|processes\.test\.ts > on a real server)/,
     reason:
       'A platform of several processes needs nats-server, which is not installed on every machine; CI installs it.',

@@ -3,13 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../backend-client.ts';
-import type { Topology } from '../definition/definition.ts';
+import type { Graph, Topology } from '../definition/definition.ts';
 import { findProgram } from '../find-program.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
+import { replaceScalar } from '../yaml-text.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { type BusPorts, freeBusPorts, freeServicePorts, type ServicePorts } from './free-ports.ts';
+import {
+  type BusPorts,
+  type DgraphPorts,
+  freeBusPorts,
+  freeDgraphPorts,
+  freeServicePorts,
+  type ServicePorts,
+} from './free-ports.ts';
 import { processesOf } from './running-processes.ts';
 
 export interface PlatformOptions {
@@ -18,10 +26,13 @@ export interface PlatformOptions {
   /** Where the folder is made. */
   readonly within?: string;
   readonly topology?: Topology;
+  readonly graph?: Graph;
 }
 
 /** `nats-server`, without which no platform of several processes can be tried. */
 export const hasNatsServer = findProgram('nats-server', process.env.PATH) !== null;
+/** `dgraph`, without which none with a graph of several nodes can be. */
+export const hasDgraph = findProgram('dgraph', process.env.PATH) !== null;
 
 /** How long a test may take to start a platform and to fill it, on a machine that does other things too. */
 export const startTimeoutMs = 120_000;
@@ -41,28 +52,33 @@ export class Platform {
   readonly busPorts: BusPorts;
   /** Everything that `svc` printed, both streams. */
   readonly printed: string[] = [];
+  readonly #dgraphPorts: DgraphPorts;
   readonly #agents: Agent[] = [];
 
-  private constructor(folder: string, ports: ServicePorts, busPorts: BusPorts) {
+  private constructor(folder: string, ports: ServicePorts, busPorts: BusPorts, dgraphPorts: DgraphPorts) {
     this.folder = folder;
     this.installation = installationIn(join(folder, 'svc'));
     this.ports = ports;
     this.busPorts = busPorts;
+    this.#dgraphPorts = dgraphPorts;
+  }
+
+  /** By the sections of svc.yaml. */
+  get #sections(): Readonly<Record<string, Readonly<Record<string, number>>>> {
+    const { 'dgraph-alpha': port, 'dgraph-zero': zeroPort } = this.#dgraphPorts;
+    return { ports: this.ports, bus: this.busPorts, graphdb: { port, zeroPort } };
   }
 
   /** Made, and not started yet. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
-    const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded' } = options;
+    const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded', graph = 'sqlite' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const platform = new Platform(folder, await freeServicePorts(), await freeBusPorts());
-    await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology);
+    const platform = new Platform(folder, await freeServicePorts(), await freeBusPorts(), await freeDgraphPorts());
+    await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology, '--graph', graph);
     const { definitionFile } = platform.installation;
     let yaml = await readFile(definitionFile, 'utf8');
-    for (const [name, port] of Object.entries(platform.ports)) {
-      yaml = yaml.replace(new RegExp(`^(  ${name}:) auto`, 'm'), `$1 ${port}`);
-    }
-    for (const [field, port] of Object.entries(platform.busPorts)) {
-      yaml = yaml.replace(new RegExp(`^(  ${field}:) auto`, 'm'), `$1 ${port}`);
+    for (const [section, ports] of Object.entries(platform.#sections)) {
+      for (const [field, port] of Object.entries(ports)) yaml = replaceScalar(yaml, [section, field], String(port));
     }
     await writeFile(definitionFile, settings(yaml));
     return platform;
@@ -159,7 +175,7 @@ export class Platform {
     await this.svc('down');
     const left = processesOf(this.folder);
     const taken = [];
-    const ports = Object.entries({ ...this.ports, ...this.busPorts });
+    const ports = Object.values(this.#sections).flatMap((section) => Object.entries(section));
     for (const [name, port] of ports) if (!(await isFree('127.0.0.1', port))) taken.push(name);
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
     if (left.length + taken.length === 0) return;

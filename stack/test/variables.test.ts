@@ -156,14 +156,16 @@ describe('backend PORT', () => {
 });
 
 describe('backend PRIVATE_GRAPHDB_URL', () => {
-  test('is where it keeps what it is told, and Dgraph is refused as long as it is not built', async () => {
+  test('is where it keeps what it is told: in a file, or in a Dgraph, which is told where none answers', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'svc-graph-'));
     open.push(() => rm(folder, { recursive: true, force: true }));
     const backend = await backendWith({ PRIVATE_GRAPHDB_URL: `file:${join(folder, 'elsewhere.sqlite')}` });
     await addWorkspace(backend);
     expect(await readdir(folder)).toContain('elsewhere.sqlite');
-    await expect(startTestBackend({ PRIVATE_GRAPHDB_URL: 'localhost:8080' })).rejects.toMatchObject({
-      code: 'unsupported',
+    const [port] = await freePorts(1);
+    await expect(startTestBackend({ PRIVATE_GRAPHDB_URL: `127.0.0.1:${port}` })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(`"127.0.0.1:${Number(port) + 1000}" cannot be reached`),
     });
   });
 });

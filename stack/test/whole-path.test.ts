@@ -2,17 +2,22 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
-import { topologies } from '../definition/definition.ts';
 import { type Agent, textOf } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 const constant = ['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role'];
 
-describe.each(topologies)('%s', (topology) => {
-  describe.skipIf(topology === 'distributed' && !hasNatsServer)('the whole path', () => {
+const shapes = [
+  { shape: 'embedded', topology: 'embedded', graph: 'sqlite', canRun: true },
+  { shape: 'distributed', topology: 'distributed', graph: 'sqlite', canRun: hasNatsServer },
+  { shape: 'distributed with Dgraph', topology: 'distributed', graph: 'dgraph', canRun: hasNatsServer && hasDgraph },
+] as const;
+
+describe.each(shapes)('$shape', ({ topology, graph, canRun }) => {
+  describe.skipIf(!canRun)('the whole path', () => {
     let platform: Platform;
     let key: string;
     /** Ids by name. */
@@ -21,7 +26,7 @@ describe.each(topologies)('%s', (topology) => {
 
     beforeAll(async () => {
       platform = await Platform.start({
-        topology,
+        ...{ topology, graph },
         settings: (yaml) => yaml.replace('levels: null', 'levels: calls=debug'),
       });
       const { everything, filesystem, memory } = foreignServers;
