@@ -162,10 +162,10 @@ describe('backend PRIVATE_GRAPHDB_URL', () => {
     const backend = await backendWith({ PRIVATE_GRAPHDB_URL: `file:${join(folder, 'elsewhere.sqlite')}` });
     await addWorkspace(backend);
     expect(await readdir(folder)).toContain('elsewhere.sqlite');
-    const [port] = await freePorts(1);
+    const port = await freePort();
     await expect(startTestBackend({ PRIVATE_GRAPHDB_URL: `127.0.0.1:${port}` })).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining(`"127.0.0.1:${Number(port) + 1000}" cannot be reached`),
+      message: expect.stringContaining(`"127.0.0.1:${port + 1000}" cannot be reached`),
     });
   });
 });
