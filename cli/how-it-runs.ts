@@ -19,9 +19,10 @@ export function choice<Choice extends string>(
   throw new SvcError('invalid_input', `${flag} must be ${choices.join(' or ')}, not "${typed}".`);
 }
 
-/** Names what this version does not know. */
+/** Names what this version does not know. Between containers and anything else nothing is moved yet. */
 export function refuseUnbuilt({ graph, engine }: Chosen, command: 'init' | 'move --to distributed'): void {
-  const wanted = graph === 'dgraph' ? 'The graph dgraph' : engine === 'docker' ? 'The docker engine' : null;
+  const isUnknownEngine = engine === 'docker' && command !== 'init';
+  const wanted = graph === 'dgraph' ? 'The graph dgraph' : isUnknownEngine ? 'A move to the docker engine' : null;
   if (wanted === null) return;
   throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
     hint: `Such as: svc ${command} --graph sqlite --engine process`,

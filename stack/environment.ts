@@ -9,7 +9,7 @@ import { busTlsFiles } from './definition/bus-certificate.ts';
 import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import { loopback, type Ports } from './ports/port-wishes.ts';
+import { loopback, type Ports, usualBusPorts } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
@@ -90,7 +90,7 @@ function busVariables({ installation, definition, ports }: EnvironmentOf): Recor
     return { BUS_SERVERS: bus.servers.join(','), ...given('BUS_CA_PATH', ca) };
   }
   const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
-  if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats}` };
+  if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats ?? usualBusPorts.nats}` };
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
   return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', busTlsFiles(installation.dir, tls).ca ?? '') };
 }

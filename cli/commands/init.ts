@@ -23,6 +23,10 @@ export default class Init extends SvcCommand {
       description: 'Make one of several processes',
       command: '<%= config.bin %> init --topology distributed --graph sqlite --engine process',
     },
+    {
+      description: 'Make one of containers',
+      command: '<%= config.bin %> init --topology distributed --graph sqlite --engine docker',
+    },
   ];
   static override args = {
     dir: Args.string({ description: 'Folder of the installation; default ./svc', name: 'DIR' }),
@@ -36,8 +40,8 @@ export default class Init extends SvcCommand {
     }),
     graph: Flags.string({ summary: 'Where data is kept; this version knows sqlite, a file.', helpValue: 'sqlite' }),
     engine: Flags.string({
-      summary: 'What runs them; this version knows process, on this machine.',
-      helpValue: 'process',
+      summary: 'What runs them: process, on this machine, or docker, each in a container.',
+      helpValue: engines.join('|'),
     }),
   };
 
@@ -57,7 +61,9 @@ export default class Init extends SvcCommand {
     const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
     const asks = !exists && !flags.yes && terminal.interactive;
     const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);
-    const topology = chosen.topology ?? (asks ? await askTopology() : undefined);
+    // Containers are of parts of their own: there is nothing to ask.
+    const inContainers = chosen.engine === 'docker' ? 'distributed' : undefined;
+    const topology = chosen.topology ?? inContainers ?? (asks ? await askTopology() : undefined);
     const created = await createInstallation({
       dir,
       ...(ownerEmail === undefined ? {} : { ownerEmail }),
@@ -74,7 +80,9 @@ export default class Init extends SvcCommand {
         `The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
       );
     }
-    // Graph and engine have one choice each.
+    if ((chosen.engine ?? definition.engine) !== definition.engine) {
+      terminal.warn(`engine stays ${definition.engine}, as svc.yaml says: what exists is never changed.`);
+    }
     if ((chosen.topology ?? definition.topology) !== definition.topology) {
       terminal.warn(
         `topology stays ${definition.topology}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${chosen.topology}`,

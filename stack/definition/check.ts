@@ -29,7 +29,7 @@ export function checkDefinition(text: string, file: string): Definition {
   // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
-    const rules = [mailIncomplete, internalAddresses, oneProcessOnly, steadyPort, oneWriterOnly];
+    const rules = [mailIncomplete, internalAddresses, oneProcessOnly, containersOfParts, steadyPort, oneWriterOnly];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
@@ -128,6 +128,12 @@ function oneProcessOnly({ topology, bus, replicas }: Definition, text: YamlText)
   ];
 }
 
+/** A container holds one part, and the one process of an embedded platform is all of them. */
+function containersOfParts({ topology, engine }: Definition, text: YamlText): readonly Mistake[] {
+  if (engine !== 'docker' || topology === 'distributed') return [];
+  return [{ ...text.locate(['engine']), message: 'engine: docker needs topology: distributed.' }];
+}
+
 /** What others were told, in files of theirs, must not move when another program takes the port. */
 function steadyPort({ bus }: Definition, text: YamlText): readonly Mistake[] {
   if (bus.public === undefined || bus.servers !== 'auto' || bus.port !== 'auto') return [];
@@ -144,11 +150,10 @@ function oneWriterOnly({ graph, replicas }: Definition, text: YamlText): readonl
   return [{ ...text.locate(['replicas', 'backend']), message }];
 }
 
-function refuseUnbuilt({ graph, engine }: Definition): void {
-  const wanted = graph === 'dgraph' ? 'graph: dgraph' : engine === 'docker' ? 'engine: docker' : null;
-  if (wanted === null) return;
-  throw new SvcError('unsupported', `"${wanted}" is not part of this version.`, {
-    hint: 'Set graph: sqlite and engine: process in svc.yaml.',
+function refuseUnbuilt({ graph }: Definition): void {
+  if (graph !== 'dgraph') return;
+  throw new SvcError('unsupported', '"graph: dgraph" is not part of this version.', {
+    hint: 'Set graph: sqlite in svc.yaml.',
   });
 }
 

@@ -42,6 +42,13 @@ const commandName = matching(/^[^\s,]{1,255}$/, 'the name of a command');
 const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
 /** More than one machine can make use of. */
 const replicas = wholeNumber(1, 16);
+/** "latest" and "24" are other images tomorrow; what was chosen is to be known by its name. */
+const image = matching(
+  /^(?=.{1,255}$)[a-z0-9][a-z0-9._/:-]*:\w*\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/,
+  'an image with an exact version, such as node:24.21.0-bookworm-slim',
+);
+/** In MB. With less than the smallest, Node itself does not start. */
+const memory = wholeNumber(64, 1_048_576);
 const busAddress = field('an address such as nats://bus.example.com:4222', (raw) => {
   const isAddress = typeof raw === 'string' && /^(nats|tls):\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
   return isAddress ? raw : null;
@@ -71,6 +78,7 @@ export const shape = {
   topology: oneOf(...topologies),
   graph: oneOf(...graphs),
   engine: oneOf(...engines),
+  images: { base: image, nats: image, caddy: image },
   owner: { email: matching(/^[^\s@]{1,64}@[^\s@]{1,255}$/, 'an e-mail address') },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
@@ -95,6 +103,14 @@ export const shape = {
   limits: {
     sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),
     fileSizeMaxMb: like(runtime.SVC_MAX_FILE_SIZE_MB),
+    memoryMaxMb: {
+      backend: memory,
+      'remote-mcp': memory,
+      runtime: memory,
+      frontend: memory,
+      nats: memory,
+      caddy: memory,
+    },
   },
   mail: {
     provider: oneOf('log', 'provider_a', 'provider_b'),

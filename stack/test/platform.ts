@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../backend-client.ts';
-import type { Topology } from '../definition/definition.ts';
+import type { Engine, Topology } from '../definition/definition.ts';
 import { findProgram } from '../find-program.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
@@ -18,6 +18,9 @@ export interface PlatformOptions {
   /** Where the folder is made. */
   readonly within?: string;
   readonly topology?: Topology;
+  readonly engine?: Engine;
+  /** Beside PATH and a home of its own. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `nats-server`, without which no platform of several processes can be tried. */
@@ -42,9 +45,11 @@ export class Platform {
   /** Everything that `svc` printed, both streams. */
   readonly printed: string[] = [];
   readonly #agents: Agent[] = [];
+  readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(folder: string, ports: ServicePorts, busPorts: BusPorts) {
+  private constructor(folder: string, ports: ServicePorts, busPorts: BusPorts, env: Readonly<Record<string, string>>) {
     this.folder = folder;
+    this.#env = env;
     this.installation = installationIn(join(folder, 'svc'));
     this.ports = ports;
     this.busPorts = busPorts;
@@ -52,10 +57,10 @@ export class Platform {
 
   /** Made, and not started yet. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
-    const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded' } = options;
+    const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded', engine = 'process' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const platform = new Platform(folder, await freeServicePorts(), await freeBusPorts());
-    await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology);
+    const platform = new Platform(folder, await freeServicePorts(), await freeBusPorts(), options.env ?? {});
+    await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology, '--engine', engine);
     const { definitionFile } = platform.installation;
     let yaml = await readFile(definitionFile, 'utf8');
     for (const [name, port] of Object.entries(platform.ports)) {
@@ -80,7 +85,7 @@ export class Platform {
 
   /** Runs `svc` as it was typed, whatever comes of it. */
   async run(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Run> {
-    const env = { SVC_DIR: this.installation.dir, ...options.env };
+    const env = { ...this.#env, SVC_DIR: this.installation.dir, ...options.env };
     const run = await runSvc(args, { cwd: this.folder, ...options, env });
     this.printed.push(run.stdout, run.stderr);
     return run;

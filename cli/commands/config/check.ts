@@ -21,6 +21,10 @@ export default class ConfigCheck extends SvcCommand {
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
     await checkPrograms(definition, shell.PATH);
+    if (engine === 'docker') {
+      const { connectToDaemon } = await import('../../../stack/engines/docker/daemon.ts');
+      await connectToDaemon(shell);
+    }
     const warnings = withoutEffect(environment);
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);

@@ -2,9 +2,9 @@ import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { inStartOrder, type Part } from '../../parts.ts';
+import { registerIdentities } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { registerIdentities } from './register-identities.ts';
 import { StartFailure, step } from './start-failure.ts';
 import { type PartWatcher, SupervisedPart, type Surroundings } from './supervised-part.ts';
 
