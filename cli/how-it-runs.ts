@@ -29,10 +29,12 @@ export function refuseMismatch({ topology, graph }: Chosen): void {
   );
 }
 
-/** Names what this version does not know. */
+/** Names what this version does not know. Between containers, or Dgraph, and anything else nothing is moved yet. */
 export function refuseUnbuilt({ graph, engine }: Chosen, command: 'init' | 'move --to distributed'): void {
-  const isUnknown = graph === 'dgraph' && command !== 'init';
-  const wanted = isUnknown ? 'Moving to the graph dgraph' : engine === 'docker' ? 'The docker engine' : null;
+  const isMove = command !== 'init';
+  const isUnknownGraph = graph === 'dgraph' && isMove;
+  const isUnknownEngine = engine === 'docker' && isMove;
+  const wanted = isUnknownGraph ? 'Moving to the graph dgraph' : isUnknownEngine ? 'A move to the docker engine' : null;
   if (wanted === null) return;
   throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
     hint: `Such as: svc ${command} --graph sqlite --engine process`,

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { variables } from '../services/contracts/env/variables.ts';
 import { isErrorCode, SvcError } from '../services/contracts/errors.ts';
 import { graphqlPath, operatorTokenLifetimeSeconds } from '../services/contracts/token.ts';
+import { readContainers } from './engines/docker/containers-record.ts';
 import { request } from './http.ts';
 import type { Installation } from './installation.ts';
 import { mintOperatorToken } from './operator-token.ts';
 import { readSecret, secretFilesOf } from './secrets.ts';
 import { findRunning, type RunningPlatform } from './state/find-running.ts';
-import type { PlatformRecord } from './state/platform-record.ts';
 
 /** GraphQL as an operator. `parse` makes a precise type of what came back, and throws where it is something else. */
 export interface BackendClient {
@@ -29,6 +29,8 @@ const queryTimeoutMs = 10_000;
 
 /** A client of the backend that runs in this installation; `unavailable` where none does. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
+  const inContainers = readContainers(installation);
+  if (inContainers?.isUp) return clientOf(installation, inContainers);
   const running = findRunning(installation);
   if (running === null) {
     throw new SvcError('unavailable', 'The platform is not running.', { hint: 'Start it: svc up' });
@@ -43,10 +45,16 @@ function withoutRecord({ pid }: RunningPlatform): SvcError {
   });
 }
 
+/** What is known of a platform that runs, however it does. */
+export interface Reached {
+  readonly services: readonly { readonly name: string; readonly url: string | null }[];
+  readonly settings: Readonly<Record<string, string>>;
+}
+
 /** A client of the backend that this record speaks of, whatever svc.yaml says by now. */
-export function clientOf(installation: Installation, { services, settings }: PlatformRecord): BackendClient {
+export function clientOf(installation: Installation, { services, settings }: Reached): BackendClient {
   const url = services.find(({ name }) => name === 'backend')?.url;
-  if (url === undefined) throw new Error('a platform without a backend');
+  if (url == null) throw new Error('a platform without a backend');
   return openBackendClient(url, operatorTokens(installation, settings['backend JWT_ISSUER']));
 }
 

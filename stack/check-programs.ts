@@ -4,8 +4,12 @@ import { checkFront } from './front/check-front.ts';
 import { checkDgraphProgram } from './graph/dgraph-program.ts';
 import { checkSandbox } from './sandbox/check-sandbox.ts';
 
-/** Refuses, before anything is started, what svc.yaml asks for and no program on the path can be. Returns what the operator should know of those that are there. */
+/**
+ * Refuses, before anything is started, what svc.yaml asks for and no program on the path can be. Returns what the operator should know of
+ * those that are there. Containers bring their own.
+ */
 export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
+  if (definition.engine === 'docker') return [];
   await checkNatsServer(definition, path);
   await checkFront(definition, path);
   await checkSandbox(definition, path);

@@ -11,7 +11,7 @@ import { ownPlaces } from './definition/extra-variables.ts';
 import { alphaPorts } from './graph/dgraph-ports.ts';
 import { graphUser } from './graph/graph-user.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import { loopback, type Ports, serviceBind } from './ports/port-wishes.ts';
+import { loopback, type Ports, serviceBind, usualBusPorts } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
@@ -103,7 +103,7 @@ function busVariables({ installation, definition, ports }: EnvironmentOf): Recor
     return { BUS_SERVERS: bus.servers.join(','), ...given('BUS_CA_PATH', ca) };
   }
   const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
-  if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats}` };
+  if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats ?? usualBusPorts.nats}` };
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
   return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', tlsFilesIn(installation.dir, tls).ca ?? '') };
 }

@@ -4,6 +4,7 @@ import { build, formatMessages, type Metafile } from 'esbuild';
 import { findEntries } from './entries.ts';
 import { banner, commonJsNames, ownLocation, withDepth } from './own-location.ts';
 import { plainHttp } from './plain-http.ts';
+import { socketOnly } from './socket-only.ts';
 
 export interface Bundle {
   /** By path relative to dist/. */
@@ -35,7 +36,7 @@ export async function bundle(root: string): Promise<Bundle> {
     chunkNames: 'chunks/[name]-[hash]',
     define: commonJsNames,
     banner: { js: banner },
-    plugins: [location.plugin, plainHttp],
+    plugins: [location.plugin, plainHttp, socketOnly],
     metafile: true,
     logLevel: 'silent',
   });

@@ -23,6 +23,10 @@ export default class Init extends SvcCommand {
       description: 'Make one of several processes',
       command: '<%= config.bin %> init --topology distributed --graph sqlite --engine process',
     },
+    {
+      description: 'Make one of containers',
+      command: '<%= config.bin %> init --topology distributed --graph sqlite --engine docker',
+    },
   ];
   static override args = {
     dir: Args.string({ description: 'Folder of the installation; default ./svc', name: 'DIR' }),
@@ -39,8 +43,8 @@ export default class Init extends SvcCommand {
       helpValue: graphs.join('|'),
     }),
     engine: Flags.string({
-      summary: 'What runs them; this version knows process, on this machine.',
-      helpValue: 'process',
+      summary: 'What runs them: process, on this machine, or docker, each in a container.',
+      helpValue: engines.join('|'),
     }),
   };
 
@@ -60,7 +64,9 @@ export default class Init extends SvcCommand {
     const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
     const asks = !exists && !flags.yes && terminal.interactive;
     const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);
-    const topology = chosen.topology ?? (asks ? await askTopology() : undefined);
+    // Containers are of parts of their own: there is nothing to ask.
+    const inContainers = chosen.engine === 'docker' ? 'distributed' : undefined;
+    const topology = chosen.topology ?? inContainers ?? (asks ? await askTopology() : undefined);
     refuseMismatch({ ...chosen, topology });
     const created = await createInstallation({
       dir,
@@ -77,6 +83,9 @@ export default class Init extends SvcCommand {
       terminal.warn(
         `The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
       );
+    }
+    if ((chosen.engine ?? definition.engine) !== definition.engine) {
+      terminal.warn(`engine stays ${definition.engine}, as svc.yaml says: what exists is never changed.`);
     }
     if ((chosen.topology ?? definition.topology) !== definition.topology) {
       terminal.warn(

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
-import { type Progress, up } from '../../stack/lifecycle/up.ts';
+import type { Progress } from '../../stack/lifecycle/progress.ts';
+import { up } from '../../stack/lifecycle/up.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { nextCommand } from '../next-command.ts';
 import { tellCommon } from '../output/progress.ts';

@@ -1,4 +1,4 @@
-import type { Progress } from '../../stack/lifecycle/up.ts';
+import type { Progress } from '../../stack/lifecycle/progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command tells alike that starts or stops a platform. */

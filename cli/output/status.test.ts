@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Status } from '../../stack/lifecycle/status.ts';
+import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import { describeStatus } from './status.ts';
 
 const plain = { paint: (_colour: string, text: string) => text, columns: null, asTyped: (text: string) => text };

@@ -1,4 +1,4 @@
-import type { ServiceStatus, Status } from '../../stack/lifecycle/status.ts';
+import type { ServiceStatus, Status } from '../../stack/lifecycle/platform-status.ts';
 import { describeEnd } from '../../stack/lifecycle/unwanted-end.ts';
 import { reasonsOf } from './reason.ts';
 import { details, spare, table } from './table.ts';
@@ -52,10 +52,10 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     health(service.health),
     service.url ?? '–',
     service.since === null ? '–' : span(Date.now() - Date.parse(service.since)),
-    ...(shared === '' ? [service.pid === null ? '–' : String(service.pid), megabytes(service.memoryBytes)] : []),
+    ...(shared === '' ? [runsAs(service), megabytes(service.memoryBytes)] : []),
     ...(restarted ? [service.restarts === 0 ? '–' : String(service.restarts)] : []),
   ]);
-  const own = shared === '' ? [spare('PID'), spare('MEMORY')] : [];
+  const own = shared === '' ? [spare(status.engine === 'docker' ? 'CONTAINER' : 'PID'), spare('MEMORY')] : [];
   const restarts = restarted ? [spare('RESTARTS')] : [];
   parts.push(table(['SERVICE', 'STATE', 'HEALTH', 'ADDRESS', spare('SINCE'), ...own, ...restarts], services, columns));
   const unwell = status.services.flatMap(tellingOf);
@@ -80,6 +80,10 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     parts.push(table(['RUNTIME', 'STATE'], rows, columns));
   }
   return parts.join('\n\n');
+}
+
+function runsAs(service: ServiceStatus): string {
+  return String(service.container ?? service.pid ?? '–');
 }
 
 /** Why it is not well, and how it last ended without being asked: that it is well again does not make it unhappened. */

@@ -60,7 +60,14 @@ test('svc config check refuses an address that this machine does not have', asyn
 test('help offers no graph and no engine that would be refused', async () => {
   const { stdout } = await svc('init', '--help');
   for (const flag of ['--topology', '--graph', '--engine']) expect(stdout).toContain(flag);
-  expect(stdout).not.toMatch(/docker/);
+});
+
+test('containers are of parts of their own, without being asked', async () => {
+  const { stdout } = await svc('init', '--yes', '--engine', 'docker', '--json');
+  expect(JSON.parse(stdout).steps).toContainEqual({ path: 'secrets/bus-callout.seed', outcome: 'created' });
+  expect(readFileSync(join(cwd, 'svc/svc.yaml'), 'utf8')).toMatch(/^topology: distributed\n[\s\S]*^engine: docker$/m);
+  const { code, stderr } = await svc('init', join(cwd, 'other'), '--topology', 'embedded', '--engine', 'docker');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('engine: docker needs topology: distributed.')]);
 });
 
 describe('how it shall run', () => {

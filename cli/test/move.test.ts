@@ -94,7 +94,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     [['move', '--to', 'distributed', '--undo'], 2, 'needs one of'],
     [['move', '--to', 'elsewhere'], 2, '--to must be embedded or distributed, not "elsewhere"'],
     [['move', '--to', 'distributed', '--graph', 'dgraph'], 2, 'Moving to the graph dgraph is not part of this version'],
-    [['move', '--to', 'distributed', '--engine', 'docker'], 2, 'The docker engine is not part of this version'],
+    [
+      ['move', '--to', 'distributed', '--engine', 'docker'],
+      2,
+      'A move to the docker engine is not part of this version',
+    ],
     [['move', '--confirm'], 1, 'There is no move that waits'],
     [['move', '--undo', '--yes'], 1, 'There is no move that waits'],
   ])('%j is refused', async (args, expected, told) => {

@@ -31,7 +31,7 @@ describe('wrong use ends with 2 and says what is right', () => {
     ],
     ['an unknown graph', ['init', '--graph', 'mysql'], /--graph must be sqlite or dgraph, not "mysql"/],
     ['a cluster for one process', ['init', '--graph', 'dgraph'], /--graph dgraph needs --topology distributed/],
-    ['an engine that is not built', ['init', '--engine', 'docker'], /docker engine is not part of this version/],
+    ['an unknown engine', ['init', '--engine', 'podman'], /--engine must be process or docker, not "podman"/],
     [
       'a level that is none',
       ['logs', '--level', 'loud'],

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 export const svcFile = join(repository, 'dist/svc.cjs');
-const timeoutMs = 60_000;
+const usualTimeoutMs = 60_000;
 
 export interface Run {
   readonly code: number | null;
@@ -19,6 +19,8 @@ export interface RunOptions {
   /** Sent once stderr or stdout holds the text. */
   readonly interruptAt?: string;
   readonly node?: string;
+  /** Default: a minute. */
+  readonly timeoutMs?: number;
 }
 
 /** Runs the built `svc` as a script would: no terminal, an environment of its own. */
@@ -27,7 +29,7 @@ export function runSvc(args: readonly string[], options: RunOptions): Promise<Ru
     cwd: options.cwd,
     env: { PATH: process.env.PATH ?? '', HOME: options.cwd, ...options.env },
     stdio: 'pipe',
-    timeout: timeoutMs,
+    timeout: options.timeoutMs ?? usualTimeoutMs,
     killSignal: 'SIGKILL',
   });
   return new Promise((resolve, reject) => {

@@ -230,13 +230,6 @@ describe('variables without a field of their own', () => {
   });
 });
 
-describe('what is not built yet is refused by name', () => {
-  test('engine: docker', () => {
-    const error = refusal(`${id}engine: docker\n`);
-    expect([error.code, error.message]).toEqual(['unsupported', '"engine: docker" is not part of this version.']);
-  });
-});
-
 describe('graph: dgraph', () => {
   const distributed = `${id}topology: distributed\ngraph: dgraph\n`;
 
@@ -271,6 +264,24 @@ describe('graph: dgraph', () => {
   ])('%s is refused', (_, yaml, message) => {
     const error = refusal(yaml);
     expect([error.code, error.message]).toEqual(['invalid_input', expect.stringContaining(message)]);
+  });
+});
+
+describe('containers', () => {
+  test('are of parts of their own', () => {
+    expect(refusal(`${id}engine: docker\n`).message).toContain('2:9 engine: docker needs topology: distributed.');
+    expect(checkDefinition(`${id}topology: distributed\nengine: docker\n`, 'svc.yaml').engine).toBe('docker');
+  });
+
+  test('are made of images with exact versions', () => {
+    for (const wrong of ['node', 'node:latest', 'node:24', 'node:24-slim', 'NODE:24.1.0', 'node:24.1.0 -v']) {
+      expect(refusal(`${id}images: { base: "${wrong}" }\n`).message).toContain(
+        'images.base must be an image with an exact version',
+      );
+    }
+    for (const right of ['node:24.1.0-slim', 'host.example:5000/a/node:24.1', `node:24.1.0@sha256:${'a'.repeat(64)}`]) {
+      expect(checkDefinition(`${id}images: { base: "${right}" }\n`, 'svc.yaml').images.base).toBe(right);
+    }
   });
 });
 

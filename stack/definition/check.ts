@@ -32,12 +32,11 @@ export function checkDefinition(text: string, file: string): Definition {
   if (mistakes.length === 0) {
     const rules = [
       ...[mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly],
-      ...[steadyPort, oneBackendOnly, clusterBeside],
+      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers],
     ];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
-  refuseUnbuilt(definition);
   return definition;
 }
 
@@ -132,6 +131,12 @@ function oneProcessOnly({ topology, bus, replicas }: Definition, text: YamlText)
   ];
 }
 
+/** A container holds one part, and the one process of an embedded platform is all of them. */
+function containersOfParts({ topology, engine }: Definition, text: YamlText): readonly Mistake[] {
+  if (engine !== 'docker' || topology === 'distributed') return [];
+  return [{ ...text.locate(['engine']), message: 'engine: docker needs topology: distributed.' }];
+}
+
 /** What others were told, in files of theirs, must not move when another program takes the port. */
 function steadyPort({ bus }: Definition, text: YamlText): readonly Mistake[] {
   if (bus.public === undefined || bus.servers !== 'auto' || bus.port !== 'auto') return [];
@@ -159,11 +164,18 @@ function clusterBeside({ topology, graph }: Definition, text: YamlText): readonl
   return [{ ...text.locate(['graph']), message }];
 }
 
-function refuseUnbuilt({ engine }: Definition): void {
-  if (engine === 'process') return;
-  throw new SvcError('unsupported', `"engine: ${engine}" is not part of this version.`, {
-    hint: 'Set engine: process in svc.yaml.',
-  });
+/** What no container is there for yet. */
+function notInContainers(definition: Definition, text: YamlText): readonly Mistake[] {
+  const { engine, graph, public: open, runtime } = definition;
+  if (engine !== 'docker') return [];
+  const outside = [
+    { path: ['graph'], isSet: graph === 'dgraph', field: 'graph: dgraph' },
+    { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
+    { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: 'runtime.sandbox: bwrap' },
+  ];
+  return outside
+    .filter(({ isSet }) => isSet)
+    .map(({ path, field }) => ({ ...text.locate(path), message: `${field} needs engine: process in this version.` }));
 }
 
 function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {

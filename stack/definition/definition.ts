@@ -51,6 +51,13 @@ const graphAddress = field('an address such as https://dgraph.example.com:8080',
 });
 const grpcAddress = matching(/^[^\s@/,]+:\d{1,5}$/, 'a host with its port');
 const pemFile = matching(/^.{1,4096}$/, 'the path of a PEM file');
+/** "latest" and "24" are other images tomorrow; what was chosen is to be known by its name. */
+const image = matching(
+  /^(?=.{1,255}$)[a-z0-9][a-z0-9._/:-]*:\w*\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/,
+  'an image with an exact version, such as node:24.21.0-bookworm-slim',
+);
+/** In MB. With less than the smallest, Node itself does not start. */
+const memory = wholeNumber(64, 1_048_576);
 const busAddress = field('an address such as nats://bus.example.com:4222', (raw) => {
   const isAddress = typeof raw === 'string' && /^(nats|tls):\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
   return isAddress ? raw : null;
@@ -80,6 +87,7 @@ export const shape = {
   topology: oneOf(...topologies),
   graph: oneOf(...graphs),
   engine: oneOf(...engines),
+  images: { base: image, nats: image, caddy: image },
   owner: { email },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
@@ -125,6 +133,14 @@ export const shape = {
   limits: {
     sessionIdleTimeoutMs: like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS),
     fileSizeMaxMb: like(runtime.SVC_MAX_FILE_SIZE_MB),
+    memoryMaxMb: {
+      backend: memory,
+      'remote-mcp': memory,
+      runtime: memory,
+      frontend: memory,
+      nats: memory,
+      caddy: memory,
+    },
   },
   mail: {
     provider: oneOf('log', 'provider_a', 'provider_b'),

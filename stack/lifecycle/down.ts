@@ -1,13 +1,15 @@
 import { listeners } from '../definition/definition.ts';
+import { readContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
 import { endLeftMcpServers } from './left-mcp-servers.ts';
+import type { Progress } from './progress.ts';
 import { clearStaleRecord, stopRunning } from './running-platform.ts';
+import type { ServiceState } from './transition.ts';
 import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
-import type { Progress } from './up.ts';
 
 export interface DownOptions {
   readonly installation: Installation;
@@ -27,6 +29,11 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
   const onNotice = (message: string) => onProgress?.({ kind: 'notice', message });
   try {
     await settleMove(installation, onNotice);
+    if (readContainers(installation) !== null) {
+      const { downContainers } = await import('../engines/docker/down.ts');
+      const onState = (name: string, state: ServiceState) => onProgress?.({ kind: 'service', name, state });
+      return { outcome: await downContainers(installation, onState) };
+    }
     const running = findRunning(installation);
     if (running === null) {
       const cleared = await clearStaleRecord(installation);

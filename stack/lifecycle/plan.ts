@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { type Addresses, addressesOf } from '../addresses.ts';
 import { readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
+import { partInContainer } from '../engines/docker/part-in-container.ts';
 import { type Environment, environmentOf } from '../environment.ts';
 import type { Installation } from '../installation.ts';
 import type { Part } from '../part.ts';
@@ -34,7 +35,10 @@ export function planFor(installation: Installation, definition: Definition, port
   const secrets = secretFilesOf(installation);
   const of = { installation, definition, ports, addresses, secrets };
   const environment = environmentOf(of);
-  return { ...of, environment, parts: partsOf(of, environment), version: ownVersion() };
+  const onThisMachine = partsOf(of, environment);
+  const parts =
+    definition.engine === 'docker' ? onThisMachine.map((part) => partInContainer(part, definition)) : onThisMachine;
+  return { ...of, environment, parts, version: ownVersion() };
 }
 
 export type Settings = Readonly<Record<string, string>>;

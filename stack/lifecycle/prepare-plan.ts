@@ -31,6 +31,8 @@ export interface Preparation {
   /** Of the shell that typed it: programs are found through it. */
   readonly env: EnvRecord;
   readonly running: RunningPlatform | null;
+  /** Ports of this machine that containers of this installation have. */
+  readonly held?: ReadonlySet<number>;
   /** Ports that `auto` shall not become. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
@@ -44,7 +46,7 @@ const lettingGoMs = 1000;
 
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
 export async function preparePlan(preparation: Preparation): Promise<Plan> {
-  const { installation, env, running, avoid, onNotice } = preparation;
+  const { installation, env, running, held = new Set(), avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile) } = preparation;
   await checkMachine(installation, definition);
   for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
@@ -61,7 +63,9 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
     avoid,
     skip: avoid.size === 0 ? 0 : randomInt(skipMax),
     isFree: async (port, host) =>
-      (running !== null && hasPort(running, port)) || (await isFree(host, port, cleared === null ? 0 : lettingGoMs)),
+      held.has(port) ||
+      (running !== null && hasPort(running, port)) ||
+      (await isFree(host, port, cleared === null ? 0 : lettingGoMs)),
     holderOf: describeHolder,
   });
   const plan = planFor(installation, definition, ports);

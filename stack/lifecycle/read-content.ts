@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type BackendClient, clientOf } from '../backend-client.ts';
+import { type BackendClient, clientOf, type Reached } from '../backend-client.ts';
 import { everyPage, pageInfo } from '../every-page.ts';
 import type { Installation } from '../installation.ts';
 import { readPages } from '../read-pages.ts';
 import { reason } from '../reason.ts';
-import type { PlatformRecord } from '../state/platform-record.ts';
+import type { ServiceState } from './transition.ts';
 
 const serverFields = 'id name status health reason { code message repair } sandboxes';
 const mcpServer = z.object({
@@ -60,9 +60,14 @@ const workspaces = z.object({ workspaces: pageOf(workspace) });
 /** A status must come in time: what can't be asked for then is left out, and the backend's own row says why. */
 const timeoutMs = 3000;
 
+/** A platform of which is known how its services are. */
+export interface Seen extends Reached {
+  readonly services: readonly (Reached['services'][number] & { readonly state: ServiceState })[];
+}
+
 export async function readContent(
   installation: Installation,
-  running: PlatformRecord,
+  running: Seen,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
   if (running.services.find(({ name }) => name === 'backend')?.state !== 'healthy') return noContent;

@@ -1,59 +1,18 @@
 import { askSupervisor } from '../control/control-client.ts';
-import type { Definition } from '../definition/definition.ts';
+import { isInContainers } from '../engines/docker/containers-record.ts';
 import { missingCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
-import {
-  type PartEnd,
-  type PlatformRecord,
-  readFailure,
-  readRecord,
-  type ServiceRecord,
-} from '../state/platform-record.ts';
+import type { PartEnd, PlatformRecord, ServiceRecord } from '../state/platform-record.ts';
 import { memoryOf } from '../state/process-identity.ts';
 import { readPlan } from './plan.ts';
-import { type Content, noContent, readContent } from './read-content.ts';
+import { healthOf, noEnds, type ServiceStatus, type Status } from './platform-status.ts';
+import { noContent, readContent } from './read-content.ts';
 import { readReadiness } from './readiness.ts';
+import { stoppedStatus } from './stopped-status.ts';
 import { type ServiceState, transition } from './transition.ts';
-import { findUnwantedEnd, type UnwantedEnd } from './unwanted-end.ts';
-import { type Urls, urlsOf } from './urls.ts';
-
-/** What `svc up` and `svc status` print as JSON. */
-export interface Status extends Content {
-  readonly state: 'running' | 'stopped' | 'degraded';
-  readonly topology: Definition['topology'];
-  readonly engine: Definition['engine'];
-  /** Of the platform that runs; a command of another version should say so. Null while none does. */
-  readonly version: string | null;
-  readonly urls: Urls;
-  /** What starts processes again that end; null where all services live in one process, or nothing runs. */
-  readonly supervisor: SupervisorStatus | null;
-  readonly services: readonly ServiceStatus[];
-  /** Where nobody stopped it: how it ended. Its services may go on without it, and then nothing starts them again. */
-  readonly ended: UnwantedEnd | null;
-}
-
-export interface SupervisorStatus {
-  readonly pid: number;
-  readonly state: 'running' | 'silent' | 'gone';
-}
-
-export interface ServiceStatus {
-  readonly name: string;
-  readonly state: ServiceState;
-  readonly health: 'green' | 'yellow' | 'red';
-  readonly url: string | null;
-  readonly pid: number | null;
-  /** ISO 8601, when it took its present state. */
-  readonly since: string | null;
-  /** Of its process, which in the embedded topology is the same for all. */
-  readonly memoryBytes: number | null;
-  /** Why it is not healthy. */
-  readonly reason: string | null;
-  /** How often it ended without being asked since the platform was started; and the last of these ends, the youngest last. */
-  readonly restarts: number;
-  readonly ends: readonly PartEnd[];
-}
+import { findUnwantedEnd } from './unwanted-end.ts';
+import { urlsOf } from './urls.ts';
 
 export interface StatusOptions {
   readonly installation: Installation;
@@ -62,6 +21,10 @@ export interface StatusOptions {
 
 /** What runs now. Never changes anything; a platform that is not running is an answer, not an error. */
 export async function status({ installation, signal }: StatusOptions): Promise<Status> {
+  if (isInContainers(installation)) {
+    const { statusOfContainers } = await import('../engines/docker/status.ts');
+    return statusOfContainers(installation, signal);
+  }
   const running = findRunning(installation);
   if (running === null) return stoppedStatus(installation);
   if (running.record === null) return unrecordedStatus(installation, running.pid);
@@ -100,36 +63,6 @@ async function askHow(
     // Where it has only begun, nobody can be asked yet.
     return { record, isSilent: record.services.every(({ state }) => state !== 'planned') };
   }
-}
-
-async function stoppedStatus(installation: Installation): Promise<Status> {
-  const { definition, addresses, parts } = readPlan(installation);
-  const failure = readFailure(installation);
-  const ended = await findUnwantedEnd(installation);
-  const left = readRecord(installation)?.services ?? [];
-  // What a record still says of a service is what it was before its process ended.
-  const stateOf = (name: string) => transition(left.find((one) => one.name === name)?.state ?? 'stopped', 'ended');
-  return {
-    state: 'stopped',
-    topology: definition.topology,
-    engine: definition.engine,
-    version: null,
-    urls: urlsOf(addresses),
-    supervisor: null,
-    services: parts.map(({ name, url }) => ({
-      name,
-      state: stateOf(name),
-      health: 'red',
-      url,
-      pid: null,
-      since: ended?.at ?? null,
-      memoryBytes: null,
-      reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
-      ...noEnds,
-    })),
-    ended,
-    ...noContent,
-  };
 }
 
 /** Of a platform that runs, and of which no more is known than that. */
@@ -181,18 +114,6 @@ async function runningStatus(
     ...content,
   };
 }
-
-const noEnds = { restarts: 0, ends: [] } as const;
-
-const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> = {
-  planned: 'yellow',
-  starting: 'yellow',
-  healthy: 'green',
-  unhealthy: 'red',
-  restarting: 'red',
-  failed: 'red',
-  stopped: 'red',
-};
 
 /** What the record says of a service, and what the service itself says now. */
 async function probe(

@@ -1,5 +1,7 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { readDefinition } from '../definition/check.ts';
+import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
@@ -11,11 +13,13 @@ import type { PlatformRecord } from '../state/platform-record.ts';
 import { applyToRunning } from './apply-to-running.ts';
 import { LostPort } from './explain-failure.ts';
 import { changesBetween, settingsOf } from './plan.ts';
+import type { ServiceStatus } from './platform-status.ts';
 import { preparePlan } from './prepare-plan.ts';
+import type { Progress, UpResult } from './progress.ts';
 import { waitUntilReady } from './readiness.ts';
 import { stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
-import { type ServiceStatus, type Status, status } from './status.ts';
+import { status } from './status.ts';
 import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
 
@@ -28,23 +32,6 @@ export interface UpOptions {
   readonly onProgress?: (progress: Progress) => void;
   /** In the background it ends the wait and stops what this call started. */
   readonly signal?: AbortSignal;
-}
-
-/** What `up` and `down` tell while they work. */
-export type Progress =
-  /** What differs from what runs, one line each; empty where nothing does. */
-  | { readonly kind: 'plan'; readonly changes: readonly string[] }
-  /** Something that the operator should know: a mode repaired, a port moved, a stale record removed. */
-  | { readonly kind: 'notice'; readonly message: string }
-  | { readonly kind: 'service'; readonly name: string; readonly state: ServiceStatus['state'] }
-  /** Every service is healthy and every identity is registered. */
-  | { readonly kind: 'ready'; readonly status: Status };
-
-export interface UpResult {
-  /** `stopped`: in the foreground, after the signal. */
-  readonly outcome: 'started' | 'restarted' | 'unchanged' | 'stopped';
-  readonly changes: readonly string[];
-  readonly status: Status;
 }
 
 /** How often a start is tried anew because a port was taken between the look and the deed. */
@@ -61,7 +48,7 @@ export async function up(options: UpOptions): Promise<UpResult> {
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await bringUp(bring);
+        return await bringUpWith(bring);
       } catch (error) {
         if (!(error instanceof LostPort)) throw error;
         if (attempt === attemptsMax) throw error.reason;
@@ -84,11 +71,20 @@ interface BringUp {
   readonly release: () => void;
 }
 
+async function bringUpWith(options: BringUp): Promise<UpResult> {
+  const { installation, onProgress } = options;
+  await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
+  const { engine } = readDefinition(installation.definitionFile);
+  refuseOtherEngine(installation, engine);
+  if (engine === 'process') return bringUp(options);
+  const { bringUpContainers } = await import('../engines/docker/bring-up.ts');
+  return bringUpContainers(options);
+}
+
 async function bringUp(options: BringUp): Promise<UpResult> {
   const { installation, env, foreground, onProgress, signal, avoid, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
-  await settleMove(installation, onNotice);
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({ installation, env, running, avoid, onNotice });

@@ -3,8 +3,10 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLevel, logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isInContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { isCode } from '../state/durable-file.ts';
+import type { LogSource } from './log-source.ts';
 import { LogTail } from './log-tail.ts';
 import { parseForeignLine } from './parse-foreign-line.ts';
 
@@ -42,18 +44,19 @@ const followIntervalMs = 150;
 
 /** The last lines of all services in the order of their time, then, with `follow`, what is written from now on. */
 export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
-  const names = await logNames(options.installation.logsDir);
+  const sources = await sourcesOf(options.installation, options.lines);
+  const names = [...new Set(sources.map(({ service }) => service))].sort();
   const unknown = options.services.find((service) => !names.includes(service));
   if (unknown !== undefined) {
     throw new SvcError('not_found', `There is no log of "${unknown}".`, {
       hint: names.length === 0 ? 'Nothing has run here yet: svc up' : `There are logs of ${names.join(', ')}.`,
     });
   }
-  const logs = names
-    .filter((name) => options.services.length === 0 || options.services.includes(name))
-    .map((name) => ({ tail: new LogTail(join(options.installation.logsDir, `${name}.log`)), parse: parser(name) }));
+  const logs = sources
+    .filter(({ service }) => options.services.length === 0 || options.services.includes(service))
+    .map((source) => ({ source, parse: parser(source.service) }));
   const read = async (what: 'before' | 'next') => {
-    const lines = await Promise.all(logs.map(async ({ tail, parse }) => (await tail[what]()).map(parse)));
+    const lines = await Promise.all(logs.map(async ({ source, parse }) => (await source[what]()).map(parse)));
     return lines
       .flat()
       .filter((line) => passes(line, options))
@@ -65,6 +68,23 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
     yield* await read('next');
     await pause(followIntervalMs, undefined, { signal: options.signal }).catch(() => undefined);
   }
+}
+
+/** The files, and what Docker keeps of containers that are there. */
+async function sourcesOf(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {
+  const { logsDir } = installation;
+  const names = await logNames(logsDir);
+  const files = names.map((service) => fileSource(service, new LogTail(join(logsDir, `${service}.log`))));
+  if (!isInContainers(installation)) return files;
+  const { containerLogSources } = await import('../engines/docker/log-sources.ts');
+  const containers = await containerLogSources(installation, linesMax);
+  const live = new Set(containers.map(({ service }) => service));
+  // What is written to the file of a part that has a container is what the one before it said.
+  return [...files.map((file) => (live.has(file.service) ? { ...file, next: async () => [] } : file)), ...containers];
+}
+
+function fileSource(service: string, tail: LogTail): LogSource {
+  return { service, before: () => tail.before(), next: () => tail.next() };
 }
 
 async function logNames(dir: string): Promise<readonly string[]> {

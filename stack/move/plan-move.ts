@@ -49,6 +49,12 @@ const bytesASecondToNats = 512 * 1024;
 export async function planMove({ installation, to, env, onNotice }: PlanMoveOptions): Promise<MovePlan> {
   const { definitionFile, dataDir } = installation;
   const definition = readDefinition(definitionFile);
+  if (definition.engine === 'docker') {
+    throw new SvcError(
+      'unsupported',
+      'This platform runs in containers, and moving from there is not part of this version.',
+    );
+  }
   const changes = changesFor(definition, to);
   const target = targetDefinition(definitionFile, changes);
   const running = findRunning(installation);

@@ -9,7 +9,7 @@ export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: s
 
 /** The ports of part 8 of the specification. */
 export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
-const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
+export const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
 const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 /** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
 const usualReplicaPorts = { 'remote-mcp': 3100, runtime: 3300 } as const;
@@ -33,7 +33,7 @@ export const loopback = '127.0.0.1';
 
 /** Every port of an installation, those that people know first. */
 export function portWishesOf(definition: Definition): readonly PortWish[] {
-  const { ports } = definition;
+  const { ports, topology, engine } = definition;
   const own = listeners.map((name) => ({
     name,
     wanted: ports[name],
@@ -41,7 +41,8 @@ export function portWishesOf(definition: Definition): readonly PortWish[] {
     host: serviceBind(definition),
     place: `ports.${name}`,
   }));
-  if (definition.topology === 'embedded') return own;
+  if (topology === 'embedded') return own;
+  if (engine === 'docker') return [...own.filter(({ name }) => name !== 'runtime'), ...publicBusWishes(definition)];
   return [
     ...[own, frontWishes(definition), busWishes(definition)].flat(),
     ...[graphWishes(definition), replicaWishes(definition)].flat(),
@@ -68,6 +69,11 @@ export function frontWishes(definition: Definition): readonly PortWish[] {
   const open = { name: 'caddy-http', wanted: httpPort, usual: http, host, place: 'public.httpPort' };
   if (tls === 'none') return [open];
   return [{ name: 'caddy-https', wanted: httpsPort, usual: https, host, place: 'public.httpsPort' }, open];
+}
+
+/** Containers have ports of their own; of this machine they take what is published. */
+function publicBusWishes(definition: Definition): readonly PortWish[] {
+  return definition.bus.public === undefined ? [] : busWishes(definition).filter(({ name }) => name === 'nats');
 }
 
 function busWishes({ bus }: Definition): readonly PortWish[] {

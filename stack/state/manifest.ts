@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Installation } from '../installation.ts';
 import { readJson, writeDurably } from './durable-file.ts';
 
-/** One thing that was created for an installation, relative to its folder. */
-const entry = z.object({ kind: z.enum(['file', 'folder']), path: z.string() });
+/** One thing that was created for an installation: relative to its folder, or by its name in Docker. */
+const entry = z.object({ kind: z.enum(['file', 'folder', 'network', 'volume', 'image']), path: z.string() });
 export type ManifestEntry = z.infer<typeof entry>;
 const manifest = z.object({ created: z.array(entry) });
 
@@ -15,7 +15,7 @@ export function readManifest({ stateDir }: Installation): readonly ManifestEntry
 
 export function recordCreated(installation: Installation, entries: readonly ManifestEntry[]): void {
   const known = readManifest(installation);
-  const fresh = entries.filter(({ path }) => !known.some((existing) => existing.path === path));
+  const fresh = entries.filter(({ kind, path }) => !known.some((one) => one.kind === kind && one.path === path));
   if (fresh.length === 0) return;
   writeDurably(
     join(installation.stateDir, 'manifest.json'),

@@ -8,7 +8,7 @@ import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
 import { type BackendClient, openBackendClient, operatorTokens } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
-import { registerIdentities } from '../engines/process/register-identities.ts';
+import { registerIdentities } from '../engines/register-identities.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
 import { openPlatformLogs } from '../logs/platform-logs.ts';

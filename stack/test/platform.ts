@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../backend-client.ts';
-import type { Graph, Topology } from '../definition/definition.ts';
+import type { Engine, Graph, Topology } from '../definition/definition.ts';
 import { findProgram } from '../find-program.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
@@ -27,6 +27,9 @@ export interface PlatformOptions {
   readonly within?: string;
   readonly topology?: Topology;
   readonly graph?: Graph;
+  readonly engine?: Engine;
+  /** Beside PATH and a home of its own. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `nats-server`, without which no platform of several processes can be tried. */
@@ -38,6 +41,14 @@ export const hasDgraph = findProgram('dgraph', process.env.PATH) !== null;
 export const startTimeoutMs = 120_000;
 /** How long a test may take that runs `svc` a few times. */
 export const testTimeoutMs = 60_000;
+
+interface Made {
+  readonly folder: string;
+  readonly ports: ServicePorts;
+  readonly busPorts: BusPorts;
+  readonly dgraphPorts: DgraphPorts;
+  readonly env: Readonly<Record<string, string>>;
+}
 
 /**
  * An installation of its own in a temporary folder, on ports of its own, run by the built `svc` as a person would run it. Disposing of it
@@ -54,9 +65,11 @@ export class Platform {
   readonly printed: string[] = [];
   readonly #dgraphPorts: DgraphPorts;
   readonly #agents: Agent[] = [];
+  readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(folder: string, ports: ServicePorts, busPorts: BusPorts, dgraphPorts: DgraphPorts) {
+  private constructor({ folder, ports, busPorts, dgraphPorts, env }: Made) {
     this.folder = folder;
+    this.#env = env;
     this.installation = installationIn(join(folder, 'svc'));
     this.ports = ports;
     this.busPorts = busPorts;
@@ -71,10 +84,13 @@ export class Platform {
 
   /** Made, and not started yet. */
   static async init(options: PlatformOptions = {}): Promise<Platform> {
-    const { settings = (yaml) => yaml, within = tmpdir(), topology = 'embedded', graph = 'sqlite' } = options;
+    const { settings = (yaml) => yaml, within = tmpdir(), env = {} } = options;
+    const { topology = 'embedded', graph = 'sqlite', engine = 'process' } = options;
     const folder = await mkdtemp(join(within, 'svc-whole-path-'));
-    const platform = new Platform(folder, await freeServicePorts(), await freeBusPorts(), await freeDgraphPorts());
-    await platform.svc('init', platform.installation.dir, '--yes', '--topology', topology, '--graph', graph);
+    const [ports, busPorts, dgraphPorts] = [await freeServicePorts(), await freeBusPorts(), await freeDgraphPorts()];
+    const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env });
+    const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
+    await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
     const { definitionFile } = platform.installation;
     let yaml = await readFile(definitionFile, 'utf8');
     for (const [section, ports] of Object.entries(platform.#sections)) {
@@ -96,7 +112,7 @@ export class Platform {
 
   /** Runs `svc` as it was typed, whatever comes of it. */
   async run(args: readonly string[], options: Partial<RunOptions> = {}): Promise<Run> {
-    const env = { SVC_DIR: this.installation.dir, ...options.env };
+    const env = { ...this.#env, SVC_DIR: this.installation.dir, ...options.env };
     const run = await runSvc(args, { cwd: this.folder, ...options, env });
     this.printed.push(run.stdout, run.stderr);
     return run;

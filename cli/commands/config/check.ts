@@ -23,6 +23,10 @@ export default class ConfigCheck extends SvcCommand {
     await checkMachine(installation, definition);
     const notices = await checkPrograms(definition, shell.PATH);
     await checkFrontPorts(definition, ports, shell.PATH);
+    if (engine === 'docker') {
+      const { connectToDaemon } = await import('../../../stack/engines/docker/daemon.ts');
+      await connectToDaemon(shell);
+    }
     const warnings = [...notices, ...withoutEffect(environment)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);

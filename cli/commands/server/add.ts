@@ -3,12 +3,13 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { isInContainers } from '../../../stack/engines/docker/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } from '../../command.ts';
 import { checkLaunchWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { span } from '../../output/words.ts';
-import { type Tenancy, tenancyOf } from '../../platform.ts';
+import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
@@ -38,7 +39,8 @@ export default class ServerAdd extends SvcCommand {
   static override flags = {
     url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.', helpValue: 'URL' }),
     cwd: Flags.string({
-      summary: 'Folder the command runs in; default: this one, or on a runtime elsewhere a home of its own.',
+      summary:
+        'Folder the command runs in; default: this one, or on a runtime elsewhere or in a container a home of its own.',
       helpValue: 'DIR',
     }),
     'variable-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
@@ -61,7 +63,8 @@ export default class ServerAdd extends SvcCommand {
     checkLaunch(given);
     const signal = interruption();
     const tenancy = await tenancyOf(flags);
-    const launch = launchOf(given, await isElsewhere(tenancy, flags.runtime));
+    const awayFromHere = isInContainers(installationOf(flags)) || (await isElsewhere(tenancy, flags.runtime));
+    const launch = launchOf(given, awayFromHere);
     const answer = await tenancy.backend.query(
       'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id name } }',
       { workspace: tenancy.workspace.id, input: { name: args.name, launch, runtime: flags.runtime ?? null } },

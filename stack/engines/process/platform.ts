@@ -8,9 +8,9 @@ import type { Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
 import { portOf } from '../../port-of.ts';
 import { loopback } from '../../ports/port-wishes.ts';
+import { registerIdentities } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { registerIdentities } from './register-identities.ts';
 import { StartFailure, step } from './start-failure.ts';
 import { type PartWatcher, SupervisedPart, type Surroundings } from './supervised-part.ts';
 

@@ -9,7 +9,7 @@ import type { ListenerName } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { down } from '../down.ts';
-import type { Progress } from '../up.ts';
+import type { Progress } from '../progress.ts';
 
 // Every trial starts the same program: it is compiled once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');

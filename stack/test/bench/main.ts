@@ -5,6 +5,7 @@ import { measureCommands, measureUp } from './commands.ts';
 import { measureDistributed } from './distributed.ts';
 import { measureDisturbances } from './disturbances.ts';
 import type { Figure } from './figure.ts';
+import { measureGraph } from './graph.ts';
 import { measureMemory } from './memory.ts';
 import { type Platform, type PlatformOptions, startPlatform } from './platform.ts';
 import { repository } from './processes.ts';
@@ -22,6 +23,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   distributed: () => onOwnPlatform({ replicas: 1 }, measureDistributed),
   changes: () => onOwnPlatform({ replicas: 1 }, measureChanges),
   replicas: () => onOwnPlatform({ replicas: 2 }, measureReplicas),
+  graph: measureGraph,
 };
 const wanted = process.argv.slice(2);
 

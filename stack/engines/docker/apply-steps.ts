@@ -1,0 +1,177 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { openBackendClient, operatorTokens } from '../../backend-client.ts';
+import { describe, LostPort } from '../../lifecycle/explain-failure.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import type { ServiceState } from '../../lifecycle/transition.ts';
+import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { parseLine } from '../../logs/read-logs.ts';
+import { registerIdentities } from '../register-identities.ts';
+import { readContainerLog } from './container-log.ts';
+import { type ContainerPlan, labels } from './container-plan.ts';
+import { becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
+import type { Daemon } from './daemon.ts';
+import { giveFiles, takeBackFiles } from './given-files.ts';
+import { wordsOf } from './images.ts';
+import type { Step } from './reconcile.ts';
+import { removeContainer } from './remove-container.ts';
+import { runsAs } from './user.ts';
+
+export interface Application {
+  readonly steps: readonly Step[];
+  /** Containers of parts that are no more. */
+  readonly extra: readonly string[];
+  readonly plan: Plan;
+  readonly daemon: Daemon;
+  readonly logs: PlatformLogs;
+  /** Nothing of it was there: all of it may start as soon as what it needs is ready. */
+  readonly isFresh: boolean;
+  readonly signal: AbortSignal;
+  readonly onState: (name: string, state: ServiceState) => void;
+  readonly onNotice: (message: string) => void;
+}
+
+/** From the start of a part until it is ready: what a healthy one takes, many times over. */
+const readyTimeoutMs = 60_000;
+
+/** Carries out what was decided. Throws why the first part that failed did. */
+export async function applySteps(application: Application): Promise<void> {
+  const { steps, extra, isFresh } = application;
+  for (const name of extra) await removeExtra(name, application);
+  if (!isFresh) {
+    // One after the other: of several replicas one is always there.
+    for (const step of steps) await applyStep(step, application);
+    return;
+  }
+  for (const { container } of steps) await makeContainer(container, application);
+  const started = new Map<string, Promise<void>>();
+  for (const { container } of steps) {
+    const needed = Promise.all(container.part.after.map((name) => started.get(name)));
+    started.set(
+      container.part.name,
+      needed.then(() => startContainer(container, application)),
+    );
+  }
+  const failed = (await Promise.allSettled(started.values())).find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function removeExtra(name: string, { plan, daemon, logs, onState }: Application): Promise<void> {
+  const part = (await inspectContainer(daemon.docker, name))?.Config.Labels?.[labels.part] ?? name;
+  await removeContainer(daemon.docker, { name, part }, logs);
+  takeBackFiles(plan.installation, part);
+  onState(part, 'stopped');
+}
+
+async function applyStep(step: Step, application: Application): Promise<void> {
+  const { daemon, onNotice } = application;
+  const { container } = step;
+  const { name } = container.options;
+  switch (step.kind) {
+    case 'keep':
+      // What it needs was mended before it was its turn.
+      if (!(await becomesReady(daemon.docker, name, container.check))) {
+        onNotice(`${container.part.name} is not ready: it is made anew.`);
+        return remakeContainer(container, application);
+      }
+      // What svc.yaml says of identities is none of a container's variables.
+      if (container.part.service === 'backend') await register(application);
+      return;
+    case 'unpause':
+      await daemon.docker.getContainer(name).unpause();
+      return awaitReady(container, application);
+    case 'start':
+      return startContainer(container, application);
+    case 'make':
+      return remakeContainer(container, application);
+  }
+}
+
+async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
+  const { daemon, logs, onState } = application;
+  const { name } = container.options;
+  if ((await inspectContainer(daemon.docker, name)) !== null) {
+    await removeContainer(daemon.docker, { name, part: container.part.name }, logs);
+    onState(container.part.name, 'stopped');
+  }
+  await makeContainer(container, application);
+  await startContainer(container, application);
+}
+
+async function makeContainer(container: ContainerPlan, { plan, daemon }: Application): Promise<void> {
+  giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
+  await daemon.docker.createContainer(container.options);
+}
+
+async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
+  const { daemon, signal, onState } = application;
+  const { part, options } = container;
+  signal.throwIfAborted();
+  onState(part.name, 'starting');
+  await daemon.docker
+    .getContainer(options.name)
+    .start()
+    .catch((error: unknown) => {
+      throw notStarted(container, error);
+    });
+  await awaitReady(container, application);
+}
+
+async function awaitReady(container: ContainerPlan, application: Application): Promise<void> {
+  const { daemon, signal, onState } = application;
+  const { part, options, check } = container;
+  try {
+    await waitUntilContainerReady(daemon.docker, options.name, check, { timeoutMs: readyTimeoutMs, signal });
+  } catch (error) {
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    throw await notReady(container, error, application);
+  }
+  onState(part.name, 'healthy');
+  if (part.service === 'backend') await register(application);
+}
+
+/** It listens in its container; a moment later it is reached from this machine too. */
+const publishedWithinMs = 5000;
+
+async function register({ plan, signal }: Application): Promise<void> {
+  const { addresses, definition, environment, installation, secrets } = plan;
+  const url = addresses.local.backend;
+  await waitUntilReady(`${url}/ready`, { timeoutMs: publishedWithinMs, signal });
+  const backend = openBackendClient(url, operatorTokens(installation, environment.backend.JWT_ISSUER));
+  await registerIdentities({ backend, definition, secrets, signal });
+}
+
+/** Docker says in words only that a port is taken. */
+const takenPort = /(port is already allocated|address already in use)/i;
+
+function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {
+  const words = wordsOf(cause);
+  if (takenPort.test(words)) {
+    const ports = Object.values(options.HostConfig?.PortBindings ?? {}).flatMap(
+      (list) => JSON.stringify(list).match(/\d+(?="\})/g) ?? [],
+    );
+    return new LostPort(
+      new SvcError('conflict', `${part.name} failed to start: port ${ports.join(', ')} is taken by another program.`, {
+        hint: `Stop that program, or change the port in svc.yaml (auto takes the next free one).`,
+        cause,
+      }),
+    );
+  }
+  return new SvcError('unavailable', `${part.name} failed to start: ${words}.`, {
+    hint: 'Look at Docker: docker info',
+    cause,
+  });
+}
+
+const linesMax = 8;
+
+async function notReady({ part, options }: ContainerPlan, cause: unknown, { daemon }: Application): Promise<SvcError> {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const lines = await readContainerLog(daemon.docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
+  const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');
+  return new SvcError(
+    cause instanceof SvcError ? cause.code : 'internal',
+    `${part.name} failed to get ready: ${why.replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
+    { hint: `Read what it wrote: svc logs ${part.name}`, cause },
+  );
+}

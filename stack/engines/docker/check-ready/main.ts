@@ -1,0 +1,16 @@
+import { get } from 'node:http';
+
+/** Whether a service is ready, asked from inside its container: exit code 0 where it is; otherwise what it says is missing is printed. */
+const url = process.argv[2] ?? '';
+const timeoutMs = 2500;
+
+const question = get(url, { timeout: timeoutMs }, (answer) => {
+  process.exitCode = answer.statusCode === 200 ? 0 : 1;
+  if (process.exitCode === 0) answer.resume();
+  else answer.pipe(process.stdout);
+});
+question.on('timeout', () => question.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+question.on('error', ({ message }) => {
+  process.stdout.write(message);
+  process.exitCode = 1;
+});

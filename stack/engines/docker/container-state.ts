@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type Docker from 'dockerode';
+import type { ContainerInspectInfo } from 'dockerode';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Readiness } from '../../lifecycle/readiness.ts';
+import { withoutFrames } from './container-log.ts';
+import { labels } from './container-plan.ts';
+import { statusOf } from './images.ts';
+
+/** Everything that Docker has under the label of an installation, by name of the container. */
+export async function inspectContainers(
+  docker: Docker,
+  installationId: string,
+): Promise<ReadonlyMap<string, ContainerInspectInfo>> {
+  const filters = { label: [`${labels.installation}=${installationId}`] };
+  const listed = await docker.listContainers({ all: true, filters });
+  const found = await Promise.all(listed.map(({ Id }) => inspectContainer(docker, Id)));
+  return new Map(found.flatMap((one) => (one === null ? [] : [[nameOf(one), one]])));
+}
+
+/** By name or id; null where there is none. */
+export async function inspectContainer(docker: Docker, name: string): Promise<ContainerInspectInfo | null> {
+  try {
+    return await docker.getContainer(name).inspect();
+  } catch (error) {
+    if (statusOf(error) === 404) return null;
+    throw error;
+  }
+}
+
+export function nameOf({ Name }: Pick<ContainerInspectInfo, 'Name'>): string {
+  return Name.replace(/^\//, '');
+}
+
+/** The command of its health check, and how long it may take. */
+const askTimeoutMs = 5000;
+
+/** Asks, inside the container, whether it is ready: most of what runs there is reached from nowhere else. */
+export async function askReady(docker: Docker, name: string, check: readonly string[]): Promise<Readiness> {
+  try {
+    const exec = await docker.getContainer(name).exec({ Cmd: [...check], AttachStdout: true, AttachStderr: true });
+    const said = await textOf(await exec.start({ hijack: false, stdin: false }));
+    const { ExitCode } = await exec.inspect();
+    return ExitCode === 0 ? { ready: true } : { ready: false, missing: missingIn(said) };
+  } catch (error) {
+    return { ready: false, missing: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  const late = AbortSignal.timeout(askTimeoutMs);
+  const chunks: Buffer[] = [];
+  const read = (async () => {
+    for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  })();
+  const tooLate = new Promise<never>((_, reject) => {
+    late.addEventListener('abort', () => reject(new Error(`no answer within ${askTimeoutMs / 1000} s`)), {
+      once: true,
+    });
+  });
+  await Promise.race([read, tooLate]);
+  return withoutFrames(Buffer.concat(chunks)).trim();
+}
+
+/** A service says what it misses; others only that they are not ready. */
+function missingIn(said: string): string {
+  const missing = /"missing":\["(.*?)"\]/.exec(said)?.[1];
+  return missing?.replaceAll('","', ', ') ?? (said.split('\n').at(-1)?.slice(0, 200) || 'it is not ready');
+}
+
+/** A platform that another command has just started, or a part that stumbled, gets this long before it is made anew. */
+const patienceMs = 10_000;
+
+/** Whether what runs is ready, or will be in a moment. */
+export async function becomesReady(docker: Docker, name: string, check: readonly string[]): Promise<boolean> {
+  const deadline = performance.now() + patienceMs;
+  do {
+    if ((await askReady(docker, name, check)).ready) return true;
+    await pause(pauseMaxMs);
+  } while (performance.now() < deadline);
+  return false;
+}
+
+export interface Waiting {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const pauseMinMs = 20;
+const pauseMaxMs = 250;
+
+/** Resolves once it is ready. Throws why it ended, or that it was not ready in time; what it says follows its name. */
+export async function waitUntilContainerReady(
+  docker: Docker,
+  name: string,
+  check: readonly string[],
+  waiting: Waiting,
+): Promise<void> {
+  const deadline = performance.now() + waiting.timeoutMs;
+  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+    const found = await inspectContainer(docker, name);
+    if (found === null) throw new SvcError('unavailable', 'it was removed');
+    const { State, RestartCount } = found;
+    if (!State.Running || State.Restarting || RestartCount > 0)
+      throw new SvcError('unavailable', `it ${describeContainerEnd(found)}`);
+    const readiness = await askReady(docker, name, check);
+    if (readiness.ready) return;
+    if (performance.now() >= deadline) {
+      const missing = readiness.missing.replace(/\.$/, '');
+      throw new SvcError('timeout', `it was not ready within ${waiting.timeoutMs / 1000} s: ${missing}`);
+    }
+    await pause(pauseMs, undefined, { signal: waiting.signal });
+  }
+}
+
+/** How it last ended, in words that follow its name. */
+export function describeContainerEnd({
+  State: { OOMKilled, ExitCode, Error: error },
+}: Pick<ContainerInspectInfo, 'State'>): string {
+  if (OOMKilled) return 'was killed: it took more memory than limits.memoryMaxMb in svc.yaml gives it';
+  if (error !== '') return `could not be started: ${error}`;
+  if (ExitCode === 137) return 'was killed (SIGKILL), by somebody or by a system short of memory';
+  if (ExitCode === 143) return 'was ended from outside (SIGTERM)';
+  return `ended with exit code ${ExitCode}`;
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { connectToDaemon, noDaemon } from './daemon.ts';
+import { findDaemonAddress } from './daemon-address.ts';
+
+let home = '';
+const servers: Server[] = [];
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'svc-daemon-'));
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Something that listens on a socket and answers these paths. */
+async function listen(socket: string, answers: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  mkdirSync(dirname(socket), { recursive: true });
+  const server = createServer((request, response) => {
+    const answer = answers[request.url?.replace(/^\/v[\d.]+/, '') ?? ''];
+    response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(answer ?? { message: 'no such page' }));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  return socket;
+}
+
+function writeContext(name: string, host: string): void {
+  const folder = join(home, '.docker/contexts/meta', createHash('sha256').update(name).digest('hex'));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'meta.json'), JSON.stringify({ Name: name, Endpoints: { docker: { Host: host } } }));
+}
+
+async function refusal(env: Record<string, string>): Promise<SvcError> {
+  const error = await connectToDaemon({ HOME: home, ...env }).catch((thrown: unknown) => thrown);
+  if (error instanceof SvcError) return error;
+  throw new Error(`not refused: ${String(error)}`);
+}
+
+describe('the daemon that is asked', () => {
+  test('is the one that DOCKER_HOST names, whatever else is there', async () => {
+    await listen(join(home, '.docker/run/docker.sock'));
+    expect(findDaemonAddress({ HOME: home, DOCKER_HOST: 'unix:///elsewhere/docker.sock' })).toEqual({
+      socket: '/elsewhere/docker.sock',
+      saidBy: 'DOCKER_HOST',
+      others: [],
+    });
+  });
+
+  test('is that of the context that was chosen', () => {
+    writeContext('colima', 'unix:///home-of-colima/docker.sock');
+    writeFileSync(join(home, '.docker/config.json'), JSON.stringify({ currentContext: 'colima' }));
+    expect(findDaemonAddress({ HOME: home })?.socket).toBe('/home-of-colima/docker.sock');
+    expect(() => findDaemonAddress({ HOME: home, DOCKER_CONTEXT: 'lost' })).toThrow(
+      'There is no context "lost" of Docker.',
+    );
+  });
+
+  test('is not on another machine', () => {
+    for (const host of ['tcp://10.0.0.1:2376', 'ssh://me@there', 'npipe:////./pipe/docker', 'unix://']) {
+      expect(() => findDaemonAddress({ HOME: home, DOCKER_HOST: host })).toThrow('a socket of this machine only');
+    }
+  });
+
+  test('is the first that is there, and the others are known', async () => {
+    const rootless = await listen(join(home, 'run/docker.sock'));
+    const colima = await listen(join(home, '.colima/default/docker.sock'));
+    const found = findDaemonAddress({ HOME: home, XDG_RUNTIME_DIR: join(home, 'run') });
+    expect([found?.socket, ...(found?.others ?? [])].filter((path) => path?.startsWith(home))).toEqual([
+      rootless,
+      colima,
+    ]);
+  });
+});
+
+const docker = {
+  '/version': { ApiVersion: '1.41', Components: [{ Name: 'Engine' }] },
+  '/info': {
+    ID: 'A',
+    OSType: 'linux',
+    SecurityOptions: ['name=seccomp,profile=default'],
+    MemoryLimit: true,
+    PidsLimit: true,
+  },
+};
+
+describe('what is wrong with it is told apart', () => {
+  const hostOf = (socket: string) => ({ DOCKER_HOST: `unix://${socket}` });
+
+  test('nothing is', async () => {
+    const socket = await listen(join(home, 'd.sock'), docker);
+    expect(await connectToDaemon({ HOME: home, ...hostOf(socket) })).toMatchObject({
+      id: 'A',
+      isRootless: false,
+      shortcomings: [],
+    });
+  });
+
+  test('it is rootless', async () => {
+    const info = { ...docker['/info'], SecurityOptions: ['name=rootless'], MemoryLimit: false };
+    const socket = await listen(join(home, 'd.sock'), { ...docker, '/info': info });
+    const daemon = await connectToDaemon({ HOME: home, ...hostOf(socket) });
+    expect(daemon.isRootless).toBe(true);
+    expect(daemon.shortcomings).toEqual(['This Docker keeps no limit of memory: a container may take all there is.']);
+  });
+
+  test('it is not there, or stopped', async () => {
+    expect(await refusal(hostOf(join(home, 'none.sock')))).toMatchObject({
+      code: 'unavailable',
+      message: `Docker does not run: there is no socket "${join(home, 'none.sock')}" (DOCKER_HOST).`,
+    });
+    const socket = await listen(join(home, 'd.sock'));
+    // As a daemon that was killed leaves it: closing the server would take its socket away.
+    writeFileSync(join(home, 'plain'), '');
+    expect((await refusal(hostOf(join(home, 'plain')))).message).toContain(
+      'Docker is stopped: nobody listens on its socket',
+    );
+    expect((await refusal(hostOf(socket))).message).toContain('does not answer as it should');
+  });
+
+  test('it is not installed, or is and does not run', () => {
+    const told = () => noDaemon({ HOME: home, PATH: home }).message;
+    expect(told()).toBe('Docker is not installed on this machine.');
+    writeFileSync(join(home, 'podman'), '', { mode: 0o755 });
+    expect(told()).toBe('Podman is installed, and engine: docker needs Docker.');
+    writeFileSync(join(home, 'docker'), '', { mode: 0o755 });
+    expect(told()).toContain('Docker is installed and does not run');
+  });
+
+  const others: readonly (readonly [string, object, RegExp])[] = [
+    [
+      'Podman',
+      { '/version': { ApiVersion: '1.41', Components: [{ Name: 'Podman Engine' }] } },
+      /is Podman, and engine: docker needs Docker/,
+    ],
+    ['too old', { '/version': { ApiVersion: '1.40' } }, /is older than 20\.10 \(its interface is 1\.40\)/],
+    ['for Windows', { '/info': { ...docker['/info'], OSType: 'windows' } }, /runs containers of windows/],
+    ['with other users', { '/info': { ...docker['/info'], SecurityOptions: ['name=userns'] } }, /userns-remap/],
+    ['something else', { '/version': { hello: 1 } }, /is not Docker/],
+  ];
+  test.each(others)('it is %s', async (_, answers, message) => {
+    const socket = await listen(join(home, 'd.sock'), { ...docker, ...answers });
+    expect(await refusal(hostOf(socket))).toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(message),
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+
+/** A socket that a daemon listens on, and who says so. */
+export interface DaemonAddress {
+  readonly socket: string;
+  readonly saidBy: string;
+  /** Others that are there too, for whoever meant one of them. */
+  readonly others: readonly string[];
+}
+
+/**
+ * The daemon that `docker` itself would ask: DOCKER_HOST, the chosen context, then the usual places. Null where none is there. Nothing is tried
+ * in the place of what somebody chose.
+ */
+export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
+  const chosen = chosenByVariable(env) ?? chosenByContext(env);
+  if (chosen !== null) return { ...chosen, others: [] };
+  const [socket, ...others] = usualSockets(env).filter(isSocket);
+  return socket === undefined ? null : { socket, saidBy: 'the usual place', others };
+}
+
+type Chosen = Pick<DaemonAddress, 'socket' | 'saidBy'>;
+
+function chosenByVariable(env: EnvRecord): Chosen | null {
+  const host = env.DOCKER_HOST ?? '';
+  return host === '' ? null : { socket: socketOf(host, 'DOCKER_HOST'), saidBy: 'DOCKER_HOST' };
+}
+
+const config = z.object({ currentContext: z.string().optional() });
+const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
+
+/** `docker context use` writes it down; a context lies in a folder named by the hash of its name. */
+function chosenByContext(env: EnvRecord): Chosen | null {
+  const folder = env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
+  const name = env.DOCKER_CONTEXT ?? config.safeParse(readJsonIn(join(folder, 'config.json'))).data?.currentContext;
+  if (name === undefined || name === '' || name === 'default') return null;
+  const hash = createHash('sha256').update(name).digest('hex');
+  const found = context.safeParse(readJsonIn(join(folder, 'contexts/meta', hash, 'meta.json'))).data;
+  const saidBy = `the context "${name}" of Docker`;
+  if (found === undefined) {
+    throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
+      hint: 'docker context ls lists them; docker context use chooses another.',
+    });
+  }
+  return { socket: socketOf(found.Endpoints.docker.Host, saidBy), saidBy };
+}
+
+/** Secrets and files are given to containers from folders of this machine, so the daemon has to be on it. */
+function socketOf(address: string, saidBy: string): string {
+  if (address.startsWith('unix://') && address.length > 'unix://'.length) return address.slice('unix://'.length);
+  throw new SvcError(
+    'unsupported',
+    `${saidBy} says "${address}", and Docker is asked over a socket of this machine only.`,
+    {
+      hint: 'Name one, such as unix:///var/run/docker.sock, or leave it out for the usual one.',
+    },
+  );
+}
+
+function usualSockets({ HOME: home, XDG_RUNTIME_DIR: runtimeDir }: EnvRecord): readonly string[] {
+  const ofUser = runtimeDir === undefined || runtimeDir === '' ? [] : [join(runtimeDir, 'docker.sock')];
+  const inHome = ['.docker/run/docker.sock', '.colima/default/docker.sock', '.orbstack/run/docker.sock'];
+  const podman = [
+    ...(runtimeDir === undefined ? [] : [join(runtimeDir, 'podman/podman.sock')]),
+    '/run/podman/podman.sock',
+  ];
+  return [
+    '/var/run/docker.sock',
+    ...ofUser,
+    ...(home === undefined ? [] : inHome.map((path) => join(home, path))),
+    ...podman,
+  ];
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket();
+  } catch {
+    return false;
+  }
+}
+
+function readJsonIn(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,185 @@
+import Docker from 'dockerode';
+import { z } from 'zod';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { isVersion } from '../../check-program.ts';
+import { findProgram } from '../../find-program.ts';
+import { type DaemonAddress, findDaemonAddress } from './daemon-address.ts';
+
+/** A Docker that answers and can do what is asked of it. */
+export interface Daemon {
+  readonly docker: Docker;
+  readonly socket: string;
+  /** Its own: another one knows nothing of what this one keeps. */
+  readonly id: string;
+  /** Of the user who typed `svc`: who is root in its containers is that user outside. */
+  readonly isRootless: boolean;
+  /** What it can't keep of what is asked of it, in words; none on most machines. */
+  readonly shortcomings: readonly string[];
+}
+
+/** The oldest interface that has all that is used: Docker 20.10's. */
+const oldestApi = '1.41';
+/** A daemon in the same building answers in milliseconds; one that was just started takes a moment. */
+const answerTimeoutMs = 10_000;
+
+const version = z.object({
+  ApiVersion: z.string(),
+  Components: z.array(z.object({ Name: z.string() })).optional(),
+});
+const info = z.object({
+  ID: z.string(),
+  OSType: z.string(),
+  SecurityOptions: z.array(z.string()).nullish(),
+  MemoryLimit: z.boolean().optional(),
+  PidsLimit: z.boolean().optional(),
+});
+
+/** The Docker that `docker` itself would ask. Throws what is wrong with it, and what to do about it. */
+export async function connectToDaemon(env: EnvRecord): Promise<Daemon> {
+  const address = findDaemonAddress(env);
+  if (address === null) throw noDaemon(env);
+  return connectTo(address);
+}
+
+/** The Docker that has a platform already. */
+export function reconnectToDaemon(socket: string): Promise<Daemon> {
+  return connectTo({ socket, saidBy: 'where svc up found it', others: [] });
+}
+
+async function connectTo(address: DaemonAddress): Promise<Daemon> {
+  const { socket } = address;
+  // Named one by one, because what is left out is read from the environment of this process.
+  const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
+  const [said, about] = await Promise.all([docker.version(), docker.info()].map(withinTime)).catch((error: unknown) => {
+    throw explain(error, address);
+  });
+  const { ApiVersion, Components = [] } = understood(version, said, socket);
+  if (Components.some(({ Name }) => /podman/i.test(Name))) {
+    throw new SvcError('unsupported', `What answers at "${socket}" is Podman, and engine: docker needs Docker.`, {
+      hint: `${insteadHint} Where Docker is there too, DOCKER_HOST names its socket.`,
+    });
+  }
+  const { ID, OSType, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
+  if (OSType !== 'linux') {
+    throw new SvcError(
+      'unsupported',
+      `The Docker at "${socket}" runs containers of ${OSType}, and those of Linux are needed.`,
+      {
+        hint: 'Switch Docker Desktop to Linux containers.',
+      },
+    );
+  }
+  if (!isVersion(ApiVersion, oldestApi)) {
+    throw new SvcError(
+      'unsupported',
+      `The Docker at "${socket}" is older than 20.10 (its interface is ${ApiVersion}).`,
+      {
+        hint: 'Install a current Docker.',
+      },
+    );
+  }
+  const isRootless = SecurityOptions?.some((option) => option.startsWith('name=rootless')) ?? false;
+  if (SecurityOptions?.some((option) => option.startsWith('name=userns'))) {
+    throw new SvcError(
+      'unsupported',
+      `The Docker at "${socket}" gives its containers other users (userns-remap), who can't read what svc gives them.`,
+      {
+        hint: `Turn userns-remap off, or run Docker rootless. ${insteadHint}`,
+      },
+    );
+  }
+  const shortcomings = [
+    ...(MemoryLimit === false ? ['This Docker keeps no limit of memory: a container may take all there is.'] : []),
+    ...(PidsLimit === false
+      ? ['This Docker keeps no limit of processes: a container may start as many as it likes.']
+      : []),
+  ];
+  return { docker, socket, id: ID, isRootless, shortcomings };
+}
+
+function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: string): Parsed {
+  const parsed = shape.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new SvcError('unsupported', `What answers at "${socket}" is not Docker.`, {
+    hint: 'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
+  });
+}
+
+async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error('late'), { code: 'ETIMEDOUT' })), answerTimeoutMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const insteadHint = 'Without Docker: svc init --topology distributed --engine process';
+
+/** What to do where no socket is in any of the usual places. */
+export function noDaemon(env: EnvRecord): SvcError {
+  const isThere = (['docker', 'dockerd', 'podman'] as const).find((name) => findProgram(name, env.PATH) !== null);
+  if (isThere === 'podman') {
+    return new SvcError('unsupported', 'Podman is installed, and engine: docker needs Docker.', {
+      hint: `Install Docker. ${insteadHint}`,
+    });
+  }
+  if (isThere !== undefined) {
+    return new SvcError('unavailable', 'Docker is installed and does not run: none of its usual sockets is there.', {
+      hint: `${startHint()} If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`,
+    });
+  }
+  return new SvcError('unavailable', 'Docker is not installed on this machine.', {
+    hint: `Install it (docs.docker.com/engine/install). ${insteadHint}`,
+  });
+}
+
+function startHint(): string {
+  return process.platform === 'darwin'
+    ? 'Start it: open -a Docker, or colima start.'
+    : 'Start it: sudo systemctl start docker (rootless: systemctl --user start docker).';
+}
+
+function explain(error: unknown, { socket, saidBy, others }: DaemonAddress): SvcError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const also = others.length === 0 ? '' : ` There is also ${others.join(', ')}: DOCKER_HOST=unix://… chooses it.`;
+  const where = `"${socket}" (${saidBy})`;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return new SvcError('forbidden', `You may not use Docker: its socket ${where} does not let you in.`, {
+        hint: `Join its group and log in again: sudo usermod -aG docker "$USER" (its members can become root), or run Docker rootless.${also}`,
+        cause: error,
+      });
+    case 'ENOENT':
+      return new SvcError('unavailable', `Docker does not run: there is no socket ${where}.`, {
+        hint: startHint(),
+        cause: error,
+      });
+    case 'ECONNREFUSED':
+      return new SvcError('unavailable', `Docker is stopped: nobody listens on its socket ${where}.`, {
+        hint: `${startHint()}${also}`,
+        cause: error,
+      });
+    case 'ETIMEDOUT':
+      return new SvcError(
+        'unavailable',
+        `Docker did not answer within ${answerTimeoutMs / 1000} s on its socket ${where}.`,
+        {
+          hint: `Look at how it is: docker info.${also}`,
+          cause: error,
+        },
+      );
+    default: {
+      const why = error instanceof Error ? error.message : String(error);
+      return new SvcError('unavailable', `Docker at ${where} does not answer as it should: ${why}.`, {
+        hint: `Look at how it is: docker info.${also}`,
+        cause: error,
+      });
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import type Docker from 'dockerode';
+import { z } from 'zod';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { ServiceImage } from './service-image.ts';
+
+export interface Images {
+  readonly docker: Docker;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+}
+
+export interface ImageFacts {
+  readonly id: string;
+  /** The environment that it brings. */
+  readonly env: readonly string[];
+}
+
+/** Of an image that is here; null where it is not. */
+export async function findImage(docker: Docker, name: string): Promise<ImageFacts | null> {
+  try {
+    const { Id, Config } = await docker.getImage(name).inspect();
+    return { id: Id, env: Config.Env ?? [] };
+  } catch (error) {
+    if (statusOf(error) === 404) return null;
+    throw error;
+  }
+}
+
+/** Fetches the image where it is not here. */
+export async function ensureImage(name: string, field: string, images: Images): Promise<ImageFacts> {
+  const present = await findImage(images.docker, name);
+  if (present !== null) return present;
+  images.onNotice(`Fetching ${name} …`);
+  try {
+    await follow(
+      await images.docker.pull(name, { abortSignal: images.signal }),
+      images,
+      percentOf(name, images.onNotice),
+    );
+  } catch (error) {
+    if (images.signal.aborted) throw error;
+    throw new SvcError('unavailable', `The image "${name}" is not here and could not be fetched: ${wordsOf(error)}.`, {
+      hint: `Is ${field} in svc.yaml right, and does this machine reach the registry? Without one: docker load brings an image from a file.`,
+      cause: error,
+    });
+  }
+  const fetched = await findImage(images.docker, name);
+  if (fetched === null) throw new SvcError('internal', `The image "${name}" was fetched and is not there.`);
+  return fetched;
+}
+
+/** Builds the image of the services where it is not here. */
+export async function ensureServiceImage(image: ServiceImage, images: Images): Promise<ImageFacts> {
+  const { docker, signal, onNotice } = images;
+  const present = await findImage(docker, image.name);
+  if (present !== null) return present;
+  await ensureImage(image.base, 'images.base', images);
+  onNotice(`Building ${image.name} on ${image.base} …`);
+  try {
+    const stream = await docker.buildImage(
+      { context: image.context, src: [...image.sources] },
+      {
+        t: image.name,
+        dockerfile: image.dockerfile,
+        buildargs: { BASE: image.base },
+        forcerm: true,
+        abortSignal: signal,
+      },
+    );
+    await follow(stream, images, ({ stream: line = '' }) => {
+      if (/^Step \d+\/\d+/.test(line)) onNotice(`  ${line.trim().split('\n')[0]?.slice(0, 100)}`);
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new SvcError('unavailable', `The image of the services could not be built: ${wordsOf(error)}.`, {
+      hint: 'images.base in svc.yaml must bring node 24 or newer, npm and a shell.',
+      cause: error,
+    });
+  }
+  // The stage that it was made from, as large as the image itself.
+  await docker.pruneImages({ filters: { dangling: ['true'], label: ['svc.stage=whole'] } });
+  const built = await findImage(docker, image.name);
+  if (built === null) throw new SvcError('internal', `The image "${image.name}" was built and is not there.`);
+  return built;
+}
+
+const progressEvent = z.object({
+  stream: z.string().optional(),
+  status: z.string().optional(),
+  id: z.string().optional(),
+  error: z.string().optional(),
+  progressDetail: z.object({ current: z.number().optional(), total: z.number().optional() }).nullish(),
+});
+type ProgressEvent = z.infer<typeof progressEvent>;
+
+/** A registry far away, on a slow line. */
+const followTimeoutMs = 20 * 60_000;
+
+/** Reads what a daemon tells while it works, until it is done. An error is one of its lines. */
+async function follow(
+  stream: NodeJS.ReadableStream,
+  { signal }: Images,
+  onEvent: (event: ProgressEvent) => void,
+): Promise<void> {
+  const deadline = AbortSignal.timeout(followTimeoutMs);
+  let rest = '';
+  for await (const chunk of stream) {
+    signal.throwIfAborted();
+    deadline.throwIfAborted();
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) tellLine(line, onEvent);
+  }
+  tellLine(rest, onEvent);
+}
+
+function tellLine(line: string, onEvent: (event: ProgressEvent) => void): void {
+  if (line.trim() === '') return;
+  const event = progressEvent.safeParse(JSON.parse(line)).data;
+  if (event === undefined) return;
+  if (event.error !== undefined) throw new Error(event.error);
+  onEvent(event);
+}
+
+const toldEveryPercent = 20;
+
+/** Tells how far it has come, over all of its layers that are known. */
+function percentOf(name: string, onNotice: (message: string) => void): (event: ProgressEvent) => void {
+  const layers = new Map<string, { readonly current: number; readonly total: number }>();
+  let told = 0;
+  return ({ id, status, progressDetail }) => {
+    const { current, total } = progressDetail ?? {};
+    if (status !== 'Downloading' || id === undefined || current === undefined || total === undefined) return;
+    layers.set(id, { current, total });
+    const all = [...layers.values()];
+    const sum = (of: 'current' | 'total') => all.reduce((bytes, layer) => bytes + layer[of], 0);
+    const percent = Math.floor((100 * sum('current')) / sum('total') / toldEveryPercent) * toldEveryPercent;
+    if (percent <= told) return;
+    told = percent;
+    onNotice(`  ${name}: ${percent} % of ${(sum('total') / 1e6).toFixed(0)} MB`);
+  };
+}
+
+/** The answer of the interface that an error came with; null where there was none. */
+export function statusOf(error: unknown): number | null {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+    ? error.statusCode
+    : null;
+}
+
+/** What the daemon says of an error, without the numbers around it. */
+export function wordsOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text
+    .replace(/^\(HTTP code \d+\) [^-]*- /, '')
+    .trim()
+    .replace(/\.$/, '')
+    .slice(0, 500);
+}

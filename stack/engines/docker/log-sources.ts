@@ -1,0 +1,27 @@
+import type { Installation } from '../../installation.ts';
+import type { LogSource } from '../../logs/log-source.ts';
+import { readContainerLog } from './container-log.ts';
+import { readContainers } from './containers-record.ts';
+import { reconnectToDaemon } from './daemon.ts';
+import { statusOf } from './images.ts';
+
+/** What Docker keeps of the logs of containers that are there, part by part. */
+export async function containerLogSources(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {
+  const record = readContainers(installation);
+  if (!record?.isUp) return [];
+  const { docker } = await reconnectToDaemon(record.daemon.socket);
+  return record.services.map(({ name, container }) => {
+    let after: string | null = null;
+    const read = async (tail?: number) => {
+      const which = tail === undefined ? { after } : { tail, after };
+      const lines = await readContainerLog(docker.getContainer(container), which).catch((error: unknown) => {
+        // Removed meanwhile; the one that takes its place is found under its name.
+        if (statusOf(error) === 404 || statusOf(error) === 409) return [];
+        throw error;
+      });
+      after = lines.at(-1)?.stamp ?? after;
+      return lines.map(({ text }) => text);
+    };
+    return { service: name, before: () => read(linesMax), next: () => read() };
+  });
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { type ContainerPlan, labels } from './container-plan.ts';
+import { type Present, reconcile, type Situation } from './reconcile.ts';
+import { plannedFrom } from './test/planned.ts';
+
+const plan = plannedFrom();
+const running = { Running: true, Paused: false, Restarting: false };
+
+/** What Docker says of a container that was made as planned; the image brings a variable of its own. */
+function madeAsPlanned({ options, image }: ContainerPlan): Present {
+  const { HostConfig, Labels, User, Env = [], Entrypoint, Healthcheck } = options;
+  const found = {
+    Id: options.name,
+    Image: `id of ${image}`,
+    Config: { Image: image, User, Env: ['PATH=/bin', ...Env], Entrypoint, Cmd: null, Healthcheck, Labels },
+    HostConfig: {
+      ...HostConfig,
+      CapAdd: HostConfig?.CapAdd?.length === 0 ? null : HostConfig?.CapAdd,
+      Privileged: false,
+    },
+    NetworkSettings: { Networks: { [plan.network]: { NetworkID: 'net' } } },
+    State: running,
+  };
+  return structuredClone(found) as unknown as Present;
+}
+
+function situation(
+  change: (present: Map<string, Present>) => void = () => undefined,
+  rest: Partial<Situation> = {},
+): Situation {
+  const present = new Map(plan.containers.map((container) => [container.options.name, madeAsPlanned(container)]));
+  change(present);
+  const imageEnv = Object.fromEntries(plan.containers.map(({ image }) => [image, ['PATH=/bin']]));
+  const known = new Set(plan.containers.map(({ part }) => part.name));
+  return { present, known, networkId: 'net', imageEnv, isGiven: () => true, ...rest };
+}
+
+/** Only what is not kept. */
+function told(seen: Situation) {
+  return reconcile(plan, seen).flatMap((step) =>
+    step.kind === 'keep' ? [] : [`${step.container.part.name} ${step.kind}: ${step.why ?? 'svc.yaml'}`],
+  );
+}
+
+const nameOf = (part: string) => `${plan.network}-${part}`;
+/** Changes one container by the way to what shall differ. */
+const changed = (part: string, way: readonly string[], value: unknown) => (present: Map<string, Present>) => {
+  let at = present.get(nameOf(part)) as unknown as Record<string, unknown>;
+  for (const name of way.slice(0, -1)) at = at[name] as Record<string, unknown>;
+  at[way.at(-1) ?? ''] = value;
+};
+
+describe('what is there', () => {
+  test('is kept where it is as planned', () => {
+    expect(told(situation())).toEqual([]);
+  });
+
+  test('is made where it is missing, and told where it was there before', () => {
+    const without = (present: Map<string, Present>) => void present.delete(nameOf('nats'));
+    expect(told(situation(without))).toEqual(['nats make: was removed']);
+    expect(told(situation(without, { known: new Set() }))).toEqual(['nats make: svc.yaml']);
+  });
+
+  test('is started or let go on where somebody stopped it', () => {
+    const stopped = changed('frontend', ['State'], { ...running, Running: false });
+    expect(told(situation(stopped))).toEqual(['frontend start: was stopped']);
+    const paused = changed('frontend', ['State'], { ...running, Paused: true });
+    expect(told(situation(paused))).toEqual(['frontend unpause: was paused']);
+    const looping = changed('frontend', ['State'], { ...running, Restarting: true });
+    expect(told(situation(looping))).toEqual(['frontend make: ended again and again']);
+  });
+
+  test('is made anew where svc.yaml says something else', () => {
+    expect(told(situation(changed('backend', ['Config', 'Labels', labels.hash], 'other')))).toEqual([
+      'backend make: svc.yaml',
+    ]);
+  });
+
+  test('is made anew where it is not ours', () => {
+    expect(told(situation(changed('backend', ['Config', 'Labels'], {})))).toEqual([
+      'backend make: was replaced by a container that is not ours',
+    ]);
+  });
+
+  const byHand: readonly (readonly [what: string, way: readonly string[], value: unknown])[] = [
+    ['image', ['Config', 'Image'], 'evil:1.0'],
+    ['user', ['Config', 'User'], '0:0'],
+    ['command', ['Config', 'Cmd'], ['--inspect']],
+    ['environment', ['Config', 'Env'], ['PATH=/bin']],
+    ['health check', ['Config', 'Healthcheck'], { Test: ['NONE'] }],
+    ['files and volumes', ['HostConfig', 'Binds'], ['/:/host']],
+    ['network', ['NetworkSettings', 'Networks'], { [plan.network]: {}, bridge: {} }],
+    ['ports', ['HostConfig', 'PortBindings'], { '3000/tcp': [{ HostIp: '0.0.0.0', HostPort: '3000' }] }],
+    ['restart policy', ['HostConfig', 'RestartPolicy', 'Name'], 'no'],
+    ['root file system', ['HostConfig', 'ReadonlyRootfs'], false],
+    ['temporary folder', ['HostConfig', 'Tmpfs'], {}],
+    ['privileges', ['HostConfig', 'CapAdd'], ['SYS_ADMIN']],
+    ['privileges', ['HostConfig', 'Privileged'], true],
+    ['limit of memory', ['HostConfig', 'Memory'], 1],
+    ['limit of processes', ['HostConfig', 'PidsLimit'], 0],
+    ['limit of logs', ['HostConfig', 'LogConfig'], { Type: 'json-file', Config: {} }],
+  ];
+  test.each(byHand)('is made anew where its %s was changed by hand', (what, way, value) => {
+    expect(told(situation(changed('backend', way, value)))).toEqual([`backend make: was changed (its ${what})`]);
+  });
+
+  test('is made anew where a variable was slipped in that the image does not bring', () => {
+    const before = madeAsPlanned(plan.containers[0] as ContainerPlan).Config.Env;
+    const added = changed('nats', ['Config', 'Env'], [...before, 'NATS_PASSWORD=x']);
+    expect(told(situation(added))).toEqual(['nats make: was changed (its environment)']);
+  });
+
+  test('is made anew where its network or its files are gone', () => {
+    expect(told(situation(undefined, { networkId: 'another' }))).toHaveLength(plan.containers.length);
+    const lost = (container: ContainerPlan) => container.part.name !== 'runtime';
+    expect(told(situation(undefined, { isGiven: lost }))).toEqual([
+      'runtime make: had lost the files that it is given',
+    ]);
+  });
+});

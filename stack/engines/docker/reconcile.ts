@@ -1,0 +1,59 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import { type ContainerPlan, type DockerPlan, labels } from './container-plan.ts';
+import { driftOf } from './drift.ts';
+
+/** What is there under the name of a container. */
+export interface Present
+  extends Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'> {
+  readonly State: Pick<ContainerInspectInfo['State'], 'Running' | 'Paused' | 'Restarting'>;
+}
+
+/** What becomes of one container. `why` follows the name of its part. */
+export type Step =
+  | { readonly kind: 'keep'; readonly container: ContainerPlan }
+  | { readonly kind: 'start' | 'unpause'; readonly container: ContainerPlan; readonly why: string }
+  /** Also where there is one, which is then removed. `byHand`: not svc.yaml is the reason. */
+  | { readonly kind: 'make'; readonly container: ContainerPlan; readonly why: string | null; readonly byHand: boolean };
+
+export interface Situation {
+  readonly present: ReadonlyMap<string, Present>;
+  /** Parts that ran when `svc` was last here. */
+  readonly known: ReadonlySet<string>;
+  readonly networkId: string | null;
+  /** The environment that images bring, by name. */
+  readonly imageEnv: Readonly<Record<string, readonly string[]>>;
+  /** Whether the files that a part is given are there. */
+  readonly isGiven: (container: ContainerPlan) => boolean;
+}
+
+/** What has to be done so that Docker has what the plan says, container by container in the order of their start. */
+export function reconcile({ containers, network }: DockerPlan, situation: Situation): readonly Step[] {
+  return containers.map((container) => stepOf(container, network, situation));
+}
+
+function stepOf(container: ContainerPlan, network: string, situation: Situation): Step {
+  const { part, options, image } = container;
+  const byHand = (why: string) => ({ kind: 'make', container, why, byHand: true }) as const;
+  const found = situation.present.get(options.name);
+  if (found === undefined) {
+    return situation.known.has(part.name)
+      ? byHand('was removed')
+      : { kind: 'make', container, why: null, byHand: false };
+  }
+  const wanted = options.Labels?.[labels.hash];
+  const hash = found.Config.Labels?.[labels.hash];
+  if (hash === undefined) return byHand('was replaced by a container that is not ours');
+  if (hash !== wanted) return { kind: 'make', container, why: null, byHand: false };
+  const drift = driftOf(container, found, situation.imageEnv[image] ?? []);
+  if (drift.length > 0) return byHand(`was changed (its ${drift.join(', its ')})`);
+  const { NetworkID } = found.NetworkSettings.Networks[network] ?? {};
+  // A container that never ran has not joined it yet.
+  const isInAnother = NetworkID !== undefined && NetworkID !== '' && NetworkID !== situation.networkId;
+  if (isInAnother) return byHand('was in a network that is no more');
+  if (!situation.isGiven(container)) return byHand('had lost the files that it is given');
+  const { Paused, Restarting, Running } = found.State;
+  if (Paused) return { kind: 'unpause', container, why: 'was paused' };
+  if (Restarting) return byHand('ended again and again');
+  if (!Running) return { kind: 'start', container, why: 'was stopped' };
+  return { kind: 'keep', container };
+}

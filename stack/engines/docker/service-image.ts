@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { ownVersion } from '../../version.ts';
+
+/** What the image of the services is made of. */
+export interface ServiceImage {
+  readonly name: string;
+  /** Folder of this package, and what of it goes into the image. */
+  readonly context: string;
+  readonly sources: readonly string[];
+  /** Relative to the folder. */
+  readonly dockerfile: string;
+  readonly base: string;
+}
+
+const packageFile = fileURLToPath(new URL('../../../package.json', import.meta.url));
+const dockerfile = fileURLToPath(new URL('../../../templates/Dockerfile', import.meta.url));
+const sources = ['package.json', 'oclif.manifest.json', 'dist'];
+
+/** Its tag is the version and a hash of all that goes into it, so that it is made anew exactly where that would be another image. */
+export function serviceImageOn(base: string): ServiceImage {
+  const context = dirname(packageFile);
+  const hash = createHash('sha256').update(`${base}\0`).update(readFileSync(dockerfile));
+  for (const file of sources.flatMap((source) => filesIn(context, source))) {
+    hash
+      .update(`${relative(context, file)}\0`)
+      .update(readFileSync(file))
+      .update('\0');
+  }
+  const name = `svc-platform:${ownVersion()}-${hash.digest('hex').slice(0, 12)}`;
+  return { name, context, sources, dockerfile: 'dist/templates/Dockerfile', base };
+}
+
+function filesIn(context: string, source: string): readonly string[] {
+  const path = join(context, source);
+  if (!existsSync(path)) {
+    throw new SvcError('not_found', `"${path}" is missing, and the image of the services is made of it.`, {
+      hint: 'Install the package anew; in a clone of its repository: npm run build',
+    });
+  }
+  if (source !== 'dist') return [path];
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}

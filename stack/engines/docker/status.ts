@@ -1,0 +1,117 @@
+import type { ContainerInspectInfo } from 'dockerode';
+import { z } from 'zod';
+import type { Installation } from '../../installation.ts';
+import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecycle/platform-status.ts';
+import { readContent } from '../../lifecycle/read-content.ts';
+import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
+import type { ServiceState } from '../../lifecycle/transition.ts';
+import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
+import { type ContainersRecord, readContainers } from './containers-record.ts';
+import { type Daemon, reconnectToDaemon } from './daemon.ts';
+
+/** What runs now in Docker, and how well. Changes nothing. */
+export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
+  const record = readContainers(installation);
+  if (!record?.isUp) return stoppedStatus(installation);
+  const daemon = await reconnectToDaemon(record.daemon.socket);
+  const services = await Promise.all(record.services.map((service) => lookAt(service, daemon)));
+  const content = await readContent(installation, { settings: record.settings, services }, signal);
+  return {
+    state: stateOf(services),
+    topology: 'distributed',
+    engine: 'docker',
+    version: record.version,
+    urls: record.urls,
+    supervisor: null,
+    services,
+    ended: null,
+    ...content,
+  };
+}
+
+function stateOf(services: readonly ServiceStatus[]): Status['state'] {
+  if (services.every(({ state }) => state === 'healthy')) return 'running';
+  return services.every(({ state }) => state === 'stopped') ? 'stopped' : 'degraded';
+}
+
+async function lookAt(
+  { name, container, url }: ContainersRecord['services'][number],
+  daemon: Daemon,
+): Promise<ServiceStatus> {
+  const found = await inspectContainer(daemon.docker, container);
+  if (found === null) {
+    const reason = 'Its container was removed: svc up makes it anew.';
+    return {
+      name,
+      state: 'stopped',
+      health: 'red',
+      url,
+      container: null,
+      since: null,
+      memoryBytes: null,
+      reason,
+      ...noEnds,
+    };
+  }
+  const [{ state, reason }, memoryBytes] = await Promise.all([
+    howIs(found, container, daemon),
+    memoryOf(found, daemon),
+  ]);
+  const ends = endsOf(found);
+  const { StartedAt, FinishedAt, Running } = found.State;
+  const since = Running ? StartedAt : FinishedAt;
+  const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
+  return {
+    ...known,
+    state,
+    health: healthOf[state],
+    since: isTime(since) ? new Date(since).toISOString() : null,
+    reason,
+  };
+}
+
+interface How {
+  readonly state: ServiceState;
+  readonly reason: string | null;
+}
+
+async function howIs(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<How> {
+  const { Paused, Restarting, Running, Health } = found.State;
+  if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up lets it go on.' };
+  if (Restarting) return { state: 'restarting', reason: `Being started again: it ${describeContainerEnd(found)}.` };
+  if (!Running) return { state: 'stopped', reason: `Its container ${describeContainerEnd(found)}: svc up starts it.` };
+  const readiness = await askReady(docker, container, found.Config.Healthcheck?.Test?.slice(1) ?? []);
+  if (readiness.ready) return { state: 'healthy', reason: null };
+  return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
+}
+
+function endsOf(found: ContainerInspectInfo): ServiceStatus['ends'] {
+  const { FinishedAt } = found.State;
+  if (found.RestartCount === 0 || !isTime(FinishedAt)) return [];
+  return [{ at: new Date(FinishedAt).toISOString(), reason: describeContainerEnd(found) }];
+}
+
+/** Docker's time of what never happened is the year 1. */
+function isTime(text: string): boolean {
+  return Date.parse(text) > 0;
+}
+
+const stats = z.object({
+  memory_stats: z.object({
+    usage: z.number().optional(),
+    stats: z.object({ inactive_file: z.number().optional(), total_inactive_file: z.number().optional() }).optional(),
+  }),
+});
+
+/** What it holds on to, without what the kernel merely keeps of files it read. */
+async function memoryOf({ Id, State: { Running } }: ContainerInspectInfo, { docker }: Daemon): Promise<number | null> {
+  if (!Running) return null;
+  // Without the second look a second later that the share of the processor would take.
+  const said: unknown = await docker
+    .getContainer(Id)
+    .stats({ stream: false, 'one-shot': true })
+    .catch(() => null);
+  const { usage, stats: files } = stats.safeParse(said).data?.memory_stats ?? {};
+  if (usage === undefined) return null;
+  return usage - (files?.total_inactive_file ?? files?.inactive_file ?? 0);
+}

@@ -1,0 +1,45 @@
+import type { Definition } from '../../definition/definition.ts';
+import type { Installation } from '../../installation.ts';
+import type { ServiceState } from '../../lifecycle/transition.ts';
+import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { labels, prefixOf } from './container-plan.ts';
+import { inspectContainers } from './container-state.ts';
+import { readContainers, writeContainers } from './containers-record.ts';
+import type { Daemon } from './daemon.ts';
+import { takeBackFiles } from './given-files.ts';
+import { removeNetwork } from './network.ts';
+import { removeContainer } from './remove-container.ts';
+
+export interface TakeDown {
+  readonly daemon: Daemon;
+  readonly definition: Definition;
+  readonly logs: PlatformLogs;
+  readonly onState: (name: string, state: ServiceState) => void;
+}
+
+/** Whoever needs others ends first. */
+const endOrder = [/^caddy/, /^remote-mcp/, /^(runtime|frontend)/, /^backend/, /./];
+
+/** Stops and removes the containers and their network; volumes stay. Returns how many containers there were. */
+export async function takeDown(
+  installation: Installation,
+  { daemon, definition, logs, onState }: TakeDown,
+): Promise<number> {
+  const found = await inspectContainers(daemon.docker, definition.id);
+  const left = new Map([...found].map(([name, { Config }]) => [name, Config.Labels?.[labels.part] ?? name]));
+  for (const parts of endOrder) {
+    const next = [...left].filter(([, part]) => parts.test(part));
+    await Promise.all(
+      next.map(async ([name, part]) => {
+        left.delete(name);
+        await removeContainer(daemon.docker, { name, part }, logs);
+        takeBackFiles(installation, part);
+        onState(part, 'stopped');
+      }),
+    );
+  }
+  await removeNetwork(daemon.docker, prefixOf(definition));
+  const record = readContainers(installation);
+  if (record !== null) writeContainers(installation, { ...record, isUp: false });
+  return found.size;
+}

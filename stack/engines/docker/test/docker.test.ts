@@ -1,0 +1,248 @@
+import { createPrivateKey } from 'node:crypto';
+import { readdirSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readSecret, secretFilesOf } from '../../../secrets.ts';
+import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/platform.ts';
+import { SecretSearch } from '../../../test/secret-search.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
+
+/** The largest that the image of the services may be, and what the platform at rest may take in all but NATS. */
+const imageMaxBytes = 250e6;
+const memoryMaxBytes = 350e6;
+
+describe.skipIf(dockerHost === null)('on a real Docker', () => {
+  let trial: DockerTrial;
+  let agent: Agent;
+  let key = '';
+
+  beforeAll(async () => {
+    trial = await DockerTrial.init();
+    // The first one on a daemon builds the image.
+    const first = await trial.platform.run(['up'], { timeoutMs: 300_000 });
+    expect(first.code, first.stderr).toBe(0);
+    const skill = await trial.addEcho();
+    key = await trial.platform.addKey('agent');
+    agent = await trial.platform.connect(key, `?skillIds=${skill}`);
+  });
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  /** Tried again where it fails meanwhile, as agents do. */
+  const works = (said: string) =>
+    until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
+  const changedSince = async (before: Readonly<Record<string, string>>) => {
+    const now = await trial.ids();
+    return parts.filter((part) => now[part] !== before[part]);
+  };
+  const up = async () => {
+    const { code, stderr } = await trial.platform.run(['up']);
+    expect(code, stderr).toBe(0);
+    return stderr;
+  };
+
+  test('each part is a container, and is what status and logs speak of', async () => {
+    const status = await trial.platform.svc('status');
+    expect(status).toMatchObject({ state: 'running', topology: 'distributed', engine: 'docker' });
+    expect(status.services.map(({ name }: { name: string }) => name)).toEqual(parts);
+    for (const service of status.services) {
+      const container = `svc-${trial.id}-${service.name}`;
+      expect(service).toMatchObject({ state: 'healthy', health: 'green', container, restarts: 0, ends: [] });
+      expect(service).not.toHaveProperty('pid');
+      expect(service.memoryBytes).toBeGreaterThan(1e6);
+    }
+    const { lines } = await trial.platform.svc('logs', '-n', '1000');
+    expect(new Set(lines.map(({ service }: { service: string }) => service))).toEqual(new Set(parts));
+    await works('hello');
+    const tested = await trial.platform.run(['keys', 'test', '--json'], { env: { SVC_API_KEY: key } });
+    expect(JSON.parse(tested.stdout).ok).toBe(true);
+  });
+
+  test('the image is small, and so is the platform at rest', async () => {
+    const { backend } = Object.fromEntries(await trial.inspect());
+    expect((await trial.docker.getImage(backend?.Image ?? '').inspect()).Size).toBeLessThanOrEqual(imageMaxBytes);
+    const { services } = await trial.platform.svc('status');
+    const taken = services
+      .filter(({ name }: { name: string }) => name !== 'nats')
+      .reduce((sum: number, { memoryBytes }: { memoryBytes: number }) => sum + memoryBytes, 0);
+    expect(taken).toBeLessThanOrEqual(memoryMaxBytes);
+  });
+
+  test('again there is nothing to change', async () => {
+    const before = await trial.ids();
+    const { stdout } = await trial.platform.run(['up']);
+    expect(stdout).toContain('Nothing to change');
+    expect(await changedSince(before)).toEqual([]);
+  });
+
+  test('nothing answers but what is published, and that on loopback only', async () => {
+    const inspected = await trial.inspect();
+    const bindings = [...inspected.values()].flatMap(({ NetworkSettings }) =>
+      Object.entries(NetworkSettings.Ports).flatMap(([inside, at]) =>
+        (at ?? []).map(({ HostIp, HostPort }) => [inside, HostIp, Number(HostPort)]),
+      ),
+    );
+    const { ports } = trial.platform;
+    expect(bindings.sort()).toEqual([
+      ['3000/tcp', '127.0.0.1', ports.backend],
+      ['3001/tcp', '127.0.0.1', ports['remote-mcp']],
+      ['8888/tcp', '127.0.0.1', ports.frontend],
+    ]);
+    for (const port of [ports.runtime, trial.platform.busPorts.port, trial.platform.busPorts.httpPort]) {
+      expect(await answersOn(port)).toBe(false);
+    }
+    expect(await answersOn(ports.backend)).toBe(true);
+  });
+
+  test('nobody in a container is root, can write what it runs, or has a privilege', async () => {
+    for (const [part, { Config, HostConfig }] of await trial.inspect()) {
+      expect([part, Config.User, HostConfig.ReadonlyRootfs, HostConfig.CapDrop, HostConfig.SecurityOpt]).toEqual([
+        part,
+        expect.stringMatching(/^[1-9]\d*:\d+$/),
+        true,
+        ['ALL'],
+        ['no-new-privileges'],
+      ]);
+      const said = await inContainer(
+        part,
+        'grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; touch /svc-was-here 2>&1 || echo kept',
+      );
+      expect(said).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nNoNewPrivs:\s1\n.*\nkept/s);
+    }
+  });
+
+  test('secrets lie in files that only their part is given, and nowhere in Docker', async () => {
+    const files = secretFilesOf(trial.platform.installation);
+    const search = new SecretSearch();
+    const { d } = createPrivateKey(readSecret(files.jwtPrivateKey)).export({ format: 'jwk' });
+    for (const [name, file] of Object.entries(files)) {
+      if (name === 'mailKey' || name === 'jwtPublicKey') continue;
+      search.seek({ name, value: name === 'jwtPrivateKey' ? Buffer.from(d ?? '', 'base64url') : readSecret(file) });
+    }
+    search.seek({ name: 'a key', value: key });
+    const inspected = await trial.inspect();
+    const images = await Promise.all(
+      [...new Set([...inspected.values()].map(({ Image }) => Image))].map((id) => trial.docker.getImage(id).inspect()),
+    );
+    expect(search.inText(JSON.stringify([...inspected.values(), images]), 'docker inspect')).toEqual([]);
+    expect(search.inText(await exported(inspected.get('backend')?.Image ?? ''), 'the image')).toEqual([]);
+    // It would find them: they are where they belong.
+    const own = join(trial.platform.installation.stateDir, 'containers');
+    expect(search.inFolder(own).map(({ secret }) => secret)).toContain('encryptionKey');
+    expect(readdirSync(join(own, 'runtime'))).toEqual(['system-runtime.key']);
+    const { mode, uid } = statSync(join(own, 'backend/encryption.key'));
+    const user = inspected.get('backend')?.Config.User.split(':')[0];
+    expect([mode & 0o777, String(uid)]).toEqual([0o400, user]);
+    expect(await inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
+  });
+
+  test('what was changed by hand is told and mended, and the rest runs on', async () => {
+    const before = await trial.ids();
+    await trial.containerOf('frontend').update({ Memory: 300 * 1024 * 1024, MemorySwap: 600 * 1024 * 1024 });
+    await trial.containerOf('remote-mcp').stop();
+    const status = await trial.platform.svc('status');
+    expect(status.state).toBe('degraded');
+    const mended = await up();
+    expect(mended).toContain('frontend was changed (its limit of memory): it is made anew.');
+    expect(mended).toContain('remote-mcp was stopped: it goes on.');
+    expect(await changedSince(before)).toEqual(['frontend']);
+    await trial.containerOf('runtime').remove({ force: true });
+    await trial.docker.createContainer({
+      name: `svc-${trial.id}-runtime`,
+      Image: (await trial.inspect()).get('backend')?.Image ?? '',
+    });
+    expect(await up()).toContain('runtime was replaced by a container that is not ours: it is made anew.');
+    await works('mended');
+  });
+
+  test('what svc.yaml says anew concerns only the parts that it is about', async () => {
+    const before = await trial.ids();
+    await trial.edit('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 200000');
+    expect(await up()).toContain('remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 200000');
+    expect(await changedSince(before)).toEqual(['remote-mcp']);
+    await works('shorter');
+  });
+
+  test('what is killed is back by itself, and status tells that it was', async () => {
+    await trial.containerOf('backend').kill();
+    // A kill through Docker is somebody's wish; one of the process inside is not.
+    await trial.containerOf('backend').start();
+    const { State } = await trial.containerOf('runtime').inspect();
+    process.kill(State.Pid, 'SIGKILL');
+    await until(async () => {
+      const { services } = await trial.platform.svc('status');
+      const runtime = services.find(({ name }: { name: string }) => name === 'runtime');
+      return runtime.restarts === 1 && services.every(({ state }: { state: string }) => state === 'healthy');
+    }, 90_000);
+    await works('back');
+  });
+
+  test('a part that cannot start says why, and up fails', async () => {
+    await trial.edit('  nats: nats:2.15.0-alpine', '  nats: nats-that-nobody-has:1.0.0');
+    const { code, stderr } = await trial.platform.run(['up']);
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is not here and could not be fetched'),
+    ]);
+    await trial.edit('  nats: nats-that-nobody-has:1.0.0', '  nats: nats:2.15.0-alpine');
+  });
+
+  test('another engine or another Docker never takes its place without a word', async () => {
+    await trial.edit('engine: docker', 'engine: process');
+    const { code, stderr } = await trial.platform.run(['up']);
+    expect([code, stderr]).toEqual([
+      5,
+      expect.stringContaining("svc.yaml says engine: process, and the data of this platform is in Docker's volumes."),
+    ]);
+    await trial.edit('engine: process', 'engine: docker');
+    const nowhere = await trial.platform.run(['up'], { env: { DOCKER_HOST: 'unix:///nowhere/docker.sock' } });
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      4,
+      expect.stringContaining('Docker does not run: there is no socket "/nowhere/docker.sock" (DOCKER_HOST).'),
+    ]);
+  });
+
+  test('down removes the containers and keeps data, keys, sessions and logs; up brings all of it back', async () => {
+    await trial.platform.svc('down');
+    expect((await trial.inspect()).size).toBe(0);
+    expect(await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } })).toEqual([]);
+    const { code, stdout } = await trial.platform.run(['status', '--json']);
+    expect([code, JSON.parse(stdout).state]).toEqual([4, 'stopped']);
+    const { lines } = await trial.platform.svc('logs', 'backend', '-n', '5');
+    expect(lines.length).toBeGreaterThan(0);
+    expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'unchanged' });
+    await up();
+    await works('again');
+    expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+  });
+
+  async function inContainer(part: string, command: string): Promise<string> {
+    const exec = await trial.containerOf(part).exec({ Cmd: ['sh', '-c', command], AttachStdout: true, Tty: true });
+    const stream = await exec.start({ hijack: false, stdin: false });
+    let said = '';
+    for await (const chunk of stream) said += String(chunk);
+    return said.replaceAll('\r', '');
+  }
+
+  /** All that is in an image, in one piece. */
+  async function exported(image: string): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await trial.docker.getImage(image).get()) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  }
+});
+
+function answersOn(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+    socket.once('connect', () => socket.destroy());
+  });
+}

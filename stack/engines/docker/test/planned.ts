@@ -1,0 +1,30 @@
+import { checkDefinition } from '../../../definition/check.ts';
+import { installationIn } from '../../../installation.ts';
+import { planFor } from '../../../lifecycle/plan.ts';
+import { usualPorts } from '../../../ports/port-wishes.ts';
+import { type ContainerPlan, type DockerPlan, dockerPlanOf, type Facts } from '../container-plan.ts';
+
+export const facts: Facts = {
+  user: '1000:1000',
+  serviceImage: 'svc-platform:1.2.3-abc',
+  imageIds: {
+    'svc-platform:1.2.3-abc': 'sha256:1',
+    'nats:2.15.0-alpine': 'sha256:2',
+    'caddy:2.11.4-alpine': 'sha256:3',
+  },
+  fingerprintOf: (file) => `of ${file}`,
+  busKeys: { CALLOUT_PUBLIC_KEY: 'UC', SYSTEM_PUBLIC_KEY: 'US', ISSUER_PUBLIC_KEY: 'AI' },
+};
+
+/** What Docker shall have for an installation that says this. */
+export function plannedFrom(yaml = '', changed: Partial<Facts> = {}): DockerPlan {
+  const text = `id: abcdef0123456789\ntopology: distributed\nengine: docker\n${yaml}`;
+  const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), { ...usualPorts, nats: 4222 });
+  return dockerPlanOf(plan, { ...facts, ...changed });
+}
+
+export function containerOf({ containers }: DockerPlan, name: string): ContainerPlan {
+  const found = containers.find(({ part }) => part.name === name);
+  if (found === undefined) throw new Error(`there is no container of ${name}`);
+  return found;
+}

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Engine } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { readContainers } from './docker/containers-record.ts';
+
+/** What an engine has made keeps its data: another one would begin with nothing, beside it. */
+export function refuseOtherEngine(installation: Installation, wanted: Engine): void {
+  const has = readContainers(installation) !== null ? 'docker' : hasFiles(installation) ? 'process' : wanted;
+  if (has === wanted) return;
+  const where = has === 'docker' ? "in Docker's volumes" : 'in data/';
+  throw new SvcError('conflict', `svc.yaml says engine: ${wanted}, and the data of this platform is ${where}.`, {
+    hint: `Set engine: ${has} in svc.yaml. A platform on another engine is another installation: svc init DIR`,
+  });
+}
+
+/** As the first start of processes leaves it. */
+function hasFiles({ dataDir }: Installation): boolean {
+  return existsSync(join(dataDir, 'graph.sqlite')) || existsSync(join(dataDir, 'nats'));
+}

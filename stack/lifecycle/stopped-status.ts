@@ -1,0 +1,39 @@
+import type { Installation } from '../installation.ts';
+import { readFailure, readRecord } from '../state/platform-record.ts';
+import { readPlan } from './plan.ts';
+import { noEnds, type Status } from './platform-status.ts';
+import { noContent } from './read-content.ts';
+import { transition } from './transition.ts';
+import { findUnwantedEnd } from './unwanted-end.ts';
+import { urlsOf } from './urls.ts';
+
+/** Of a platform that does not run: what it would be, and how it ended. */
+export async function stoppedStatus(installation: Installation): Promise<Status> {
+  const { definition, addresses, parts } = readPlan(installation);
+  const failure = readFailure(installation);
+  const ended = await findUnwantedEnd(installation);
+  const left = readRecord(installation)?.services ?? [];
+  // What a record still says of a service is what it was before its process ended.
+  const stateOf = (name: string) => transition(left.find((one) => one.name === name)?.state ?? 'stopped', 'ended');
+  return {
+    state: 'stopped',
+    topology: definition.topology,
+    engine: definition.engine,
+    version: null,
+    urls: urlsOf(addresses),
+    supervisor: null,
+    services: parts.map(({ name, url }) => ({
+      name,
+      state: stateOf(name),
+      health: 'red',
+      url,
+      ...(definition.engine === 'docker' ? { container: null } : { pid: null }),
+      since: ended?.at ?? null,
+      memoryBytes: null,
+      reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
+      ...noEnds,
+    })),
+    ended,
+    ...noContent,
+  };
+}

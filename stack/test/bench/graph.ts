@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { GraphContent } from '../../../services/backend/graph/content.ts';
+import type { GraphAddress } from '../../../services/backend/graph/contract/graph-address.contract.ts';
+import { openAt } from '../../../services/backend/graph/contract/graph-address.contract.ts';
+import { keyNode, skillNode, workspaceNode } from '../../../services/backend/graph/contract/sample-nodes.contract.ts';
+import { findDgraph, TestCluster } from '../../../services/backend/graph/dgraph/test/test-cluster.ts';
+import type { Graph } from '../../../services/backend/graph/graph.ts';
+import type { NodeRecord } from '../../../services/backend/graph/node-record.ts';
+import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
+import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
+import { Secret } from '../../../services/contracts/secret.ts';
+import { type Figure, reported } from './figure.ts';
+import { median } from './load.ts';
+
+const sizes = [10, 100_000] as const;
+const pageLength = 100;
+const rounds = 50;
+
+interface Engine {
+  readonly name: string;
+  empty(): Promise<GraphAddress>;
+  content(address: GraphAddress): Promise<GraphContent>;
+}
+
+/** What the backend asks of a graph most, in a small one and in a large one, of both engines. */
+export async function measureGraph(): Promise<Figure[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-graph-'));
+  const cluster = findDgraph() === null ? null : await TestCluster.start(join(folder, 'dgraph'));
+  try {
+    const engines = [sqliteIn(folder), ...(cluster === null ? [] : [dgraphIn(cluster)])];
+    if (cluster === null) process.stderr.write('without dgraph on the path, SQLite alone is measured\n');
+    const figures: Figure[] = [];
+    for (const engine of engines) {
+      for (const size of sizes) figures.push(...(await measureOne(engine, size)));
+    }
+    return figures;
+  } finally {
+    await cluster?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureOne(engine: Engine, size: number): Promise<Figure[]> {
+  const address = await engine.empty();
+  const { workspace, digest, seconds } = await fill(engine, address, size);
+  const graph = await openAt(address);
+  const where = `${engine.name}, ${size.toLocaleString('en')} skills`;
+  try {
+    const keyCheck = await timesOf(() => graph.findBy('key', { digest }, 'everywhere'));
+    const page = await timesOf(() => middlePage(graph, workspace, size));
+    const write = await timesOf(() =>
+      graph.write((transaction) => transaction.update('workspace', workspace, { revision: 1 }, { anchor: null })),
+    );
+    return [
+      reported(`key check: ${where}`, median(keyCheck), 'ms', { all: keyCheck }),
+      reported(`page of ${pageLength} skills by name: ${where}`, median(page), 'ms', { all: page }),
+      reported(`a change of one node: ${where}`, median(write), 'ms', { all: write }),
+      reported(`to fill it: ${where}`, seconds, 's'),
+    ];
+  } finally {
+    await graph.close();
+  }
+}
+
+/** Skills whose names are spread, in one workspace. */
+async function fill(engine: Engine, address: GraphAddress, size: number) {
+  const workspace = newId('workspace');
+  const key = keyNode(workspace, { digest: 'the digest of a key' });
+  async function* nodes(): AsyncGenerator<NodeRecord> {
+    yield recordOf('workspace', workspaceNode({ id: workspace }));
+    yield recordOf('key', key);
+    for (let i = 0; i < size; i++) {
+      const name = nameOf((i * 7919) % size);
+      yield recordOf('skill', skillNode(workspace, { name, description: 'What it does', instructions: 'How' }));
+    }
+  }
+  const start = performance.now();
+  const content = await engine.content(address);
+  await content.addNodes(nodes());
+  await content.close();
+  return { workspace, digest: key.digest, seconds: (performance.now() - start) / 1000 };
+}
+
+function nameOf(number: number): string {
+  return `skill ${String(number).padStart(6, '0')}`;
+}
+
+async function middlePage(graph: Graph, workspace: WorkspaceId, size: number): Promise<unknown> {
+  const prefix = nameOf(Math.floor(size / 2)).slice(0, 9);
+  const selection = { type: 'skill', anchor: workspace, orderBy: 'name', limit: pageLength } as const;
+  return await graph.select({ ...selection, where: [{ field: 'name', prefix }] });
+}
+
+function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
+  const { id, workspace = null, ...values } = node;
+  return { type, id: String(id), version: 1, workspace, values } as NodeRecord;
+}
+
+async function timesOf(work: () => Promise<unknown>): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now();
+    await work();
+    times.push(performance.now() - start);
+  }
+  return times;
+}
+
+function sqliteIn(folder: string): Engine {
+  let files = 0;
+  return {
+    name: 'SQLite',
+    empty: async () => ({ url: `file:${join(folder, `${++files}.sqlite`)}` }),
+    content: ({ url }) => openGraphContent({ engine: 'sqlite', file: url.slice('file:'.length), readOnly: false }),
+  };
+}
+
+function dgraphIn(cluster: TestCluster): Engine {
+  return {
+    name: 'Dgraph',
+    empty: () => cluster.emptyGraph(),
+    content: ({ url, user = '', password = '', namespace }) => {
+      const { hostname, port } = new URL(url);
+      const servers = [`${hostname}:${Number(port) + 1000}`];
+      const login = { user, password: new Secret(password) };
+      return openGraphContent({ engine: 'dgraph', servers, tls: null, login, namespace });
+    },
+  };
+}
