@@ -17,16 +17,19 @@ function runWith({
   test,
   check,
   chaos = 'true',
+  docker = 'echo unix:///docker.sock',
 }: {
   readonly test: string;
   readonly check: string;
   readonly chaos?: string;
+  readonly docker?: string;
 }) {
   const scripts = { test, check, chaos: `${chaos} #` };
   const folder = mkdtempSync(join(tmpdir(), 'svc-ci-'));
   folders.push(folder);
   mkdirSync(join(folder, '.ci'));
   cpSync(join(here, 'run'), join(folder, '.ci/run'));
+  writeFileSync(join(folder, '.ci/docker'), docker);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', version: '1.0.0', scripts }));
   const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: tmpdir(), encoding: 'utf8', input: 'typed' });
   return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) };
@@ -40,6 +43,13 @@ test('all is well: check and chaos count as one more test each', () => {
 test('a test that failed', () => {
   const run = runWith({ test: 'echo "12 passed, 2 failed, 3 skipped"; exit 1', check: 'true' });
   expect(run).toMatchObject({ status: 1, last: '14 passed, 2 failed, 3 skipped' });
+});
+
+test('a Docker that tests may use, and one that could not be had', () => {
+  const tests = 'echo "at $SVC_TEST_DOCKER_HOST"; echo "12 passed, 0 failed, 0 skipped"';
+  expect(runWith({ test: tests, check: 'true' }).stdout).toContain('\nat unix:///docker.sock\n');
+  const without = runWith({ test: tests, check: 'true', docker: 'exit 1' });
+  expect(without).toMatchObject({ status: 1, last: '14 passed, 1 failed, 0 skipped' });
 });
 
 test('a check that failed', () => {

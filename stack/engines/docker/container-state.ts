@@ -38,13 +38,22 @@ const askTimeoutMs = 5000;
 /** Asks, inside the container, whether it is ready: most of what runs there is reached from nowhere else. */
 export async function askReady(docker: Docker, name: string, check: readonly string[]): Promise<Readiness> {
   try {
-    const exec = await docker.getContainer(name).exec({ Cmd: [...check], AttachStdout: true, AttachStderr: true });
-    const said = await textOf(await exec.start({ hijack: false, stdin: false }));
-    const { ExitCode } = await exec.inspect();
-    return ExitCode === 0 ? { ready: true } : { ready: false, missing: missingIn(said) };
+    const { said, exitCode } = await runInside(docker, name, check);
+    return exitCode === 0 ? { ready: true } : { ready: false, missing: missingIn(said) };
   } catch (error) {
     return { ready: false, missing: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Runs a command beside what a container is for. */
+export async function runInside(
+  docker: Docker,
+  name: string,
+  command: readonly string[],
+): Promise<{ readonly said: string; readonly exitCode: number | null }> {
+  const exec = await docker.getContainer(name).exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true });
+  const said = await textOf(await exec.start({ hijack: false, stdin: false }));
+  return { said, exitCode: (await exec.inspect()).ExitCode };
 }
 
 async function textOf(stream: NodeJS.ReadableStream): Promise<string> {

@@ -1,11 +1,31 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import Docker from 'dockerode';
-import { Platform, type PlatformOptions } from '../../../test/platform.ts';
+import { startTimeOf } from '../../../state/process-identity.ts';
+import { Platform, type PlatformOptions, until } from '../../../test/platform.ts';
 import { inspectContainers } from '../container-state.ts';
 
 /** A daemon that tests may use, `unix://…`: what they make there is theirs, and is gone afterwards. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
+
+/** The folder of a daemon that `.ci/docker` started, and can start again; null where it is somebody else's. */
+export function daemonOf(host: string | null): string | null {
+  const folder = dirname((host ?? '').slice('unix://'.length));
+  return existsSync(join(folder, 'docker.pid')) ? folder : null;
+}
+
+export async function restartDaemon(folder: string): Promise<void> {
+  const pid = Number(readFileSync(join(folder, 'docker.pid'), 'utf8'));
+  process.kill(pid, 'SIGTERM');
+  await until(() => startTimeOf(pid) === null, 60_000);
+  const script = fileURLToPath(new URL('../../../../.ci/docker', import.meta.url));
+  await promisify(execFile)('bash', [script, folder], { timeout: 60_000 });
+}
 
 /** A platform in containers of a real daemon, run by the built `svc` as a person would run it. */
 export class DockerTrial {
