@@ -208,6 +208,8 @@ describe('a call that was not carried out goes to another process, whatever it d
   });
 
   test('because it reached nobody, also one that is only told of now', async () => {
+    // Who beats and does not answer would be tried again with every beat.
+    dying.stopBeating();
     await dying.stopAnswering();
     const answer = call('write');
     await staying.report(server);
