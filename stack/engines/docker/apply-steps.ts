@@ -43,7 +43,7 @@ export async function applySteps(application: Application): Promise<void> {
     for (const step of steps) await applyStep(step, application);
     return;
   }
-  for (const { container } of steps) await makeContainer(container, application);
+  await Promise.all(steps.map(({ container }) => makeContainer(container, application)));
   const started = new Map<string, Promise<void>>();
   for (const { container } of steps) {
     const needed = Promise.all(container.part.after.map((name) => started.get(name)));
