@@ -327,11 +327,12 @@ describe('a start that fails', () => {
     expect(await up({ env: process.env, installation })).toMatchObject({ outcome: 'started' });
   });
 
-  test('what is not built yet is refused', async () => {
+  test('what svc.yaml asks for and does not go together is refused', async () => {
     await using trial = await openTrial();
     edit(trial.installation, 'engine: process', 'engine: docker');
     await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
-      code: 'unsupported',
+      code: 'invalid_input',
+      message: expect.stringContaining('engine: docker needs topology: distributed.'),
     });
     edit(trial.installation, 'engine: docker', 'engine: process');
   });

@@ -24,7 +24,7 @@ export async function measureCommands(platform: Platform): Promise<Figure[]> {
 }
 
 /** From nothing running to the first call that is answered; asked for while `svc up` still works. */
-export async function measureUp(platform: Platform, limitMs = 1500): Promise<Figure[]> {
+export async function measureUp(platform: Pick<Platform, 'dir' | 'mcpUrl' | 'key'>, limitMs = 1500): Promise<Figure[]> {
   const times: number[] = [];
   const target = {
     port: Number(platform.mcpUrl.port),

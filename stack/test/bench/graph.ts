@@ -10,7 +10,6 @@ import type { Graph } from '../../../services/backend/graph/graph.ts';
 import type { NodeRecord } from '../../../services/backend/graph/node-record.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
-import { Secret } from '../../../services/contracts/secret.ts';
 import { type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
 
@@ -121,11 +120,6 @@ function dgraphIn(cluster: TestCluster): Engine {
   return {
     name: 'Dgraph',
     empty: () => cluster.emptyGraph(),
-    content: ({ url, user = '', password = '', namespace }) => {
-      const { hostname, port } = new URL(url);
-      const servers = [`${hostname}:${Number(port) + 1000}`];
-      const login = { user, password: new Secret(password) };
-      return openGraphContent({ engine: 'dgraph', servers, tls: null, login, namespace });
-    },
+    content: (address) => openGraphContent({ engine: 'dgraph', ...TestCluster.optionsFor(address) }),
   };
 }

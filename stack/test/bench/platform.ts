@@ -31,11 +31,13 @@ const skills = z.object({ skills: z.array(z.object({ id: z.string(), name: z.str
 export interface PlatformOptions {
   /** Each service in a process of its own, so many of those that may be several, on a real bus. */
   readonly replicas?: number;
+  readonly graph?: 'sqlite' | 'dgraph';
 }
 
-export async function startPlatform({ replicas }: PlatformOptions = {}): Promise<Platform> {
+export async function startPlatform({ replicas, graph = 'sqlite' }: PlatformOptions = {}): Promise<Platform> {
   const dir = join(await mkdtemp(join(tmpdir(), 'svc-bench-')), 'svc');
-  await svc(dir, 'init', dir, '--yes', '--topology', replicas === undefined ? 'embedded' : 'distributed');
+  const topology = replicas === undefined ? 'embedded' : 'distributed';
+  await svc(dir, 'init', dir, '--yes', '--topology', topology, '--graph', graph);
   await choose(dir, { replicas: replicas ?? 1 });
   await svc(dir, 'up');
   const file = join(dir, 'bench.yaml');

@@ -1,7 +1,9 @@
 import { SvcError } from '../../../contracts/errors.ts';
-import type { Edge, EdgeName, EdgeTarget, FollowOptions, Node, Transaction } from '../graph.ts';
+import { checkFollowing } from '../following.ts';
+import type { Edge, EdgeName, EdgeTarget, FollowOptions, Transaction } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { checkAnchor, checkChanges, checkEdge, checkIds, checkNode, checkUnique, typeNamed } from '../node-rules.ts';
+import { changedMeanwhile, notThere, takenBy } from '../refusals.ts';
 import { schema, type TypeName } from '../schema.ts';
 import { checkSelection } from '../selection-rules.ts';
 import { Changes, digestsOf } from './changes.ts';
@@ -9,7 +11,7 @@ import { beginMoment, type Change, type Moment } from './cluster.ts';
 import { Dql, uidList } from './dql.ts';
 import { uniqueDigest } from './node-index.ts';
 import { predicates, uniqueCombinations } from './predicates.ts';
-import { checkedFollowing, pageOf } from './read-graph.ts';
+import { pageOf } from './read-graph.ts';
 import { type Ask, Reads } from './reads.ts';
 import { listIn, type StoredNode, toNode } from './stored-node.ts';
 
@@ -90,7 +92,7 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
     back: boolean,
   ) => {
     mustBeOpen();
-    const asked = { ...checkedFollowing({ from, edge }, ids, options), back };
+    const asked = { ...checkFollowing({ from, edge }, ids, options), back };
     const found = await reads.follow({ ...asked, limitEach: asked.limitEach + changes.hidden });
     return new Map(asked.ids.map((id) => [id, changes.ends(asked, id, found.get(id) ?? [])] as const));
   };
@@ -180,11 +182,7 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
         const before = await nodeOf(type, id, checkAnchor(type, anchor));
         if (before === null) throw notThere(type, id);
         if (ifVersion !== undefined && ifVersion !== before.version) {
-          throw new SvcError(
-            'conflict',
-            `The ${type} "${id}" is at version ${before.version}, not ${ifVersion}: it was changed meanwhile.`,
-            { hint: 'Read it again, then repeat the change.' },
-          );
+          throw changedMeanwhile(type, id, { is: before.version, expected: ifVersion });
         }
         const after = { ...before, version: before.version + 1, values: { ...before.values, ...checked } };
         await claim(after, before);
@@ -195,7 +193,7 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
       async remove(type, id, anchor) {
         if ((await nodeOf(type, id, checkAnchor(type, anchor))) === null) return;
         const before = stored.get(id) ?? null;
-        changes.remove(type, id, before, before === null ? [] : await incoming(reads, send, before));
+        changes.remove(type, id, before, before === null ? [] : await incoming(send, before));
       },
 
       async link({ from, edge }, source, targets) {
@@ -223,7 +221,7 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
 }
 
 /** What leads to a node and must go with it. */
-async function incoming(_reads: Reads, send: Ask, { type, uid }: StoredNode) {
+async function incoming(send: Ask, { type, uid }: StoredNode) {
   const names = Object.entries(schema).flatMap(([from, { edges }]) =>
     Object.entries(edges).flatMap(([edge, target]) => (target === type ? [predicates.of(from, edge)] : [])),
   );
@@ -237,13 +235,5 @@ async function incoming(_reads: Reads, send: Ask, { type, uid }: StoredNode) {
 }
 
 function taken(type: string, predicate: string): SvcError {
-  const combination = uniqueCombinations(type).find((one) => one.predicate === predicate);
-  const fields = (combination?.fields ?? ['id']).map((field) => `"${field}"`);
-  return new SvcError('conflict', `There is a ${type} with the same ${fields.join(' and ')} already.`);
+  return takenBy(type, uniqueCombinations(type).find((one) => one.predicate === predicate)?.fields ?? ['id']);
 }
-
-function notThere(type: string, id: string): SvcError {
-  return new SvcError('not_found', `The ${type} "${id}" is not there.`);
-}
-
-export type { Node };

@@ -1,7 +1,8 @@
 import { formatCursor } from '../cursor.ts';
+import { checkFollowing } from '../following.ts';
 import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
-import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique } from '../node-rules.ts';
+import { checkAnchor, checkUnique } from '../node-rules.ts';
 import type { TypeName } from '../schema.ts';
 import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
 import type { Reads } from './reads.ts';
@@ -35,13 +36,13 @@ export function readGraph(reads: Reads): Pick<Graph, 'find' | 'findBy' | 'select
       from: readonly string[],
       options: FollowOptions<Type>,
     ) {
-      const following = { ...checkedFollowing(edge, from, options), back: false };
+      const following = { ...checkFollowing(edge, from, options), back: false };
       const found = await reads.follow(following);
       return new Map(following.ids.map((id) => [id, (found.get(id) ?? []).map(toNode<EdgeTarget<Type, Name>>)]));
     },
 
     async followBack(edge, to, options) {
-      const following = { ...checkedFollowing(edge, to, options), back: true };
+      const following = { ...checkFollowing(edge, to, options), back: true };
       const found = await reads.follow(following);
       return new Map(following.ids.map((id) => [id, (found.get(id) ?? []).map(toNode<typeof edge.from>)]));
     },
@@ -60,16 +61,4 @@ export function pageOf<Type extends TypeName>(
   if (found.length <= limit || last === undefined) return { nodes, next: null };
   const value = orderBy === 'id' ? null : (last.values[orderBy] ?? null);
   return { nodes, next: formatCursor({ type, orderBy, descending }, { value, id: last.id }) };
-}
-
-export function checkedFollowing<Type extends TypeName>(
-  { from, edge }: Edge<Type, EdgeName<Type>>,
-  ids: readonly string[],
-  { anchor, limitEach }: FollowOptions<Type>,
-) {
-  checkIds(ids);
-  return {
-    ...{ from, edge, target: checkEdge(from, edge), workspace: checkAnchor(from, anchor) },
-    ...{ ids: [...new Set(ids)], limitEach: checkLimit(limitEach) },
-  };
 }

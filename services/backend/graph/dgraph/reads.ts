@@ -1,6 +1,7 @@
-import { SvcError } from '../../../contracts/errors.ts';
+import type { Following } from '../following.ts';
 import { edgesMax } from '../graph.ts';
 import type { UniqueKey } from '../node-rules.ts';
+import { tooManyEdges } from '../refusals.ts';
 import type { CheckedCondition, CheckedSelection } from '../selection-rules.ts';
 import { Dql, uidList } from './dql.ts';
 import { type FenceLevel, fenceLevels, fenceOf, fenceSpacing, keyOf, marks, uniqueDigest } from './node-index.ts';
@@ -11,16 +12,6 @@ import { inOrder, isEverywhere, isOn, type Leg, legsOf, matches, stretchOf } fro
 
 /** Sends a query: as of now, or as of the moment of a transaction. */
 export type Ask = (dql: Dql, blocks: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
-
-export interface Following {
-  readonly from: string;
-  readonly edge: string;
-  readonly target: string;
-  readonly back: boolean;
-  readonly workspace: string | null;
-  readonly ids: readonly string[];
-  readonly limitEach: number;
-}
 
 /**
  * So many nodes are sorted here, by their keys; of more, a page is looked for along the index that is in its order. A set of that size and a
@@ -132,7 +123,7 @@ export class Reads {
       const counted = await ask((filter) => `n: count(${name} ${filter})`);
       const all = counted.reduce((sum, { n }) => sum + Math.min(Number(n), limitEach), 0);
       if (all > edgesMax) {
-        throw new SvcError('too_large', `More than ${edgesMax} edges were to be followed at once: follow fewer nodes.`);
+        throw tooManyEdges(edgesMax);
       }
     }
     const order = `(orderasc: ${predicates.id(far)}, first: ${limitEach})`;

@@ -1,5 +1,5 @@
-import { SvcError } from '../../../contracts/errors.ts';
 import { typeNamed, type Value, type Values } from '../node-rules.ts';
+import { takenBy } from '../refusals.ts';
 import { schema } from '../schema.ts';
 import { wordsOf } from '../search-words.ts';
 import type { Connection, Row, SqlValue } from './connection.ts';
@@ -86,10 +86,7 @@ function written(connection: Connection, { type, sql, values, columns }: Writing
     return row;
   } catch (thrown) {
     if (!isTaken(thrown)) throw thrown;
-    const fields = takenFields(connection, type, columns).map((field) => `"${field}"`);
-    throw new SvcError('conflict', `There is a ${type} with the same ${fields.join(' and ')} already.`, {
-      cause: thrown,
-    });
+    throw takenBy(type, takenFields(connection, type, columns), { cause: thrown });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Following } from '../following.ts';
 import { typeNamed, type UniqueKey } from '../node-rules.ts';
 import type { SqlValue } from './connection.ts';
 import { all, equal, quoted, type Sql, sqlValue } from './sql.ts';
@@ -30,16 +31,6 @@ export interface FollowPlan {
   readonly limitEach: number;
 }
 
-export interface Following {
-  readonly from: string;
-  readonly edge: string;
-  readonly target: string;
-  readonly back: boolean;
-  readonly workspace: string | null;
-  readonly ids: readonly string[];
-  readonly limitEach: number;
-}
-
 export function findPlan(type: string, id: string, workspace: string | null): RowsPlan {
   return pointPlan(type, [equal('n.id', id), ...inWorkspace(workspace)]);
 }
@@ -60,7 +51,7 @@ export function followPlan({ from, edge, target, back, workspace, ids, limitEach
       values: [...(workspace === null ? [] : [workspace]), edgeName(from, edge)],
     },
     node: `select ${columnList(found)} from ${quoted(found)} n where n.id = ?`,
-    ids: [...new Set(ids)],
+    ids,
     limitEach,
   };
 }

@@ -1,7 +1,8 @@
 import { giveWay } from '../../../kit/give-way.ts';
 import { formatCursor } from '../cursor.ts';
+import { checkFollowing } from '../following.ts';
 import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page, Selection } from '../graph.ts';
-import { checkAnchor, checkEdge, checkIds, checkLimit, checkUnique, checkValue, fieldKind } from '../node-rules.ts';
+import { checkAnchor, checkUnique, checkValue, fieldKind } from '../node-rules.ts';
 import type { TypeName } from '../schema.ts';
 import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
 import type { Row } from './connection.ts';
@@ -49,13 +50,13 @@ export function readsOn(runner: Runner): Reads {
       from: readonly string[],
       options: FollowOptions<Type>,
     ) {
-      const following = followingOf(edge, from, options);
+      const following = checkFollowing(edge, from, options);
       const plan = followPlan({ ...following, back: false });
       return endsOf<EdgeTarget<Type, Name>>(following.target, plan, await follow(plan));
     },
 
     async followBack(edge, to, options) {
-      const plan = followPlan({ ...followingOf(edge, to, options), back: true });
+      const plan = followPlan({ ...checkFollowing(edge, to, options), back: true });
       return endsOf(edge.from, plan, await follow(plan));
     },
   };
@@ -78,20 +79,4 @@ function pageOf<Type extends TypeName>(
   if (rows.length <= limit || last === undefined) return { nodes, next: null };
   const value = orderBy === 'id' ? null : checkValue(type, orderBy, fieldKind(type, orderBy), last[orderBy]);
   return { nodes, next: formatCursor({ type, orderBy, descending }, { value, id: String(last.id) }) };
-}
-
-function followingOf<Type extends TypeName, Name extends EdgeName<Type>>(
-  { from, edge }: Edge<Type, Name>,
-  ids: readonly string[],
-  { anchor, limitEach }: FollowOptions<Type>,
-) {
-  checkIds(ids);
-  return {
-    from,
-    edge,
-    target: checkEdge(from, edge),
-    workspace: checkAnchor(from, anchor),
-    ids,
-    limitEach: checkLimit(limitEach),
-  };
 }

@@ -1,5 +1,5 @@
-import { SvcError } from '../../../contracts/errors.ts';
 import { edgesMax } from '../graph.ts';
+import { tooManyEdges } from '../refusals.ts';
 import type { Connection, Row } from './connection.ts';
 import type { FollowPlan, RowsPlan } from './read-plan.ts';
 import type { Sql } from './sql.ts';
@@ -34,7 +34,7 @@ export function followFew(connection: Connection, plan: FollowPlan, max: number)
 export function runFollow(connection: Connection, plan: FollowPlan): Followed {
   const followed = connection.snapshot(() => follow(connection, plan, edgesMax));
   if (followed !== null) return followed;
-  throw new SvcError('too_large', `More than ${edgesMax} edges were to be followed at once: follow fewer nodes.`);
+  throw tooManyEdges(edgesMax);
 }
 
 /** Null as soon as there are more ends than `max`. */

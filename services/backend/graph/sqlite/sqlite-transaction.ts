@@ -2,6 +2,7 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { giveWay } from '../../../kit/give-way.ts';
 import type { Transaction } from '../graph.ts';
 import { checkAnchor, checkChanges, checkEdge, checkIds, checkNode, typeNamed } from '../node-rules.ts';
+import { changedMeanwhile, notThere } from '../refusals.ts';
 import type { Connection } from './connection.ts';
 import { changeNode, findColumns, insertNode, removeNode } from './node-writes.ts';
 import { edgeName } from './read-plan.ts';
@@ -66,11 +67,7 @@ export function openTransaction(connection: Connection): OpenTransaction {
           const before = findColumns(connection, type, id, checkAnchor(type, anchor));
           if (before === null) throw notThere(type, id);
           if (ifVersion !== undefined && ifVersion !== before.version) {
-            throw new SvcError(
-              'conflict',
-              `The ${type} "${id}" is at version ${before.version}, not ${ifVersion}: it was changed meanwhile.`,
-              { hint: 'Read it again, then repeat the change.' },
-            );
+            throw changedMeanwhile(type, id, { is: Number(before.version), expected: ifVersion });
           }
           return oneOf(nodesOf<typeof type>(type, [changeNode(connection, type, before, checked)]));
         }),
@@ -115,8 +112,4 @@ function oneOf<Item>(items: readonly Item[]): Item {
   const [item] = items;
   if (item === undefined) throw new Error('A row was expected.');
   return item;
-}
-
-function notThere(type: string, id: string): SvcError {
-  return new SvcError('not_found', `The ${type} "${id}" is not there.`);
 }

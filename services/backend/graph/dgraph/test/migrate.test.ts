@@ -1,9 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Secret } from '../../../../contracts/secret.ts';
-import { openAt } from '../../contract/graph-address.contract.ts';
+import { expect, it } from 'vitest';
+import { type GraphAddress, openAt } from '../../contract/graph-address.contract.ts';
 import { roleNode, workspaceNode } from '../../contract/sample-nodes.contract.ts';
 import { allPages, inTurn } from '../../contract/test-graph.contract.ts';
 import type { NodeType } from '../../schema.ts';
@@ -13,31 +9,21 @@ import { migrate } from '../migrate.ts';
 import { allOf, quad } from '../quads.ts';
 import { storedTypes } from '../storage.ts';
 import { listIn } from '../stored-node.ts';
-import { findDgraph, TestCluster } from './test-cluster.ts';
+import { describeOnCluster } from './describe-on-cluster.ts';
+import { TestCluster } from './test-cluster.ts';
 
-const startMs = 90_000;
-const folder = mkdtempSync(join(tmpdir(), 'svc-dgraph-'));
 const note: NodeType = { owned: true, fields: { title: 'text' }, unique: [], index: [], search: [], edges: {} };
 
-describe.skipIf(findDgraph() === null)('on a real cluster', () => {
-  let server: TestCluster;
-  beforeAll(async () => {
-    server = await TestCluster.start(folder);
-  }, startMs);
-  afterAll(async () => {
-    await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
+describeOnCluster((server) => {
   it('adds everything to an empty graph, as migration 1, and then nothing', async () => {
-    using cluster = await newCluster(server);
+    using cluster = await newCluster(server());
     const types = storedTypes();
     expect(await migrate(cluster, types)).toEqual({ number: 1, added: types.map(({ name }) => name) });
     expect(await migrate(cluster, types)).toBeNull();
   });
 
   it('adds a type and a field to what is there, and lets an older version go on with them', async () => {
-    using cluster = await newCluster(server);
+    using cluster = await newCluster(server());
     await migrate(cluster, storedTypes({ note }));
     const grown = storedTypes({ note: { ...note, fields: { title: 'text', colour: 'text?' } }, tag: note });
     expect(await migrate(cluster, grown)).toEqual({ number: 2, added: ['note', 'tag'] });
@@ -48,7 +34,7 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
   });
 
   it('refuses what would change what is there', async () => {
-    using cluster = await newCluster(server);
+    using cluster = await newCluster(server());
     await migrate(cluster, storedTypes({ note }));
     const changed = migrate(cluster, storedTypes({ note: { ...note, fields: { title: 'integer' } } }));
     await expect(changed).rejects.toMatchObject({
@@ -58,7 +44,7 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
   });
 
   it('of two at the same time both come to the same', async () => {
-    const address = await server.emptyGraph();
+    const address = await server().emptyGraph();
     using one = clusterAt(address);
     using other = clusterAt(address);
     const types = storedTypes();
@@ -67,7 +53,7 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
   });
 
   it('makes indexes anew where their rules were others, in pages and orders alike', async () => {
-    const address = await server.emptyGraph();
+    const address = await server().emptyGraph();
     const before = await openAt(address);
     const { id: workspace } = await before.write((transaction) => transaction.create('workspace', workspaceNode()));
     const names = Array.from({ length: 450 }, (_, i) => `role ${String(i).padStart(3, '0')}`);
@@ -103,9 +89,7 @@ async function newCluster(server: TestCluster): Promise<Cluster & Disposable> {
   return clusterAt(await server.emptyGraph());
 }
 
-function clusterAt({ url, user = '', password = '', namespace }: Awaited<ReturnType<TestCluster['emptyGraph']>>) {
-  const { hostname, port } = new URL(url);
-  const servers = [`${hostname}:${Number(port) + 1000}`];
-  const cluster = new Cluster({ servers, tls: null, login: { user, password: new Secret(password) }, namespace });
+function clusterAt(address: GraphAddress) {
+  const cluster = new Cluster(TestCluster.optionsFor(address));
   return Object.assign(cluster, { [Symbol.dispose]: () => cluster.close() });
 }

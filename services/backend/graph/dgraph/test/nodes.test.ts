@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { SvcError } from '../../../../contracts/errors.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import { openAt } from '../../contract/graph-address.contract.ts';
@@ -9,25 +6,13 @@ import { roleNode, settingNode, workspaceNode } from '../../contract/sample-node
 import { allPages, expectRefusal, inTurn } from '../../contract/test-graph.contract.ts';
 import { openGraph } from '../../open-graph.ts';
 import { openDgraphGraph } from '../dgraph-graph.ts';
-import { findDgraph, TestCluster } from './test-cluster.ts';
+import { describeOnCluster } from './describe-on-cluster.ts';
 
-const startMs = 90_000;
-const folder = mkdtempSync(join(tmpdir(), 'svc-dgraph-'));
-
-describe.skipIf(findDgraph() === null)('on a real cluster', () => {
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    cluster = await TestCluster.start(folder);
-  }, startMs);
-  afterAll(async () => {
-    await cluster?.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
+describeOnCluster((cluster) => {
   it.each(['alpha', 'zero'] as const)(
     'a killed %s costs no acknowledged write, and whatever is asked meanwhile is answered or refused by name',
     async (node) => {
-      const graph = await openAt(await cluster.emptyGraph());
+      const graph = await openAt(await cluster().emptyGraph());
       const acknowledged: string[] = [];
       const unknown: string[] = [];
       let stopping = false;
@@ -50,8 +35,8 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
       for (let round = 0; round < 3; round++) {
         const before = acknowledged.length;
         await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 20);
-        await cluster.kill(node);
-        await cluster.startAgain();
+        await cluster().kill(node);
+        await cluster().startAgain();
       }
       const before = acknowledged.length;
       await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before);
@@ -67,7 +52,7 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
   );
 
   it('two backends open the same empty graph at the same time, and what one stores the other sees', async () => {
-    const address = await cluster.emptyGraph();
+    const address = await cluster().emptyGraph();
     const [one, other] = await Promise.all([openAt(address), openAt(address)]);
     const workspace = await one.write((transaction) => transaction.create('workspace', workspaceNode()));
     expect(await other.find('workspace', workspace.id, null)).toEqual(workspace);
@@ -87,7 +72,7 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
   });
 
   it('a cluster that is not there, another password and another user are told apart', async () => {
-    const { url, user, password = '', namespace } = await cluster.emptyGraph();
+    const { url, user, password = '', namespace } = await cluster().emptyGraph();
     const away = openDgraphGraph({ servers: ['127.0.0.1:1'], tls: null, requestMs: 500 });
     await expectRefusal(away, 'unavailable', /"127\.0\.0\.1:1" cannot be reached/);
     for (const login of [
@@ -100,7 +85,7 @@ describe.skipIf(findDgraph() === null)('on a real cluster', () => {
   });
 
   it('pages of a large workspace are whole in both directions, whatever their length', async () => {
-    const graph = await openAt(await cluster.emptyGraph());
+    const graph = await openAt(await cluster().emptyGraph());
     const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
     const names = Array.from({ length: 3000 }, (_, i) => `role ${String((i * 7919) % 3000).padStart(4, '0')}`);
     for (let start = 0; start < names.length; start += 500) {

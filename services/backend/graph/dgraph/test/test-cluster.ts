@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { findProgram } from '../../../../../stack/find-program.ts';
 import { isFree } from '../../../../../stack/ports/is-free.ts';
 import { randomText } from '../../../../contracts/ids.ts';
+import { Secret } from '../../../../contracts/secret.ts';
 import type { GraphAddress } from '../../contract/graph-address.contract.ts';
+import type { ClusterOptions } from '../cluster.ts';
 
 export function findDgraph(): string | null {
   return findProgram('dgraph', process.env.PATH);
 }
 
+/** Two elections, on a machine that may have other things to do. */
 const readyMs = 60_000;
 const administrator = 'groot';
 /** What every new Dgraph has for him. */
@@ -68,6 +71,13 @@ export class TestCluster {
       if (performance.now() > until) throw new Error(`Dgraph was not ready in time:\n${this.#log('alpha')}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** As a cluster's client is told of a graph in it. */
+  static optionsFor({ url, user = '', password = '', namespace }: GraphAddress): ClusterOptions {
+    const { hostname, port } = new URL(url);
+    const servers = [`${hostname}:${Number(port) + 1000}`];
+    return { servers, tls: null, login: { user, password: new Secret(password) }, namespace };
   }
 
   /** A graph with nothing in it: a namespace of its own. */
