@@ -11,12 +11,12 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 const constant = ['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role'];
 
 const shapes = [
-  { shape: 'embedded', topology: 'embedded', graph: 'sqlite', canRun: true },
-  { shape: 'distributed', topology: 'distributed', graph: 'sqlite', canRun: hasNatsServer },
-  { shape: 'distributed with Dgraph', topology: 'distributed', graph: 'dgraph', canRun: hasNatsServer && hasDgraph },
+  ['embedded', { topology: 'embedded', graph: 'sqlite', canRun: true }],
+  ['distributed', { topology: 'distributed', graph: 'sqlite', canRun: hasNatsServer }],
+  ['distributed with Dgraph', { topology: 'distributed', graph: 'dgraph', canRun: hasNatsServer && hasDgraph }],
 ] as const;
 
-describe.each(shapes)('$shape', ({ topology, graph, canRun }) => {
+describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
   describe.skipIf(!canRun)('the whole path', () => {
     let platform: Platform;
     let key: string;

@@ -83,7 +83,7 @@ async function connectTo(address: DaemonAddress): Promise<Daemon> {
   if (SecurityOptions?.some((option) => option.startsWith('name=userns'))) {
     throw new SvcError(
       'unsupported',
-      `The Docker at "${socket}" gives its containers other users (userns-remap), who can't read what svc gives them.`,
+      `The Docker at "${socket}" gives its containers other users (userns-remap), who can't read the files that they are given by us.`,
       {
         hint: `Turn userns-remap off, or run Docker rootless. ${insteadHint}`,
       },

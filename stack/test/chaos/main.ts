@@ -9,7 +9,7 @@ import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
 /**
- * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--faketime LIBRARY]`: fifty agents at steady work while one part after the other is taken away,
+ * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--faketime LIBRARY] [--graph GRAPH]`: fifty agents at steady work while one part after the other is taken away,
  * in an order that the seed gives, then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
 const { values } = parseArgs({
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     away: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
     faketime: { type: 'string' },
+    graph: { type: 'string', default: 'sqlite' },
   },
 });
 
@@ -37,7 +38,7 @@ const problems: string[] = [];
 const calls: Call[] = [];
 process.stdout.write(`seed ${values.seed}\n`);
 
-const platform = await ChaosPlatform.start(values.faketime);
+const platform = await ChaosPlatform.start({ libfaketime: values.faketime, graph: values.graph });
 try {
   await run();
 } finally {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** The wire between the platform and its bus, as somebody else might have it in hand. */
-export class Wire {
+export class Wire implements AsyncDisposable {
   readonly #server: Server;
   readonly #target: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -43,10 +43,19 @@ export class Wire {
     this.#delayMs = delayMs;
   }
 
+  /** What was silenced stays so for ever, and new connections get through: behind something that has forgotten the old ones. */
+  reroute(): void {
+    this.#state = 'open';
+  }
+
   heal(): void {
     this.#state = 'open';
     this.#delayMs = 0;
     for (const pair of this.#pairs) for (const socket of pair) socket.resume();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   async stop(): Promise<void> {

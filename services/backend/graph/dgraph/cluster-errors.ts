@@ -47,12 +47,17 @@ export function isUnanswered(thrown: unknown): boolean {
   return isServiceError(thrown) && thrown.code === grpc.status.UNAVAILABLE;
 }
 
+/** Nobody answered in time, and nobody said that he would not. */
+export function isSilent(thrown: unknown): boolean {
+  return isServiceError(thrown) && thrown.code === grpc.status.DEADLINE_EXCEEDED;
+}
+
 /** Nobody was even connected, so that nothing can have been done. */
 export function isUnsent(thrown: unknown): boolean {
   return (
     isUnanswered(thrown) &&
     isServiceError(thrown) &&
-    /no connection established|name resolution failed/i.test(thrown.details)
+    /no connection established|name resolution failed|channel closed before call started/i.test(thrown.details)
   );
 }
 

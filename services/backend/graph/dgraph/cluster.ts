@@ -3,7 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DgraphClientStub, grpc, Mutation, type NQuad, Operation, Request, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Secret } from '../../../contracts/secret.ts';
-import { isBusy, isLoggedOut, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
+import {
+  isBusy,
+  isLoggedOut,
+  isSilent,
+  isUnanswered,
+  isUnsent,
+  toClusterError,
+  toCommitError,
+} from './cluster-errors.ts';
 import type { Dql } from './dql.ts';
 
 export interface ClusterOptions {
@@ -124,9 +132,12 @@ export class Cluster {
   ): Promise<Answer> {
     const deadline = Date.now() + this.#requestMs;
     for (;;) {
+      const node = this.#pick();
       try {
-        return await ask(this.#pick(), { deadline });
+        return await ask(node, { deadline });
       } catch (thrown) {
+        // Whoever is silent may be at the other end of a connection that is none any more.
+        if (isSilent(thrown)) node.reconnect();
         if (!isPassing(thrown) || Date.now() + tryAgainMs > deadline) throw toError(thrown, this.#options.servers);
         await delay(tryAgainMs);
       }
@@ -145,20 +156,35 @@ export class Cluster {
 
 /** One data node: logged in when it is first asked, and again when its answer says so. */
 class DataNode {
-  readonly #stub: DgraphClientStub;
+  readonly #server: string;
+  readonly #credentials: grpc.ChannelCredentials;
   readonly #options: ClusterOptions;
+  #stub: DgraphClientStub;
   #entered: Promise<unknown> | null = null;
 
   constructor(server: string, credentials: grpc.ChannelCredentials, options: ClusterOptions) {
+    this.#server = server;
+    this.#credentials = credentials;
     this.#options = options;
-    this.#stub = new DgraphClientStub(server, credentials, {
+    this.#stub = this.#connect();
+  }
+
+  /** What is under way on the connection so far comes to its own end. */
+  reconnect(): void {
+    this.#stub.close();
+    this.#stub = this.#connect();
+    this.#entered = null;
+  }
+
+  #connect(): DgraphClientStub {
+    return new DgraphClientStub(this.#server, this.#credentials, {
       'grpc.max_receive_message_length': messageMaxBytes,
       'grpc.max_send_message_length': messageMaxBytes,
       // One that went away is looked for often: it may be back before anyone else can answer.
       'grpc.initial_reconnect_backoff_ms': tryAgainMs,
       'grpc.max_reconnect_backoff_ms': 1000,
-      'grpc.keepalive_time_ms': 10_000,
-      'grpc.keepalive_timeout_ms': 5000,
+      // Else a new client would get the connection of the one before. Dgraph allows no pings that would tell whether it still is one.
+      'grpc.use_local_subchannel_pool': 1,
     });
   }
 

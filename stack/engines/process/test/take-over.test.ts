@@ -73,7 +73,7 @@ describe('after a kill -9 of the supervisor', () => {
     const second = partOf(installation, 'remote-mcp-2').process?.pid ?? 0;
     const before = readRecord(installation)?.services ?? [];
     trial.edit('  remote-mcp: 2\n', '  remote-mcp: 1\n');
-    trial.edit('fileSizeMaxMb: 10\n\nmail', 'fileSizeMaxMb: 11\n\nmail');
+    trial.edit('fileSizeMaxMb: 10\n', 'fileSizeMaxMb: 11\n');
     await using _ = supervise(trial);
     await until(() => readRecord(installation)?.pid === process.pid);
     await untilHealthy(installation);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Wire } from '../../../../../stack/test/chaos/wire.ts';
 import { SvcError } from '../../../../contracts/errors.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import { openAt } from '../../contract/graph-address.contract.ts';
@@ -7,6 +8,7 @@ import { allPages, expectRefusal, inTurn } from '../../contract/test-graph.contr
 import { openGraph } from '../../open-graph.ts';
 import { openDgraphGraph } from '../dgraph-graph.ts';
 import { describeOnCluster } from './describe-on-cluster.ts';
+import { TestCluster } from './test-cluster.ts';
 
 describeOnCluster((cluster) => {
   it.each(['alpha', 'zero'] as const)(
@@ -69,6 +71,21 @@ describeOnCluster((cluster) => {
     const outcomes = await Promise.allSettled([one, other, one, other].map(create));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  it('a connection that nothing comes through any more is given up after one request', async () => {
+    const address = await cluster().emptyGraph();
+    const { port } = new URL(address.url);
+    await using wire = await Wire.start(Number(port) + 1000);
+    const options = TestCluster.optionsFor(address);
+    const graph = await openDgraphGraph({ ...options, servers: [`127.0.0.1:${wire.port}`], requestMs: 1000 });
+    const find = () => graph.findBy('setting', { name: 'a' }, null);
+    expect(await find()).toBeNull();
+    wire.silence();
+    wire.reroute();
+    await expectRefusal(find(), 'unavailable', /did not answer in time/);
+    expect(await find()).toBeNull();
+    await graph.close();
   });
 
   it('a cluster that is not there, another password and another user are told apart', async () => {
