@@ -11,6 +11,7 @@ import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';
 import type { PlatformRecord } from '../state/platform-record.ts';
 import { applyToRunning } from './apply-to-running.ts';
+import type { BringUp } from './bring-up.ts';
 import { LostPort } from './explain-failure.ts';
 import { changesBetween, settingsOf } from './plan.ts';
 import type { ServiceStatus } from './platform-status.ts';
@@ -57,18 +58,6 @@ export async function up(options: UpOptions): Promise<UpResult> {
   } finally {
     lock.release();
   }
-}
-
-interface BringUp {
-  readonly installation: Installation;
-  readonly env: EnvRecord;
-  readonly foreground: boolean;
-  readonly onProgress: (progress: Progress) => void;
-  readonly signal: AbortSignal;
-  /** Ports of an earlier attempt: who took one of them from us is about to take the others. */
-  readonly avoid: Set<number>;
-  /** Lets other commands at the installation. */
-  readonly release: () => void;
 }
 
 async function bringUpWith(options: BringUp): Promise<UpResult> {

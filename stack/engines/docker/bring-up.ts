@@ -1,4 +1,3 @@
-import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { aborted } from '../../aborted.ts';
 import { hasOwnBus } from '../../bus/has-own-bus.ts';
@@ -6,9 +5,10 @@ import { busKeysOf } from '../../bus/nats-configuration.ts';
 import { readDefinition } from '../../definition/check.ts';
 import type { Definition } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
+import type { BringUp } from '../../lifecycle/bring-up.ts';
 import { changesBetween, type Plan, type Settings, settingsOf } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
-import type { Progress, UpResult } from '../../lifecycle/progress.ts';
+import type { UpResult } from '../../lifecycle/progress.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
@@ -32,17 +32,6 @@ import { statusOfContainers } from './status.ts';
 import { takeDown } from './take-down.ts';
 import { runsAs } from './user.ts';
 import { ensureVolumes, handOverVolumes } from './volumes.ts';
-
-export interface BringUp {
-  readonly installation: Installation;
-  readonly env: EnvRecord;
-  readonly foreground: boolean;
-  readonly onProgress: (progress: Progress) => void;
-  readonly signal: AbortSignal;
-  /** Ports that another program took from us a moment ago. */
-  readonly avoid: Set<number>;
-  readonly release: () => void;
-}
 
 /** Makes Docker have what svc.yaml says: what differs or was changed by hand is made anew, the rest goes on. */
 export async function bringUpContainers(options: BringUp): Promise<UpResult> {

@@ -9,10 +9,9 @@ import { checkSelection } from '../selection-rules.ts';
 import { Changes, digestsOf } from './changes.ts';
 import { beginMoment, type Change, type Moment } from './cluster.ts';
 import { Dql, uidList } from './dql.ts';
-import { uniqueDigest } from './node-index.ts';
 import { predicates, uniqueCombinations } from './predicates.ts';
 import { pageOf } from './read-graph.ts';
-import { type Ask, Reads } from './reads.ts';
+import { type Ask, claimOf, Reads } from './reads.ts';
 import { listIn, type StoredNode, toNode } from './stored-node.ts';
 
 export interface OpenTransaction {
@@ -127,12 +126,8 @@ export function openTransaction({ ask, careful }: TransactionOptions): OpenTrans
       async findBy(type, values, anchor) {
         mustBeOpen();
         const key = checkUnique(type, values, anchor);
-        const given = Object.fromEntries(key.fields.map((field, index) => [field, key.values[index] ?? null]));
-        const combination = uniqueCombinations(type).find(({ fields }) => fields.join() === key.fields.join());
-        const digest =
-          combination === undefined ? null : uniqueDigest({ workspace: key.workspace, values: given }, combination);
-        const holder =
-          combination === undefined || digest === null ? undefined : changes.holderOf(combination.predicate, digest);
+        const { predicate, digest } = claimOf(type, key);
+        const holder = changes.holderOf(predicate, digest);
         const node = holder === undefined ? await reads.findBy(type, key) : await nodeOf(type, holder, key.workspace);
         if (node === null || (holder === undefined && changes.written(type, node.id) !== undefined)) return null;
         return toNode<typeof type>(node);

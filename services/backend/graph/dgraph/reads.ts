@@ -43,14 +43,9 @@ export class Reads {
     return new Map(nodesIn(type, q).map((node) => [node.id, node]));
   }
 
-  async findBy(type: string, { fields, values, workspace }: UniqueKey): Promise<StoredNode | null> {
-    const combination = uniqueCombinations(type).find((one) => one.fields.join() === fields.join());
-    if (combination === undefined) throw new Error(`a ${type} is not unique by ${fields.join()}`);
-    const given = Object.fromEntries(fields.map((field, index) => [field, values[index] ?? null]));
-    const digest = uniqueDigest({ workspace, values: given }, combination);
-    const [found] =
-      digest === null ? [] : await this.findByDigests(type, [{ predicate: combination.predicate, digest }]);
-    return found === undefined || (workspace !== null && found.workspace !== workspace) ? null : found;
+  async findBy(type: string, key: UniqueKey): Promise<StoredNode | null> {
+    const [found] = await this.findByDigests(type, [claimOf(type, key)]);
+    return found === undefined || (key.workspace !== null && found.workspace !== key.workspace) ? null : found;
   }
 
   /** Nodes that have any of these unique values. */
@@ -235,6 +230,15 @@ export class Reads {
     const { q } = await this.#ask(dql, [`q(func: ${root}) ${filter} { ${nodeFields(selection.type)} }`]);
     return nodesIn(selection.type, q).filter((node) => matches(selection, node));
   }
+}
+
+/** What a node with these unique values has in Dgraph. */
+export function claimOf(type: string, { fields, values, workspace }: UniqueKey) {
+  const combination = uniqueCombinations(type).find((one) => one.fields.join() === fields.join());
+  const given = Object.fromEntries(fields.map((field, index) => [field, values[index] ?? null]));
+  const digest = combination === undefined ? null : uniqueDigest({ workspace, values: given }, combination);
+  if (combination === undefined || digest === null) throw new Error(`a ${type} is not unique by ${fields.join()}`);
+  return { predicate: combination.predicate, digest };
 }
 
 interface NodeSet {

@@ -1,7 +1,7 @@
 import type { Node } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { typeNamed, type Value, type Values } from '../node-rules.ts';
-import { type FieldKind, idKindOf, type TypeName } from '../schema.ts';
+import type { FieldKind, TypeName } from '../schema.ts';
 import { predicates } from './predicates.ts';
 
 /** A node and where it lies in Dgraph. */
@@ -33,10 +33,6 @@ export function countIn(answer: unknown): number {
 /** The record as its type's node: its kinds come from the schema, as the node's type does. */
 export function toNode<Type extends TypeName>({ id, version, workspace, values }: NodeRecord): Node<Type> {
   return { id, version, ...(workspace === null ? {} : { workspace }), ...values } as unknown as Node<Type>;
-}
-
-export function isTypeName(type: string): type is TypeName {
-  return Object.hasOwn(idKindOf, type);
 }
 
 function storedNode(type: string, raw: Readonly<Record<string, unknown>>): StoredNode | null {

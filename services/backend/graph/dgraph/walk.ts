@@ -1,13 +1,12 @@
 import { idPrefixes } from '../../../contracts/ids.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { typeNamed, type Value } from '../node-rules.ts';
-import { idKindOf } from '../schema.ts';
+import { idKindOf, type TypeName } from '../schema.ts';
 import { wordsOf } from '../search-words.ts';
 import type { CheckedCondition, CheckedSelection } from '../selection-rules.ts';
 import { everyId, keyOf } from './node-index.ts';
 import { compareKeys, type Stretch, stretches } from './order-key.ts';
 import { predicates } from './predicates.ts';
-import { isTypeName } from './stored-node.ts';
 
 /** One stretch of one index that a selection goes through, in one direction. */
 export interface Leg {
@@ -142,8 +141,8 @@ function equality(conditions: readonly CheckedCondition[]): { field: string; val
   return only;
 }
 
-function everyIdOf(type: string): Stretch {
-  return isTypeName(type) ? stretches.everyId(`${idPrefixes[idKindOf[type]]}_`) : { from: '', to: '~' };
+function everyIdOf(type: TypeName): Stretch {
+  return stretches.everyId(`${idPrefixes[idKindOf[type]]}_`);
 }
 
 function overlap(one: Stretch, other: Stretch): Stretch {
