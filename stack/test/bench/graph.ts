@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readCatalogue } from '../../../services/backend/catalogue/read-catalogue.ts';
 import type { GraphContent } from '../../../services/backend/graph/content.ts';
 import type { GraphAddress } from '../../../services/backend/graph/contract/graph-address.contract.ts';
 import { openAt } from '../../../services/backend/graph/contract/graph-address.contract.ts';
@@ -43,18 +44,22 @@ export async function measureGraph(): Promise<Figure[]> {
 
 async function measureOne(engine: Engine, size: number): Promise<Figure[]> {
   const address = await engine.empty();
-  const { workspace, digest, seconds } = await fill(engine, address, size);
+  const { workspace, beside, digest, seconds } = await fill(engine, address, size);
   const graph = await openAt(address);
   const where = `${engine.name}, ${size.toLocaleString('en')} skills`;
   try {
     const keyCheck = await timesOf(() => graph.findBy('key', { digest }, 'everywhere'));
     const page = await timesOf(() => middlePage(graph, workspace, size));
+    const pull = await timesOf(() => pullCatalogue(graph, beside));
     const write = await timesOf(() =>
       graph.write((transaction) => transaction.update('workspace', workspace, { revision: 1 }, { anchor: null })),
     );
     return [
       reported(`key check: ${where}`, median(keyCheck), 'ms', { all: keyCheck }),
       reported(`page of ${pageLength} skills by name: ${where}`, median(page), 'ms', { all: page }),
+      reported(`pull of another workspace's catalogue, ${pageLength} skills: ${where}`, median(pull), 'ms', {
+        all: pull,
+      }),
       reported(`a change of one node: ${where}`, median(write), 'ms', { all: write }),
       reported(`to fill it: ${where}`, seconds, 's'),
     ];
@@ -63,23 +68,27 @@ async function measureOne(engine: Engine, size: number): Promise<Figure[]> {
   }
 }
 
-/** Skills whose names are spread, in one workspace. */
+/** Skills whose names are spread, in one workspace; and beside it one that is always the same. */
 async function fill(engine: Engine, address: GraphAddress, size: number) {
-  const workspace = newId('workspace');
+  const [workspace, beside] = [newId('workspace'), newId('workspace')];
   const key = keyNode(workspace, { digest: 'the digest of a key' });
   async function* nodes(): AsyncGenerator<NodeRecord> {
     yield recordOf('workspace', workspaceNode({ id: workspace }));
     yield recordOf('key', key);
-    for (let i = 0; i < size; i++) {
-      const name = nameOf((i * 7919) % size);
-      yield recordOf('skill', skillNode(workspace, { name, description: 'What it does', instructions: 'How' }));
-    }
+    yield recordOf('workspace', workspaceNode({ id: beside }));
+    for (let i = 0; i < pageLength; i++) yield skillOf(beside, i);
+    for (let i = 0; i < size; i++) yield skillOf(workspace, (i * 7919) % size);
   }
   const start = performance.now();
   const content = await engine.content(address);
   await content.addNodes(nodes());
   await content.close();
-  return { workspace, digest: key.digest, seconds: (performance.now() - start) / 1000 };
+  return { workspace, beside, digest: key.digest, seconds: (performance.now() - start) / 1000 };
+}
+
+function skillOf(workspace: WorkspaceId, number: number): NodeRecord {
+  const said = { name: nameOf(number), description: 'What it does', instructions: 'How' };
+  return recordOf('skill', skillNode(workspace, said));
 }
 
 function nameOf(number: number): string {
@@ -90,6 +99,14 @@ async function middlePage(graph: Graph, workspace: WorkspaceId, size: number): P
   const prefix = nameOf(Math.floor(size / 2)).slice(0, 9);
   const selection = { type: 'skill', anchor: workspace, orderBy: 'name', limit: pageLength } as const;
   return await graph.select({ ...selection, where: [{ field: 'name', prefix }] });
+}
+
+async function pullCatalogue(graph: Graph, id: WorkspaceId): Promise<void> {
+  const workspace = await graph.find('workspace', id, null);
+  if (workspace === null) throw new Error('the workspace is gone');
+  let last: string | undefined;
+  for await (const slice of readCatalogue(graph, workspace)) last = slice.at(-1)?.entry;
+  if (last !== 'end') throw new Error('the catalogue changed while it was read');
 }
 
 function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
