@@ -1,10 +1,10 @@
-import { type Command, type Reason, reason } from '../../contracts/bus/messages.ts';
-import { subjects } from '../../contracts/bus/subjects.ts';
-import { findId, findProcessId, type ProcessId } from '../../contracts/ids.ts';
+import { type Reason, reason } from '../../contracts/bus/messages.ts';
+import type { ProcessId } from '../../contracts/ids.ts';
 import type { Backend } from '../context.ts';
 import { everyPage } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import { toBody } from '../wire.ts';
+import { commandProcesses } from './command-runtimes.ts';
+import { findSender } from './sender.ts';
 
 /**
  * An MCP server has one list of tools, whoever runs it. Where several processes do and their lists differ, that of the one that was Connected
@@ -73,10 +73,8 @@ export async function askForListsAgain(
   for await (const statuses of statusesOf(graph, of)) {
     for (const status of statuses) {
       const isMeant = changedBy === null ? hasCode(status, setAsideCode) : status.process !== changedBy;
-      const runtime = findId('runtime', status.runtime);
-      const process = findProcessId(status.process);
-      if (!isMeant || runtime === null || process === null) continue;
-      bus.publish(subjects.command(runtime, process), toBody({ kind: 'assignments' } satisfies Command));
+      const sender = findSender(status);
+      if (isMeant && sender !== null) commandProcesses(bus, [sender], { kind: 'assignments' });
     }
   }
 }
