@@ -1,5 +1,5 @@
 import type { Definition, ListenerName } from './definition/definition.ts';
-import { frontOf } from './front/front-of.ts';
+import { hasOneHost } from './front/front-of.ts';
 import { frontPort, type Ports, serviceBind } from './ports/port-wishes.ts';
 
 /** Where everything is reached: from this machine, and by people, browsers and agents. */
@@ -32,7 +32,7 @@ export function addressesOf(definition: Definition, ports: Ports): Addresses {
 /** Null where each service has an address of its own. */
 function oneHost(definition: Definition, ports: Ports): string | null {
   const { host, tls } = definition.public;
-  if (frontOf(definition) !== 'one-host') return null;
+  if (!hasOneHost(definition)) return null;
   // As a URL, so that the port which its scheme has anyway is left out.
   return new URL(`${tls === 'none' ? 'http' : 'https'}://${host}:${frontPort(definition, ports)}`).origin;
 }

@@ -21,7 +21,7 @@ async function answering(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
 }
 
-const client = (url: string) => openBackendClient(url, () => 'token');
+const client = (url: string) => openBackendClient([url], () => 'token');
 const json =
   (body: unknown): RequestListener =>
   (_request, response) =>
@@ -39,6 +39,25 @@ describe('a question', () => {
     });
     expect(await client(url).query('query ($a: Int) { n }', { a: 1 }, (data) => data)).toEqual({ n: 1 });
     expect(seen).toEqual(['POST', '/graphql', 'Bearer token', { query: 'query ($a: Int) { n }', variables: { a: 1 } }]);
+  });
+
+  test('goes to the next of several backends where the first is not there, and nowhere else once it was sent', async () => {
+    const asked: string[] = [];
+    const named = (name: string, end: RequestListener) =>
+      answering((...args) => {
+        asked.push(name);
+        end(...args);
+      });
+    const gone = await answering(json({}));
+    for (const server of servers.splice(0)) server.close();
+    const second = await named('second', json({ data: 2 }));
+    const dying = await named('dying', (_request, response) => response.destroy());
+    const of = (...urls: readonly string[]) =>
+      openBackendClient(urls, () => 'token').query('{ n }', {}, (data) => data);
+    expect(await of(gone, second, dying)).toBe(2);
+    await expect(of(gone, dying, second)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(of(gone, gone)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(asked).toEqual(['second', 'dying']);
   });
 
   test("keeps the backend's code, words and hint", async () => {

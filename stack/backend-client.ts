@@ -3,7 +3,7 @@ import { variables } from '../services/contracts/env/variables.ts';
 import { isErrorCode, SvcError } from '../services/contracts/errors.ts';
 import { graphqlPath, operatorTokenLifetimeSeconds } from '../services/contracts/token.ts';
 import { readContainers } from './engines/docker/containers-record.ts';
-import { request } from './http.ts';
+import { type HttpAnswer, type HttpRequest, request } from './http.ts';
 import type { Installation } from './installation.ts';
 import { mintOperatorToken } from './operator-token.ts';
 import { readSecret, secretFilesOf } from './secrets.ts';
@@ -53,9 +53,14 @@ export interface Reached {
 
 /** A client of the backend that this record speaks of, whatever svc.yaml says by now. */
 export function clientOf(installation: Installation, { services, settings }: Reached): BackendClient {
-  const url = services.find(({ name }) => name === 'backend')?.url;
-  if (url == null) throw new Error('a platform without a backend');
-  return openBackendClient(url, operatorTokens(installation, settings['backend JWT_ISSUER']));
+  const urls = services.flatMap(({ name, url }) => (isBackend(name) && url !== null ? [url] : []));
+  if (urls.length === 0) throw new Error('a platform without a backend');
+  return openBackendClient(urls, operatorTokens(installation, settings['backend JWT_ISSUER']));
+}
+
+/** By its name: backend, backend-2, … */
+export function isBackend(part: string): boolean {
+  return /^backend(-\d+)?$/.test(part);
 }
 
 /** A new token whenever the one before comes near its end. Without an issuer, the one that the backend takes by default. */
@@ -76,12 +81,12 @@ export function operatorTokens(installation: Installation, issuer: string | unde
   };
 }
 
-export function openBackendClient(url: string, token: () => string): BackendClient {
+/** One of the backends at these addresses, each of which answers as the others do. */
+export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
   return {
     async query(document, variables, parse, options = {}) {
-      const { status, body } = await request({
+      const { status, body } = await askOne(urls, {
         method: 'POST',
-        url: `${url}${graphqlPath}`,
         headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ query: document, variables }),
         timeoutMs: options.timeoutMs ?? queryTimeoutMs,
@@ -90,6 +95,24 @@ export function openBackendClient(url: string, token: () => string): BackendClie
       return parse(dataOf(status, body));
     },
   };
+}
+
+/** Where nobody listens nothing was sent, so the next is asked. */
+async function askOne(
+  [url = '', ...others]: readonly string[],
+  question: Omit<HttpRequest, 'url'>,
+): Promise<HttpAnswer> {
+  try {
+    return await request({ ...question, url: `${url}${graphqlPath}` });
+  } catch (error) {
+    if (others.length === 0 || !isRefused(error)) throw error;
+    return askOne(others, question);
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  const cause = error instanceof SvcError ? error.cause : null;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
 const answer = z.object({

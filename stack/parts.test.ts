@@ -3,6 +3,7 @@ import { checkDefinition } from './definition/check.ts';
 import { processPlanOf } from './engines/process/process-plan.ts';
 import { installationIn } from './installation.ts';
 import { changesBetween, type Plan, partsThatDiffer, planFor } from './lifecycle/plan.ts';
+import { listensAt } from './part.ts';
 import { inStartOrder } from './parts.ts';
 import { type Ports, usualPorts } from './ports/port-wishes.ts';
 
@@ -13,6 +14,8 @@ const ports: Ports = {
   'nats-http': 8222,
   'remote-mcp-1': 3101,
   'remote-mcp-2': 3102,
+  'backend-1': 3201,
+  'backend-2': 3202,
   'runtime-2': 3302,
 };
 
@@ -195,14 +198,39 @@ describe('what a part is started with', () => {
     const caddy = partOf(plan, 'caddy');
     expect([caddy?.url, caddy?.secrets]).toEqual(['http://127.0.0.1:3001', []]);
     expect(caddy?.variables).toMatchObject({
-      SITES: 'remote-mcps',
-      HTTP_PORT: '3001',
-      BIND: 'tcp4/0.0.0.0',
+      SITES: 'import shared-remote-mcp',
+      REMOTE_MCP_PORT: '3001',
+      SHARED_BIND: 'tcp4/0.0.0.0',
       REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
       BACKEND: '',
     });
     expect(plan.addresses.public.mcp).toBe(planOf('').addresses.public.mcp);
     expect(partOf(planOf(distributed), 'caddy')).toBeUndefined();
+  });
+
+  test('backends: what one alone is, but where they listen; everybody else finds them where one would be', () => {
+    const one = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0`);
+    const alone = variablesOf(one, 'backend');
+    const plan = planOf(`${distributed}graph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 2, remote-mcp: 2 }`);
+    for (const [name, port] of [
+      ['backend', '3201'],
+      ['backend-2', '3202'],
+    ] as const) {
+      expect(variablesOf(plan, name)).toEqual({ ...alone, PORT: port, BIND_HOST: '127.0.0.1' });
+      expect(partOf(plan, name)?.secrets).toEqual(partOf(one, 'backend')?.secrets);
+    }
+    expect(partOf(plan, 'runtime')?.after).toEqual(['backend', 'backend-2']);
+    expect(variablesOf(plan, 'remote-mcp').PRIVATE_BACKEND_URL).toBe('http://127.0.0.1:3000');
+    expect(plan.addresses.public).toEqual(one.addresses.public);
+    const caddy = partOf(plan, 'caddy') ?? expect.fail();
+    expect(listensAt(caddy)).toEqual(['http://127.0.0.1:3001/ready', 'http://127.0.0.1:3000']);
+    expect(caddy.after).toEqual(['remote-mcp', 'remote-mcp-2', 'backend', 'backend-2']);
+    expect(caddy.variables).toMatchObject({
+      SITES: 'import shared-remote-mcp\nimport shared-backend',
+      SHARED_BIND: 'tcp4/0.0.0.0',
+      BACKEND: '127.0.0.1:3201 127.0.0.1:3202',
+      BACKEND_PORT: '3000',
+    });
   });
 
   test('the front of everything under one host name: alone where svc.yaml says, with all others on loopback', () => {
@@ -219,11 +247,13 @@ describe('what a part is started with', () => {
       secrets: ['/srv/svc/secrets/a.pem', '/etc/a.key'],
     });
     expect(caddy?.variables).toMatchObject({
-      SITES: 'one-host-over-tls',
+      SITES: 'import shared-remote-mcp\nimport one-host-over-tls',
+      SHARED_BIND: 'tcp4/127.0.0.1',
       BIND: 'tcp4/0.0.0.0',
       HOST: 'a.example.com',
       ORIGIN: 'https://a.example.com:8443',
-      REMOTE_MCP: '127.0.0.1:3001 127.0.0.1:3102',
+      REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102',
+      REMOTE_MCP_PORT: '3001',
       BACKEND: '127.0.0.1:3000',
       FRONTEND: '127.0.0.1:8888',
     });

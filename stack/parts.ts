@@ -9,7 +9,7 @@ import { alphaPorts, zeroPorts } from './graph/dgraph-ports.ts';
 import { hasOwnGraph } from './graph/has-own-graph.ts';
 import { runtimeDirOf } from './installation.ts';
 import type { Part } from './part.ts';
-import { loopback, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
+import { loopback, type Replicated, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
 
 /** All parts of an installation, in the order in which they are shown. */
 export function partsOf(of: EnvironmentOf, environment: Environment): readonly Part[] {
@@ -25,17 +25,15 @@ export function partsOf(of: EnvironmentOf, environment: Environment): readonly P
   });
   const bus = busParts(of);
   const graph = graphParts(of);
-  const backend = ofService(
-    'backend',
-    [...bus, ...graph],
-    [...[secrets.encryptionKey, secrets.jwtPrivateKey], ...graphSecretsOf(of)],
-  );
-  const runtimes = replicasOf(ofService('runtime', [backend], [secrets.runtimeKey]), of);
-  const frontend = ofService('frontend', [backend], []);
+  const backendSecrets = [secrets.encryptionKey, secrets.jwtPrivateKey, ...graphSecretsOf(of)];
+  const backends = replicasOf('backend', ofService('backend', [...bus, ...graph], backendSecrets), of);
+  const runtimes = replicasOf('runtime', ofService('runtime', backends, [secrets.runtimeKey]), of);
+  const frontend = ofService('frontend', backends, []);
   // Agents are let in last: one that waits for the address to be back must not be shown what does not run yet.
-  const remoteMcps = replicasOf(ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]), of);
-  const front = frontPart(of, { 'remote-mcp': remoteMcps, backend: [backend], frontend: [frontend] });
-  return [backend, ...remoteMcps, ...runtimes, frontend, ...bus, ...graph, ...(front === null ? [] : [front])];
+  const remoteMcp = ofService('remote-mcp', [...runtimes, frontend], [secrets.remoteMcpKey]);
+  const remoteMcps = replicasOf('remote-mcp', remoteMcp, of);
+  const front = frontPart(of, { 'remote-mcp': remoteMcps, backend: backends, frontend: [frontend] });
+  return [...backends, ...remoteMcps, ...runtimes, frontend, ...bus, ...graph, ...(front === null ? [] : [front])];
 }
 
 /** The same parts, each after those that it needs. */
@@ -128,8 +126,11 @@ function graphSecretsOf({ definition: { graph, graphdb }, secrets }: Environment
 }
 
 /** Those that do not have the port of their service are reached on this machine only, on ports of their own. */
-function replicasOf(first: Part, { installation, definition, ports }: EnvironmentOf): readonly Part[] {
-  const service = first.service === 'remote-mcp' ? 'remote-mcp' : 'runtime';
+function replicasOf(
+  service: Replicated,
+  first: Part,
+  { installation, definition, ports }: EnvironmentOf,
+): readonly Part[] {
   const portNames = replicaPortNames(service, definition);
   return replicaNames(service, definition.replicas[service]).map((name, index) => {
     const portName = portNames[index] ?? name;
@@ -137,7 +138,8 @@ function replicasOf(first: Part, { installation, definition, ports }: Environmen
     const port = ports[portName] ?? 0;
     const url = httpAddress(loopback, port);
     const own = service === 'runtime' ? { SVC_WORKING_DIR: runtimeDirOf(installation, name) } : {};
-    const variables = { ...first.variables, REMOTE_PORT: String(port), BIND_HOST: loopback, ...own };
+    const portVariable = service === 'backend' ? 'PORT' : 'REMOTE_PORT';
+    const variables = { ...first.variables, [portVariable]: String(port), BIND_HOST: loopback, ...own };
     return { ...first, name, url, readyUrl: `${url}/ready`, variables };
   });
 }

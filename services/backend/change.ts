@@ -1,10 +1,12 @@
 import type { Command, PlatformEvent } from '../contracts/bus/messages.ts';
 import { type EventKind, subjects } from '../contracts/bus/subjects.ts';
-import type { KeyId, RuntimeId, WorkspaceId } from '../contracts/ids.ts';
+import type { KeyId, McpServerId, RuntimeId, WorkspaceId } from '../contracts/ids.ts';
 import { type ActivityEntry, recordActivity } from './activity/record-activity.ts';
 import type { Backend } from './context.ts';
 import type { Node, Transaction } from './graph/graph.ts';
 import { type Access, type AccessRequest, getAccess } from './members/access.ts';
+import { commandProcesses } from './runtimes/command-runtimes.ts';
+import type { Sender } from './runtimes/sender.ts';
 
 /** One change of a workspace's configuration, as its `work` sees it. */
 export interface Change {
@@ -22,7 +24,9 @@ export type Announcement =
   /** Whoever remembers this key's principal forgets it; without a key, those of the whole workspace. */
   | { readonly kind: 'key'; readonly key?: KeyId }
   /** These runtimes are told, for example to fetch anew what they shall run. */
-  | { readonly kind: 'command'; readonly runtimes: readonly RuntimeId[]; readonly command: Command };
+  | { readonly kind: 'command'; readonly runtimes: readonly RuntimeId[]; readonly command: Command }
+  /** Whoever runs the MCP server starts it anew. */
+  | { readonly kind: 'restart'; readonly mcpServer: McpServerId; readonly processes: readonly Sender[] };
 
 export type ChangeContext = Pick<Backend, 'graph' | 'bus' | 'commandRuntimes'>;
 
@@ -71,6 +75,9 @@ function publish(backend: ChangeContext, workspace: Node<'workspace'>, announcem
         break;
       case 'command':
         backend.commandRuntimes(announcement.runtimes, announcement.command);
+        break;
+      case 'restart':
+        commandProcesses(backend.bus, announcement.processes, { kind: 'restart', mcpServer: announcement.mcpServer });
         break;
     }
   }

@@ -2,6 +2,7 @@ import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { SvcError } from '../contracts/errors.ts';
 import { randomText } from '../contracts/ids.ts';
 import { graphqlPath, jwksPath } from '../contracts/token.ts';
+import { Leaving } from '../kit/http/leaving.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
@@ -30,7 +31,9 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   });
   const origins = [...config.CORS_ORIGINS, new URL(config.PUBLIC_BACKEND_URL).origin];
   const readiness = watchReadiness(backend);
+  const leaving = new Leaving(app.server);
 
+  app.addHook('onRequest', async ({ raw }, reply) => leaving.asked(raw, reply.raw));
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins);
@@ -38,11 +41,15 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addCatalogue(app, backend);
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/ready', async (_request, reply) => {
-    const { ready, checks } = await readiness.check();
+    const { ready: isWell, checks } = await readiness.check();
+    const ready = isWell && !leaving.hasBegun;
     return reply
       .code(ready ? 200 : 503)
       .header('cache-control', 'no-store')
-      .send({ status: ready ? 'ready' : 'not ready', checks });
+      .send({
+        status: ready ? 'ready' : 'not ready',
+        checks: leaving.hasBegun ? { ...checks, backend: 'is stopping' } : checks,
+      });
   });
   app.get(jwksPath, async (_request, reply) =>
     reply.header('cache-control', 'public, max-age=300').send(backend.signingKeys.jwks),
@@ -53,6 +60,8 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   return {
     url,
     async stop() {
+      leaving.begin();
+      await leaving.quiet();
       await stopListening(app.server, stopDeadlineMs);
       await app.close();
       await readiness.stop();

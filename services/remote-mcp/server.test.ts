@@ -24,7 +24,7 @@ test('one that is being stopped answers whoever comes all the same, asks them to
   const unused = connect(Number(new URL(url).port), '127.0.0.1');
   await once(http.server, 'connection');
   const closed = once(unused, 'close');
-  http.beginStopping();
+  http.leaving.begin();
   const ready = await send(`${url}/ready`, { method: 'GET' });
   expect([ready.status, ready.body.missing, ready.headers.get('connection')]).toEqual([
     ...[503, ['remote-mcp: is stopping'], 'close'],
@@ -32,7 +32,7 @@ test('one that is being stopped answers whoever comes all the same, asks them to
   const late = await send(`${url}/mcp`, { body: ping });
   expect([late.status, late.headers.get('connection')]).toEqual([401, 'close']);
   expect(unused.destroyed).toBe(false);
-  await http.quiet();
+  await http.leaving.quiet();
   await closed;
   await stopListening(http.server, 10_000);
   await expect(send(`${url}/mcp`, { body: ping })).rejects.toThrow();
@@ -42,14 +42,14 @@ test('one that is being stopped waits until a front that follows it has seen so'
   const { http, url } = await serve();
   const other = await serve();
   await send(`${url}/ready`, { method: 'GET' });
-  http.beginStopping();
+  http.leaving.begin();
   let isQuiet = false;
-  const quiet = http.quiet().then(() => {
+  const quiet = http.leaving.quiet().then(() => {
     isQuiet = true;
   });
-  other.http.beginStopping();
+  other.http.leaving.begin();
   // As long as one waits that nobody follows.
-  await other.http.quiet();
+  await other.http.leaving.quiet();
   expect(isQuiet).toBe(false);
   expect((await send(`${url}/ready`, { method: 'GET' })).status).toBe(503);
   await quiet;

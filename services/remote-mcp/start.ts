@@ -29,10 +29,10 @@ export const startRemoteMcp: StartService = async (
   return {
     url,
     stop: async () => {
-      http.beginStopping();
+      http.leaving.begin();
       platform.streams.stop();
       platform.waits.stop();
-      await http.quiet();
+      await http.leaving.quiet();
       const late = setTimeout(() => endCalls(platform, drainMs), drainMs);
       await stopListening(http.server, drainMs + lastWordsMs);
       clearTimeout(late);

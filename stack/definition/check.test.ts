@@ -241,13 +241,12 @@ describe('graph: dgraph', () => {
     ]);
   });
 
+  test('may have several backends', () => {
+    expect(checkDefinition(`${distributed}replicas: { backend: 3 }\n`, 'svc.yaml').replicas.backend).toBe(3);
+  });
+
   test.each([
     ['in one process', `${id}graph: dgraph\n`, '2:8 graph: dgraph needs topology: distributed.'],
-    [
-      'with several backends',
-      `${distributed}replicas: { backend: 2 }\n`,
-      '4:22 replicas.backend must be 1 in this version',
-    ],
     [
       'at an address without a port',
       `${distributed}graphdb: { url: http://db }\n`,
@@ -268,6 +267,11 @@ describe('graph: dgraph', () => {
 });
 
 describe('containers', () => {
+  test('hold one backend', () => {
+    const yaml = `${id}topology: distributed\nengine: docker\nreplicas: { backend: 2 }\n`;
+    expect(refusal(yaml).message).toContain('4:22 replicas.backend above 1 needs engine: process in this version.');
+  });
+
   test('are of parts of their own', () => {
     expect(refusal(`${id}engine: docker\n`).message).toContain('2:9 engine: docker needs topology: distributed.');
     expect(checkDefinition(`${id}topology: distributed\nengine: docker\n`, 'svc.yaml').engine).toBe('docker');

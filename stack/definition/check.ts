@@ -145,14 +145,11 @@ function steadyPort({ bus }: Definition, text: YamlText): readonly Mistake[] {
   return [{ ...text.locateName(['bus', 'public']), message }];
 }
 
-/** Architecture, section 3: what is written to SQLite passes through one process. With Dgraph nothing shares the port of several yet. */
+/** Architecture, section 3: what is written to SQLite passes through one process. */
 function oneBackendOnly({ graph, replicas }: Definition, text: YamlText): readonly Mistake[] {
-  if (replicas.backend === 1) return [];
-  const why = {
-    sqlite: 'with graph: sqlite: the file has one writer',
-    dgraph: 'in this version, which has nothing in front of several backends',
-  }[graph];
-  const message = `replicas.backend must be 1 ${why}. remote-mcp and runtime can have more.`;
+  if (replicas.backend === 1 || graph === 'dgraph') return [];
+  const message =
+    'replicas.backend must be 1 with graph: sqlite: the file has one writer. remote-mcp and runtime can have more.';
   return [{ ...text.locate(['replicas', 'backend']), message }];
 }
 
@@ -166,10 +163,11 @@ function clusterBeside({ topology, graph }: Definition, text: YamlText): readonl
 
 /** What no container is there for yet. */
 function notInContainers(definition: Definition, text: YamlText): readonly Mistake[] {
-  const { engine, graph, public: open, runtime } = definition;
+  const { engine, graph, public: open, replicas, runtime } = definition;
   if (engine !== 'docker') return [];
   const outside = [
     { path: ['graph'], isSet: graph === 'dgraph', field: 'graph: dgraph' },
+    { path: ['replicas', 'backend'], isSet: replicas.backend > 1, field: 'replicas.backend above 1' },
     { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
     { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: 'runtime.sandbox: bwrap' },
   ];

@@ -2,6 +2,7 @@ import { isIPv4 } from 'node:net';
 import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
 import type { Definition } from '../definition/definition.ts';
 import { fillPlaces } from '../fill-places.ts';
+import type { SharedService } from './front-of.ts';
 
 const services = ['remote-mcp', 'backend', 'frontend'] as const;
 /** What the front stands before. */
@@ -10,16 +11,24 @@ export type FrontService = (typeof services)[number];
 export interface Front {
   /** What it listens on. */
   readonly bind: string;
-  readonly httpPort: number;
   /** Hosts with their ports, by service. */
   readonly upstreams: Readonly<Record<FrontService, readonly string[]>>;
-  /** Null: several remote-mcps under the address of one. */
+  readonly shared: Shared;
+  /** Null: each service has an address of its own. */
   readonly oneHost: OneHost | null;
+}
+
+/** The addresses that several of a service have together. */
+export interface Shared {
+  readonly bind: string;
+  /** None of a service that is alone. */
+  readonly ports: Readonly<Partial<Record<SharedService, number>>>;
 }
 
 /** Everything under one host name. */
 export interface OneHost {
   readonly public: Definition['public'];
+  readonly httpPort: number;
   readonly httpsPort: number;
   /** Where it is reached, as an origin. */
   readonly origin: string;
@@ -38,22 +47,22 @@ function wordsAbout(service: FrontService, upstreams: string): Readonly<Record<s
   return { [`${placeOf(service)}_COUNT`]: String(count), [`${placeOf(service)}_NONE`]: none };
 }
 
-function placeOf(service: FrontService): string {
-  return service.toUpperCase().replace('-', '_');
-}
-
 /** What stands in the places of the template, but for what follows from that. */
-export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): Readonly<Record<string, string>> {
+export function caddyfileValues({ bind, upstreams, shared, oneHost }: Front): Readonly<Record<string, string>> {
   const tls = oneHost?.public.tls ?? 'none';
+  const sites = Object.keys(shared.ports).map((service) => `shared-${service}`);
+  if (oneHost !== null) sites.push(tls === 'none' ? 'one-host' : 'one-host-over-tls');
   return {
-    SITES: oneHost === null ? 'remote-mcps' : tls === 'none' ? 'one-host' : 'one-host-over-tls',
-    // Without it 0.0.0.0 would mean every IPv6 network as well, which it does for no other part.
-    BIND: isIPv4(bind) ? `tcp4/${bind}` : bind,
-    HTTP_PORT: String(httpPort),
+    SITES: sites.map((site) => `import ${site}`).join('\n'),
+    BIND: listening(bind),
+    SHARED_BIND: listening(shared.bind),
+    REMOTE_MCP_PORT: String(shared.ports['remote-mcp'] ?? ''),
+    BACKEND_PORT: String(shared.ports.backend ?? ''),
+    HTTP_PORT: oneHost === null ? '' : String(oneHost.httpPort),
     HTTPS_PORT: oneHost === null ? '' : String(oneHost.httpsPort),
     HOST: oneHost?.public.host ?? '',
     ORIGIN: oneHost?.origin ?? '',
-    TLS: oneHost === null ? '' : tlsOf(oneHost, httpPort),
+    TLS: oneHost === null ? '' : tlsOf(oneHost),
     // It looks after certificates only where it gets them.
     AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
@@ -61,8 +70,17 @@ export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): 
   };
 }
 
+/** Without it 0.0.0.0 would mean every IPv6 network as well, which it does for no other part. */
+export function listening(bind: string): string {
+  return isIPv4(bind) ? `tcp4/${bind}` : bind;
+}
+
+export function placeOf(service: FrontService): string {
+  return service.toUpperCase().replace('-', '_');
+}
+
 /** Its paths are meant from the folder of the installation, which Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
-function tlsOf({ public: { tls, cert, key, acme }, httpsPort }: OneHost, httpPort: number): string {
+function tlsOf({ public: { tls, cert, key, acme }, httpPort, httpsPort }: OneHost): string {
   switch (tls) {
     case 'none':
       return '';

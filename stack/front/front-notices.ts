@@ -1,6 +1,6 @@
 import type { Definition } from '../definition/definition.ts';
 import { isLoopback } from '../definition/public-bus.ts';
-import { frontOf } from './front-of.ts';
+import { hasOneHost } from './front-of.ts';
 
 /** What the operator should know about a front that is not as most are. */
 export function frontNotices(definition: Definition): readonly string[] {
@@ -9,7 +9,7 @@ export function frontNotices(definition: Definition): readonly string[] {
     public: { host = '', tls },
   } = definition;
   // Without TLS something else on this machine is meant to stand before it.
-  if (frontOf(definition) !== 'one-host' || tls === 'none') return [];
+  if (!hasOneHost(definition) || tls === 'none') return [];
   if (!isLoopback(bind) || isLoopback(host)) return [];
   return [
     `Nobody beyond this machine reaches https://${host}: caddy listens on ${bind}. Set bind: 0.0.0.0 in svc.yaml, unless something here passes it on.`,

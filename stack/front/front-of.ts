@@ -1,8 +1,19 @@
 import type { Definition } from '../definition/definition.ts';
 
-/** What the front stands before: everything under one host name, or several remote-mcps under the address of one. Null where there is none. */
-export function frontOf({ topology, replicas, public: { host } }: Definition): 'one-host' | 'remote-mcps' | null {
-  if (topology === 'embedded') return null;
-  if (host !== undefined) return 'one-host';
-  return replicas['remote-mcp'] > 1 ? 'remote-mcps' : null;
+/** Services of which several share one address. Each runtime is reached over the bus, and its web service by itself. */
+const shareable = ['remote-mcp', 'backend'] as const;
+export type SharedService = (typeof shareable)[number];
+
+/** Whether everything is under one host name. */
+export function hasOneHost({ topology, public: { host } }: Definition): boolean {
+  return topology === 'distributed' && host !== undefined;
+}
+
+/** The services that have several processes behind the address of one. */
+export function sharedServices({ topology, replicas }: Definition): readonly SharedService[] {
+  return topology === 'embedded' ? [] : shareable.filter((service) => replicas[service] > 1);
+}
+
+export function hasFront(definition: Definition): boolean {
+  return hasOneHost(definition) || sharedServices(definition).length > 0;
 }

@@ -2,56 +2,65 @@ import { resolve } from 'node:path';
 import { httpAddress, reachable } from '../addresses.ts';
 import type { EnvironmentOf } from '../environment.ts';
 import type { Part } from '../part.ts';
-import { caddyfileValues, type FrontService } from './caddyfile.ts';
-import { frontOf } from './front-of.ts';
+import { serviceBind } from '../ports/port-wishes.ts';
+import { caddyfileValues, type FrontService, type OneHost, type Shared } from './caddyfile.ts';
+import { hasFront, hasOneHost, sharedServices } from './front-of.ts';
 
 type Behind = Readonly<Record<FrontService, readonly Part[]>>;
 
-/** What shares one address among several remote-mcps, or one host name among everything; null where each service is reached by itself. */
+/** What stands before services that share an address, or one host name; null where each is reached by itself. */
 export function frontPart(of: EnvironmentOf, behind: Behind): Part | null {
-  switch (frontOf(of.definition)) {
-    case null:
-      return null;
-    case 'remote-mcps':
-      return beforeRemoteMcps(of, { ...behind, backend: [], frontend: [] });
-    case 'one-host':
-      return underOneHost(of, behind);
-  }
+  const { definition } = of;
+  if (!hasFront(definition)) return null;
+  const oneHost = hasOneHost(definition) ? oneHostOf(of) : null;
+  const shared = sharedOf(of);
+  const stands = oneHost === null ? onlyShared(behind, shared) : behind;
+  const addresses = Object.values(shared.ports).map((port) => httpAddress(shared.bind, port));
+  const [first = '', ...others] = addresses;
+  const reached =
+    oneHost === null
+      ? { url: first, readyUrl: `${first}/ready`, otherUrls: others, secrets: [] }
+      : { ...reachedByName(of, oneHost), otherUrls: addresses };
+  return {
+    ...{
+      name: 'caddy',
+      service: 'caddy',
+      after: Object.values(stands).flatMap((parts) => parts.map(({ name }) => name)),
+    },
+    ...reached,
+    variables: caddyfileValues({ bind: definition.bind, upstreams: upstreamsOf(stands), shared, oneHost }),
+  };
 }
 
-/** Ready while one of them is: it passes the question on. */
-function beforeRemoteMcps({ definition: { bind }, ports }: EnvironmentOf, behind: Behind): Part {
-  const httpPort = ports['remote-mcp'];
-  const url = httpAddress(bind, httpPort);
-  return {
-    ...partBefore(behind),
-    url,
-    readyUrl: `${url}/ready`,
-    variables: caddyfileValues({ bind, httpPort, upstreams: upstreamsOf(behind), oneHost: null }),
-    secrets: [],
-  };
+function sharedOf({ definition, ports }: EnvironmentOf): Shared {
+  const shared = sharedServices(definition).map((service) => [service, ports[service]]);
+  return { bind: serviceBind(definition), ports: Object.fromEntries(shared) };
+}
+
+/** What is reached by itself has no front. */
+function onlyShared(behind: Behind, { ports }: Shared): Behind {
+  const of = (service: keyof Shared['ports']) => (ports[service] === undefined ? [] : behind[service]);
+  return { 'remote-mcp': of('remote-mcp'), backend: of('backend'), frontend: [] };
+}
+
+function oneHostOf({ definition, addresses, ports }: EnvironmentOf): OneHost {
+  const [httpPort = 0, httpsPort = 0] = [ports['caddy-http'], ports['caddy-https']];
+  return { public: definition.public, httpPort, httpsPort, origin: new URL(addresses.public.backend).origin };
 }
 
 /** Asked without TLS whether it is ready: no certificate is for the address that this machine reaches it at. */
-function underOneHost({ installation, definition, addresses, ports }: EnvironmentOf, behind: Behind): Part {
-  const { bind, public: open } = definition;
-  const [httpPort = 0, httpsPort = 0] = [ports['caddy-http'], ports['caddy-https']];
+function reachedByName(
+  { installation, definition: { bind } }: EnvironmentOf,
+  { public: open, httpPort, httpsPort }: OneHost,
+) {
   const http = httpAddress(bind, httpPort);
-  const oneHost = { public: open, httpsPort, origin: new URL(addresses.public.backend).origin };
   const files = [open.cert, open.key].filter((file) => file !== undefined);
   return {
-    ...partBefore(behind),
     url: open.tls === 'none' ? http : `https://${reachable(bind)}:${httpsPort}`,
     readyUrl: `${http}/ready`,
-    variables: caddyfileValues({ bind, httpPort, upstreams: upstreamsOf(behind), oneHost }),
     // A certificate that was renewed is taken up like everything else that differs.
     secrets: files.map((file) => resolve(installation.dir, file)),
   };
-}
-
-function partBefore(behind: Behind): Pick<Part, 'name' | 'service' | 'after'> {
-  const after = Object.values(behind).flatMap((parts) => parts.map(({ name }) => name));
-  return { name: 'caddy', service: 'caddy', after };
 }
 
 function upstreamsOf({ 'remote-mcp': remoteMcps, backend, frontend }: Behind): Record<FrontService, readonly string[]> {

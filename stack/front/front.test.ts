@@ -21,8 +21,9 @@ public:
   host: agents.example.com
   tls: acme
   acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }`).public;
-const oneHost = { public: open, httpsPort: 443, origin: 'https://agents.example.com' };
-const front = { bind: '0.0.0.0', httpPort: 80, upstreams, oneHost };
+const oneHost = { public: open, httpPort: 80, httpsPort: 443, origin: 'https://agents.example.com' };
+const shared = { bind: '127.0.0.1', ports: { 'remote-mcp': 3001 } };
+const front = { bind: '0.0.0.0', upstreams, shared, oneHost };
 const acmeLines = (more: readonly string[], ports: readonly string[]) =>
   ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
 
@@ -178,10 +179,19 @@ describe('the configuration of the front', () => {
 		respond \`{"status":"ready"}\` 200
 	}
 }
-(remote-mcps) {
-	http://:80 {
+(shared-remote-mcp) {
+	http://:3001 {
+		bind tcp4/127.0.0.1
 		import answers
 		import remote-mcp
+	}
+}
+
+(shared-backend) {
+	http://: {
+		bind tcp4/127.0.0.1
+		import answers
+		import backend
 	}
 }
 (one-host) {
@@ -222,6 +232,7 @@ describe('the configuration of the front', () => {
 	}
 }
 
+import shared-remote-mcp
 import one-host-over-tls`.trim(),
     );
   });
@@ -230,8 +241,8 @@ import one-host-over-tls`.trim(),
     const files = definitionOf(
       'topology: distributed\npublic: { host: a.example.com, tls: files, cert: secrets/a b.pem, key: /etc/a.key }',
     ).public;
-    const its = { ...oneHost, public: files, httpsPort: 8443 };
-    expect(caddyfileValues({ ...front, bind: '127.0.0.1', httpPort: 8080, oneHost: its })).toEqual({
+    const its = { ...oneHost, public: files, httpPort: 8080, httpsPort: 8443 };
+    expect(caddyfileValues({ ...front, bind: '127.0.0.1', oneHost: its })).toEqual({
       ...caddyfileValues(front),
       AUTO_HTTPS: 'off',
       BIND: 'tcp4/127.0.0.1',
@@ -246,8 +257,7 @@ import one-host-over-tls`.trim(),
     const least = definitionOf('topology: distributed\npublic: { host: a.example.com, tls: acme }').public;
     const { TLS } = caddyfileValues({
       ...front,
-      httpPort: 8080,
-      oneHost: { ...oneHost, public: least, httpsPort: 8443 },
+      oneHost: { ...oneHost, public: least, httpPort: 8080, httpsPort: 8443 },
     });
     expect(TLS).toBe(
       acmeLines(
@@ -260,32 +270,44 @@ import one-host-over-tls`.trim(),
   test('without TLS has one place for everything', () => {
     const plain = definitionOf('topology: distributed\npublic: { host: a.example.com }').public;
     expect(
-      caddyfileValues({ ...front, oneHost: { public: plain, httpsPort: 0, origin: 'http://a.example.com' } }),
+      caddyfileValues({
+        ...front,
+        oneHost: { public: plain, httpPort: 80, httpsPort: 0, origin: 'http://a.example.com' },
+      }),
     ).toEqual({
       ...caddyfileValues(front),
       AUTO_HTTPS: 'off',
       HOST: 'a.example.com',
       HTTPS_PORT: '0',
       ORIGIN: 'http://a.example.com',
-      SITES: 'one-host',
+      SITES: 'import shared-remote-mcp\nimport one-host',
       TLS: '',
     });
   });
 
-  test('of several remote-mcps has nothing else', () => {
-    const behind = { 'remote-mcp': ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'], backend: [], frontend: [] };
-    const values = caddyfileValues({ bind: '127.0.0.1', httpPort: 3001, upstreams: behind, oneHost: null });
+  test('of several of a service has nothing else', () => {
+    const ofThree = ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'];
+    const behind = { 'remote-mcp': ofThree, backend: [], frontend: [] };
+    const values = caddyfileValues({ bind: '127.0.0.1', upstreams: behind, shared, oneHost: null });
     expect(values).toEqual({
-      SITES: 'remote-mcps',
+      SITES: 'import shared-remote-mcp',
       AUTO_HTTPS: 'off',
       BIND: 'tcp4/127.0.0.1',
-      HTTP_PORT: '3001',
+      SHARED_BIND: 'tcp4/127.0.0.1',
       LOOK_INTERVAL: '100ms',
       REMOTE_MCP: '127.0.0.1:3101 127.0.0.1:3102 127.0.0.1:3103',
-      ...{ HTTPS_PORT: '', HOST: '', ORIGIN: '', TLS: '' },
-      ...{ BACKEND: '', FRONTEND: '' },
+      REMOTE_MCP_PORT: '3001',
+      ...{ HTTP_PORT: '', HTTPS_PORT: '', HOST: '', ORIGIN: '', TLS: '' },
+      ...{ BACKEND: '', BACKEND_PORT: '', FRONTEND: '' },
     });
-    expect(caddyfile(values)).toMatch(/\nimport remote-mcps\n$/);
+    expect(caddyfile(values)).toMatch(/\n\nimport shared-remote-mcp\n$/);
+  });
+
+  test('has a site for each service of which there are several', () => {
+    const both = { bind: '0.0.0.0', ports: { 'remote-mcp': 3001, backend: 3000 } };
+    const text = caddyfile(caddyfileValues({ ...front, shared: both, oneHost: null }));
+    expect(text).toMatch(/\n\nimport shared-remote-mcp\nimport shared-backend\n$/);
+    expect(text).toContain('\thttp://:3000 {\n\t\tbind tcp4/0.0.0.0\n');
   });
 
   test.each([
@@ -339,6 +361,13 @@ describe('Caddy', () => {
     const one = definitionOf('topology: distributed\npublic: { host: agents.example.com }');
     await expect(checkFront(one, dir)).rejects.toMatchObject({
       message: 'public.host needs caddy, and there is none on the path.',
+    });
+  });
+
+  test('is needed for several backends too', async () => {
+    const backends = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { backend: 3 }');
+    await expect(checkFront(backends, dir)).rejects.toMatchObject({
+      message: 'replicas.backend above 1 needs caddy, and there is none on the path.',
     });
   });
 

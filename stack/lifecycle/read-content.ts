@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type BackendClient, clientOf, type Reached } from '../backend-client.ts';
+import { type BackendClient, clientOf, isBackend, type Reached } from '../backend-client.ts';
 import { everyPage, pageInfo } from '../every-page.ts';
 import type { Installation } from '../installation.ts';
 import { readPages } from '../read-pages.ts';
@@ -70,7 +70,7 @@ export async function readContent(
   running: Seen,
   signal: AbortSignal | undefined,
 ): Promise<Content> {
-  if (running.services.find(({ name }) => name === 'backend')?.state !== 'healthy') return noContent;
+  if (!running.services.some(({ name, state }) => isBackend(name) && state === 'healthy')) return noContent;
   const deadline = AbortSignal.timeout(timeoutMs);
   const within = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
   try {

@@ -69,6 +69,7 @@ describe('under one host name', () => {
     expect((await claim([], { wishes })).ports).toEqual({
       backend: 3000,
       'remote-mcp': 3001,
+      'remote-mcp-1': 3101,
       'remote-mcp-2': 3102,
       runtime: 3003,
       frontend: 8888,
@@ -109,6 +110,17 @@ describe('with processes of their own', () => {
     const local = [4222, 8222, 3101, 3102, 3103, 3302].map((port) => `127.0.0.1:${port}`);
     expect(asked.slice(4)).toEqual(local);
     expect(asked[1]).toBe('0.0.0.0:3001');
+  });
+
+  test('of several backends the shared one is where one would be, and each has its own on this machine only', async () => {
+    const wishes = wishesOf('topology: distributed\ngraph: dgraph\nbind: 0.0.0.0\nreplicas: { backend: 3 }\n');
+    const { ports } = await claim([], { wishes });
+    expect(ports).toMatchObject({ backend: 3000, 'backend-1': 3201, 'backend-2': 3202, 'backend-3': 3203 });
+    const hosts = wishes.filter(({ name }) => name.startsWith('backend')).map(({ name, host }) => `${name} ${host}`);
+    expect(hosts).toEqual([
+      'backend 0.0.0.0',
+      ...['backend-1', 'backend-2', 'backend-3'].map((name) => `${name} 127.0.0.1`),
+    ]);
   });
 
   test('one remote-mcp has no front, and no further port', async () => {

@@ -1,6 +1,6 @@
 import type { Auto, Definition, ListenerName } from '../definition/definition.ts';
 import { listeners } from '../definition/definition.ts';
-import { frontOf } from '../front/front-of.ts';
+import { hasOneHost, sharedServices } from '../front/front-of.ts';
 import { usualDgraphPorts } from '../graph/dgraph-ports.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
 
@@ -12,7 +12,9 @@ export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3
 export const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
 const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 /** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
-const usualReplicaPorts = { 'remote-mcp': 3100, runtime: 3300 } as const;
+const usualReplicaPorts = { 'remote-mcp': 3100, backend: 3200, runtime: 3300 } as const;
+/** Of which there may be several. */
+export type Replicated = keyof typeof usualReplicaPorts;
 
 /** One port that an installation listens on, as it was chosen. */
 export interface PortWish {
@@ -51,7 +53,7 @@ export function portWishesOf(definition: Definition): readonly PortWish[] {
 
 /** The address that services listen on: what svc.yaml says, unless only the front shall be reached. */
 export function serviceBind(definition: Definition): string {
-  return frontOf(definition) === 'one-host' ? loopback : definition.bind;
+  return hasOneHost(definition) ? loopback : definition.bind;
 }
 
 /** The port that everything has under one host name. */
@@ -60,9 +62,9 @@ export function frontPort({ public: { tls } }: Definition, ports: Ports): number
   return ports[name] ?? usualFrontPorts[name];
 }
 
-/** What several remote-mcps share is the port of one. */
+/** What several of a service share is the port of one. */
 export function frontWishes(definition: Definition): readonly PortWish[] {
-  if (frontOf(definition) !== 'one-host') return [];
+  if (!hasOneHost(definition)) return [];
   const { tls, httpsPort, httpPort } = definition.public;
   const { 'caddy-https': https, 'caddy-http': http } = usualFrontPorts;
   const host = definition.bind;
@@ -112,7 +114,7 @@ function graphWishes(definition: Definition): readonly PortWish[] {
 
 /** The first one has the port of its service, unless a front has it; the others are reached on this machine only. */
 function replicaWishes(definition: Definition): readonly PortWish[] {
-  return (['remote-mcp', 'runtime'] as const).flatMap((service) =>
+  return (['remote-mcp', 'backend', 'runtime'] as const).flatMap((service) =>
     replicaPortNames(service, definition).flatMap((name, index) =>
       name === service
         ? []
@@ -128,13 +130,12 @@ function replicaWishes(definition: Definition): readonly PortWish[] {
 }
 
 /** The names of the ports that the processes of a service listen on, in the order of `replicaNames`. */
-export function replicaPortNames(service: 'remote-mcp' | 'runtime', definition: Definition): readonly string[] {
+export function replicaPortNames(service: Replicated, definition: Definition): readonly string[] {
   const [first = service, ...others] = replicaNames(service, definition.replicas[service]);
-  return [service === 'remote-mcp' && frontOf(definition) === 'remote-mcps' ? behindFront : first, ...others];
+  // Where the port of the service is the front's.
+  const isShared = sharedServices(definition).some((one) => one === service);
+  return [isShared ? `${service}-1` : first, ...others];
 }
-
-/** The port of the first remote-mcp where its own is the front's. */
-const behindFront = 'remote-mcp-1';
 
 /** remote-mcp, remote-mcp-2, remote-mcp-3, … */
 export function replicaNames(service: string, count: number): readonly string[] {

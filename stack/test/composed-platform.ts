@@ -52,7 +52,7 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
   started.defer(stopBackend);
   await boot();
   const tokens = operatorTokens(installation, environment.backend.JWT_ISSUER);
-  const backend = openBackendClient(addresses.local.backend, tokens);
+  const backend = openBackendClient([addresses.local.backend], tokens);
   await registerIdentities({ backend, definition, secrets, signal });
   for (const [name, start] of [['remote-mcp', startRemoteMcp] as const, ['runtime', startRuntime] as const]) {
     const service = await start(environment[name], { hub, version, log: logs.of(name) });

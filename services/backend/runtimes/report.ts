@@ -2,7 +2,6 @@ import type { Reason, Report, ReportedTool, ReportReply, ServerReport } from '..
 import { type ReportPart, readReport } from '../../contracts/bus/report-lines.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { McpServerId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Backend } from '../context.ts';
@@ -19,10 +18,11 @@ import {
 } from '../tools/store-tools.ts';
 import { toBody } from '../wire.ts';
 import { findAssigned } from './assigned.ts';
+import { type Claim, type Claiming, claimLists } from './claim-lists.ts';
 import { hear } from './hear.ts';
 import { type Sender, senderOf } from './sender.ts';
 import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
-import { askForListsAgain, isSetAside, setAsideReason } from './tool-lists.ts';
+import { askForListsAgain, isBeingStored, othersThan, setAsideReason } from './tool-lists.ts';
 import type { Turns } from './turns.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus' | 'processes'>;
@@ -33,9 +33,7 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
     patterns.report,
     async ({ subject, payload }) => {
       const sender = senderOf(patterns.report, subject);
-      // Of two processes of a runtime that report at once the second sees what the first has told.
-      const store = () => turns.take(`reports to ${sender.runtime}`, () => storeReport(backend, sender, payload));
-      const reply = await turns.take(sender.process, store);
+      const reply = await turns.take(sender.process, () => storeReport(backend, sender, payload));
       return { payload: toBody(reply), headers: {} };
     },
     { queue: 'backend', concurrencyMax },
@@ -54,12 +52,16 @@ async function storeReport(backend: Context, sender: Sender, payload: Uint8Array
   const report = firstOf(parts);
   hear(backend, sender, { whole: report.complete });
   const servers = await serversOf(backend, sender, report);
-  const lists = new Map<McpServerId, ToolList>();
-  for (const said of report.mcpServers) {
+  const listing = report.mcpServers.flatMap((said): readonly Claiming[] => {
     const server = servers.get(said.mcpServer);
-    if (server === undefined || said.tools === undefined || !isCurrent(server, said)) continue;
-    lists.set(server.id, new ToolList(backend.graph, server, await isSetAside(backend.graph, sender.process, server)));
-  }
+    return server === undefined || said.tools === undefined || !isCurrent(server, said)
+      ? []
+      : [{ server, report: said }];
+  });
+  const claims = await claimLists(backend, sender, listing);
+  const lists = new Map(
+    listing.map(({ server }) => [server.id, new ToolList(backend.graph, server, claims.get(server.id) ?? 'aside')]),
+  );
   for (const part of parts) {
     await giveWay();
     if (part.kind !== 'tools') continue;
@@ -72,13 +74,23 @@ async function storeReport(backend: Context, sender: Sender, payload: Uint8Array
     said.push({ server, report: one, toolsReason: (await lists.get(one.mcpServer)?.end()) ?? null });
   }
   await writeStatuses(backend, sender, said);
-  for (const { server, hasChanged } of lists.values()) {
-    const { id: mcpServer, workspace } = server;
-    if (hasChanged) await askForListsAgain(backend, { mcpServer, workspace }, sender.process);
-  }
+  for (const list of lists.values()) await askOthers(backend, sender, list);
   const reported = new Set(report.mcpServers.map(({ mcpServer }) => mcpServer));
   if (report.complete) await removeStatuses(backend, sender.process, reported);
   return { refused: [...reported].filter((id) => !servers.has(id)) };
+}
+
+/** Also this process itself, where it was compared with what was not all there yet and nobody will ask it. */
+async function askOthers(
+  backend: Context,
+  { process }: Sender,
+  { server, claim, hasChanged }: ToolList,
+): Promise<void> {
+  const of = { mcpServer: server.id, workspace: server.workspace };
+  if (hasChanged) await askForListsAgain(backend, of, process);
+  if (claim !== 'aside-of-unstored') return;
+  const others = await othersThan(backend.graph, process, server);
+  if (!others.some((status) => isBeingStored(status, server))) await askForListsAgain(backend, of);
 }
 
 /** Tools of an earlier configuration are nobody's business any more. */
@@ -107,18 +119,22 @@ function firstOf(parts: Generator<ReportPart, void, undefined>): Report {
 /** The tools of one MCP server as its report goes by. */
 class ToolList {
   readonly server: Node<'mcpServer'>;
+  readonly claim: Claim;
   readonly #graph: Graph;
-  /** Another process's list counts: this one is only compared with it. */
-  readonly #isAside: boolean;
   /** Names it lists, those left out too: they are not gone. */
   readonly #listed = new Set<string>();
   readonly #leftOut: LeftOut[] = [];
   #differs = false;
 
-  constructor(graph: Graph, server: Node<'mcpServer'>, isAside: boolean) {
+  constructor(graph: Graph, server: Node<'mcpServer'>, claim: Claim) {
     this.#graph = graph;
     this.server = server;
-    this.#isAside = isAside;
+    this.claim = claim;
+  }
+
+  /** Another process's list counts: this one is only compared with it. */
+  get #isAside(): boolean {
+    return this.claim !== 'counts';
   }
 
   /** What agents see is another than before. */

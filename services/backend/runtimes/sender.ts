@@ -10,8 +10,14 @@ export interface Sender {
 /** Who sent a message, by its subject, which ends in both: the bus lets nobody say what is another's. */
 export function senderOf(pattern: string, subject: string): Sender {
   const [runtimeText = '', processText = ''] = tokensOf(pattern, subject)?.slice(-2) ?? [];
-  const runtime = findId('runtime', runtimeText);
-  const process = findProcessId(processText);
-  if (runtime !== null && process !== null) return { runtime, process };
+  const sender = findSender({ runtime: runtimeText, process: processText });
+  if (sender !== null) return sender;
   throw new SvcError('invalid_input', `"${subject.slice(0, 200)}" does not end in a runtime and its process.`);
+}
+
+/** The process that a text of each names, or null. */
+export function findSender(named: { readonly runtime: string; readonly process: string }): Sender | null {
+  const runtime = findId('runtime', named.runtime);
+  const process = findProcessId(named.process);
+  return runtime === null || process === null ? null : { runtime, process };
 }

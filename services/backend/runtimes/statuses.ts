@@ -51,8 +51,14 @@ export async function removeStatuses(
     const gone = page.filter(({ mcpServer }) => !keep.has(mcpServer));
     for (const [workspace, statuses] of Map.groupBy(gone, (status) => status.workspace)) {
       await touch(backend, workspace, async (transaction) => {
-        for (const { id } of statuses) await transaction.remove('status', id, workspace);
-        return true;
+        let removed = false;
+        for (const { id } of statuses) {
+          // Every backend does this.
+          if ((await transaction.find('status', id, workspace)) === null) continue;
+          await transaction.remove('status', id, workspace);
+          removed = true;
+        }
+        return removed;
       });
       for (const { mcpServer } of statuses) await askForListsAgain(backend, { mcpServer, workspace });
     }
@@ -75,7 +81,7 @@ export async function removeStatusesOfTheDead(backend: Context & Pick<Backend, '
 }
 
 /** Raises `statusRevision` in the same transaction, where `work` has written something, and tells the workspace's listeners. */
-async function touch(
+export async function touch(
   backend: Context,
   workspace: WorkspaceId,
   work: (transaction: Transaction) => Promise<boolean>,

@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { command } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
+import { everyPage } from '../every-page.ts';
 import type { Node } from '../graph/graph.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
-import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
+import { addWorkspace, openAnotherBackend, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime, toolNamed } from '../test/test-runtime.ts';
 import { parseBody } from '../wire.ts';
 import { startRuntimes } from './start-runtimes.ts';
@@ -60,8 +61,11 @@ const report = (runtime: TestRuntime, names: readonly string[], more: object = {
 
 async function listed(): Promise<readonly string[]> {
   const where = [{ field: 'mcpServer' as const, equals: server.id }];
-  const { nodes } = await backend.graph.select({ type: 'tool', anchor: server.workspace, where, limit: 100 });
-  return nodes.flatMap((tool) => (tool.listed ? [tool.originalName] : [])).sort();
+  const names: string[] = [];
+  for await (const tools of everyPage(backend.graph, { type: 'tool', anchor: server.workspace, where, limit: 100 })) {
+    names.push(...tools.flatMap((tool) => (tool.listed ? [tool.originalName] : [])));
+  }
+  return names.sort();
 }
 
 async function reasonOf({ process }: TestRuntime): Promise<string | null> {
@@ -124,11 +128,45 @@ test('who was set aside is asked again when the other has gone, and then counts'
   expect([await listed(), await reasonOf(second)]).toEqual([['b'], null]);
 });
 
-test('of two that report at once one counts, and not a mixture', async () => {
-  const names = (prefix: string) => Array.from({ length: 60 }, (_, at) => `${prefix}-${at}`);
-  await Promise.all([report(first, names('first')), report(second, names('second'))]);
+const names = (prefix: string) => Array.from({ length: 60 }, (_, at) => `${prefix}-${at}`);
+
+async function expectOneOf(both: readonly TestRuntime[]): Promise<void> {
   const all = await listed();
   expect(new Set(all.map((name) => name.split('-')[0])).size).toBe(1);
   expect(all).toHaveLength(60);
-  expect([await reasonOf(first), await reasonOf(second)].filter((code) => code === 'tools_set_aside')).toHaveLength(1);
+  const reasons = await Promise.all(both.map(reasonOf));
+  expect(reasons.filter((code) => code === 'tools_set_aside')).toHaveLength(1);
+}
+
+test('of two that report at once one counts, and not a mixture', async () => {
+  await Promise.all([report(first, names('first')), report(second, names('second'))]);
+  await expectOneOf([first, second]);
+});
+
+test('the same where two backends take their reports at once', async () => {
+  const another = await openAnotherBackend(backend);
+  const startedToo = await startRuntimes(another);
+  for (let turn = 0; turn < 5; turn++) {
+    const [a, b] = [names(`first${turn}`), names(`second${turn}`)];
+    await Promise.all([report(first, a), report(second, b)]);
+    await expectOneOf([first, second]);
+    for (const runtime of [first, second]) await runtime.report([], true);
+  }
+  await startedToo.stop();
+  await another.close();
+});
+
+test('who was compared with a list that was still being stored is asked again, and agrees', async () => {
+  const another = await openAnotherBackend(backend);
+  const startedToo = await startRuntimes(another);
+  const long = Array.from({ length: 400 }, (_, at) => `tool-${at}`);
+  await Promise.all([report(first, long), report(second, long)]);
+  for (const runtime of [first, second]) {
+    if ((await reasonOf(runtime)) === null) continue;
+    await runtime.wasAsked();
+    await report(runtime, long);
+  }
+  expect([await reasonOf(first), await reasonOf(second)]).toEqual([null, null]);
+  await startedToo.stop();
+  await another.close();
 });

@@ -1,29 +1,59 @@
-import { type Command, type Reason, reason } from '../../contracts/bus/messages.ts';
-import { subjects } from '../../contracts/bus/subjects.ts';
-import { findId, findProcessId, type ProcessId } from '../../contracts/ids.ts';
+import { type Reason, reason } from '../../contracts/bus/messages.ts';
+import type { ProcessId } from '../../contracts/ids.ts';
 import type { Backend } from '../context.ts';
 import { everyPage } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import { toBody } from '../wire.ts';
+import { commandProcesses } from './command-runtimes.ts';
+import { findSender } from './sender.ts';
 
 /**
  * An MCP server has one list of tools, whoever runs it. Where several processes do and their lists differ, that of the one that was Connected
  * first counts for as long as it is there, so that agents do not see the list change to and fro; that of the others is set aside, which is
- * said at their status. When the list that counts has changed, or who told it has gone, the others are asked for theirs again.
+ * said at their status. Who will be Connected says so before its list is stored (claim-lists.ts). When the list that counts has changed, or who
+ * told it has gone, the others are asked for theirs again.
  */
 
 /** Code of the reason why a process's list of tools does not count. */
 const setAsideCode = 'tools_set_aside';
+/** Code of the reason why it is not seen yet, although it is the one that counts. */
+const storingCode = 'tools_being_stored';
 
 type Server = Pick<Node<'mcpServer'>, 'id' | 'name' | 'workspace' | 'configVersion'>;
 type Status = Node<'status'>;
 
-/** Whether another process is Connected whose list is the one that counts, or equal to it. */
-export async function isSetAside(graph: Graph, process: ProcessId, server: Server): Promise<boolean> {
+/** What the other processes say of the MCP server. */
+export async function othersThan(
+  graph: Pick<Graph, 'select'>,
+  process: ProcessId,
+  server: Server,
+): Promise<readonly Status[]> {
+  const others: Status[] = [];
   for await (const statuses of statusesOf(graph, { mcpServer: server.id, workspace: server.workspace })) {
-    if (statuses.some((status) => status.process !== process && counts(status, server))) return true;
+    others.push(...statuses.filter((status) => status.process !== process));
   }
-  return false;
+  return others;
+}
+
+/** Whether its process is Connected and its list the one that counts, or equal to it. */
+export function counts(status: Status, server: Server): boolean {
+  return isCurrent(status, server) && status.status === 'Connected' && !isSaidOfList(status);
+}
+
+function isSaidOfList(status: Status): boolean {
+  return hasCode(status, setAsideCode) || hasCode(status, storingCode);
+}
+
+/** Whether its list will be the one that counts. */
+export function isBeingStored(status: Status, server: Server): boolean {
+  return isCurrent(status, server) && hasCode(status, storingCode);
+}
+
+export function storingReason({ name }: Server): Reason {
+  return {
+    code: storingCode,
+    message: `The tools of the MCP server "${name}" are being stored.`,
+    repair: 'Wait a moment and look again.',
+  };
 }
 
 export function setAsideReason({ name }: Server): Reason {
@@ -42,24 +72,25 @@ export async function askForListsAgain(
 ): Promise<void> {
   for await (const statuses of statusesOf(graph, of)) {
     for (const status of statuses) {
-      const isMeant = changedBy === null ? isAside(status) : status.process !== changedBy;
-      const runtime = findId('runtime', status.runtime);
-      const process = findProcessId(status.process);
-      if (!isMeant || runtime === null || process === null) continue;
-      bus.publish(subjects.command(runtime, process), toBody({ kind: 'assignments' } satisfies Command));
+      const isMeant = changedBy === null ? hasCode(status, setAsideCode) : status.process !== changedBy;
+      const sender = findSender(status);
+      if (isMeant && sender !== null) commandProcesses(bus, [sender], { kind: 'assignments' });
     }
   }
 }
 
-function counts(status: Status, server: Server): boolean {
-  return status.status === 'Connected' && status.configVersion === server.configVersion && !isAside(status);
+function isCurrent({ configVersion }: Status, server: Server): boolean {
+  return configVersion === server.configVersion;
 }
 
-function isAside({ toolsReason }: Status): boolean {
-  return toolsReason !== null && reason.parse(JSON.parse(toolsReason)).code === setAsideCode;
+function hasCode({ toolsReason }: Status, code: string): boolean {
+  return toolsReason !== null && reason.parse(JSON.parse(toolsReason)).code === code;
 }
 
-function statusesOf(graph: Graph, of: { readonly mcpServer: string; readonly workspace: Server['workspace'] }) {
+function statusesOf(
+  graph: Pick<Graph, 'select'>,
+  of: { readonly mcpServer: string; readonly workspace: Server['workspace'] },
+) {
   const where = [{ field: 'mcpServer' as const, equals: of.mcpServer }];
   return everyPage(graph, { type: 'status', anchor: of.workspace, where, limit: 100 });
 }

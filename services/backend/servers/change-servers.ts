@@ -6,10 +6,12 @@ import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
+import { everyPage } from '../every-page.ts';
 import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node, Transaction } from '../graph/graph.ts';
 import { replaceEdges } from '../replace-edges.ts';
 import { runtimesPerServerMax } from '../runtimes/assigned.ts';
+import { findSender, type Sender } from '../runtimes/sender.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { getRuntimeNamed, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
@@ -114,7 +116,7 @@ export function restartMcpServer(
 ): Promise<void> {
   return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const server = await getNode(change.transaction, 'mcpServer', id, workspace);
-    const runtimes = await runtimesOf(change, server);
+    const processes = await processesRunning(change.transaction, server);
     change.record({
       action: 'restart',
       subject: server.id,
@@ -122,7 +124,7 @@ export function restartMcpServer(
       subjectName: server.name,
       changes: {},
     });
-    change.announce({ kind: 'command', runtimes, command: { kind: 'restart', mcpServer: server.id } });
+    change.announce({ kind: 'restart', mcpServer: server.id, processes });
   });
 }
 
@@ -166,6 +168,16 @@ interface Binding {
 }
 
 const runtimes = { from: 'mcpServer', edge: 'runtimes' } as const;
+
+/** Processes that have said how it is with them. */
+async function processesRunning(transaction: Transaction, { id, workspace }: Node<'mcpServer'>) {
+  const where = [{ field: 'mcpServer' as const, equals: id }];
+  const processes: Sender[] = [];
+  for await (const statuses of everyPage(transaction, { type: 'status', anchor: workspace, where, limit: 100 })) {
+    processes.push(...statuses.flatMap((status) => findSender(status) ?? []));
+  }
+  return processes;
+}
 
 /** Those that run it now. */
 export async function runtimesOf(

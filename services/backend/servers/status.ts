@@ -59,7 +59,7 @@ export function stateOf(server: Server, statuses: readonly Status[], bound: read
   };
 }
 
-const reasons = {
+export const reasons = {
   disabled: (name: string): Reason => ({
     code: 'disabled',
     message: `The MCP server "${name}" is disabled.`,

@@ -2,13 +2,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, newProcessId, type UserId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import { readEnv } from '../../kit/env.ts';
 import type { Backend } from '../context.ts';
 import type { Node } from '../graph/graph.ts';
 import { openBackend } from '../open-backend.ts';
+import { commandRuntimes } from '../runtimes/command-runtimes.ts';
+import { Processes } from '../runtimes/processes.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { createWorkspace } from '../workspaces/create-workspace.ts';
 
@@ -39,6 +41,18 @@ export async function openTestBackend(env: Readonly<Record<string, string>> = {}
   const hub = open.adopt(await startHub({ file: null, log }), (started) => started.stop());
   const backend = await openBackend(config, { hub, version: '0.0.0', log }, open);
   return { ...backend, hub, logged, close: () => open.disposeAsync() };
+}
+
+/** Another backend of the same platform: it shares the graph and the bus with that one, and nothing else. */
+export async function openAnotherBackend(first: TestBackend): Promise<TestBackend> {
+  const process = newProcessId();
+  const bus = await first.hub.connect({ kind: 'backend' }, process);
+  const processes = new Processes();
+  return {
+    ...{ ...first, process, bus, processes },
+    commandRuntimes: (runtimes, command) => commandRuntimes({ bus, processes }, runtimes, command),
+    close: () => bus.close(),
+  };
 }
 
 async function writeSigningKeys(folder: string) {

@@ -137,7 +137,7 @@ async function register({ plan, signal }: Application): Promise<void> {
   const { addresses, definition, environment, installation, secrets } = plan;
   const url = addresses.local.backend;
   await waitUntilReady(`${url}/ready`, { timeoutMs: publishedWithinMs, signal });
-  const backend = openBackendClient(url, operatorTokens(installation, environment.backend.JWT_ISSUER));
+  const backend = openBackendClient([url], operatorTokens(installation, environment.backend.JWT_ISSUER));
   await registerIdentities({ backend, definition, secrets, signal });
 }
 

@@ -258,7 +258,7 @@ function recordOf({ plan, daemon, wanted, settings, images, user }: Recorded): C
     settings,
     urls: { ...urlsOf(addresses), runtime: runtimeUrl },
     services: plan.parts.map((part) => {
-      const isReached = publishedOf(part, definition, ports) !== null;
+      const isReached = publishedOf(part, definition, ports).length > 0;
       return { name: part.name, container: `${prefixOf(definition)}-${part.name}`, url: isReached ? part.url : null };
     }),
     images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),

@@ -8,7 +8,15 @@ import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
-import { dataDir, givenDir, insideName, outside, publishedOf, readyUrlInside } from './part-in-container.ts';
+import {
+  dataDir,
+  givenDir,
+  insideName,
+  outside,
+  type Published,
+  publishedOf,
+  readyUrlInside,
+} from './part-in-container.ts';
 
 /** What a container is started with that Docker has to be asked for first. */
 export interface Facts {
@@ -74,7 +82,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const name = `${prefixOf(definition)}-${part.name}`;
   const volume = keepsData(part) ? name : null;
   const given = [...program.texts, ...filesOf(part)];
-  const check = program.check(readyUrlInside(part));
+  const check = program.check(readyUrlInside(part, definition));
   const published = publishedOf(part, definition, plan.ports);
   const allowed = part.service === 'runtime' ? definition.runtime.allowedPaths : [];
   const network = prefixOf(definition);
@@ -88,7 +96,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     Cmd: [],
     Healthcheck: { Test: ['CMD', ...check], ...health },
     StopTimeout: stopSeconds,
-    ...(published === null ? {} : { ExposedPorts: { [`${published.containerPort}/tcp`]: {} } }),
+    ...(published.length === 0 ? {} : { ExposedPorts: byPort(published, () => ({})) }),
     HostConfig: {
       Binds: [
         // Without a copy of what the image has there: with it, an empty volume would be root's again.
@@ -97,10 +105,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
         ...allowed.map((path) => `${path}:${path}:ro`),
       ],
       NetworkMode: network,
-      PortBindings:
-        published === null
-          ? {}
-          : { [`${published.containerPort}/tcp`]: [{ HostIp: published.host, HostPort: String(published.port) }] },
+      PortBindings: byPort(published, ({ host, port }) => [{ HostIp: host, HostPort: String(port) }]),
       RestartPolicy: { Name: 'unless-stopped' as const, MaximumRetryCount: 0 },
       // Nobody in a container can change what it runs, or become more than it is.
       ReadonlyRootfs: true,
@@ -134,6 +139,10 @@ const seconds = 1e9;
 const health = { Interval: 15 * seconds, Timeout: 5 * seconds, Retries: 3, StartPeriod: 60 * seconds };
 /** A service lets go of what is under way within its own time; this is for one that does not. */
 const stopSeconds = 10;
+
+function byPort<Value>(published: readonly Published[], bind: (one: Published) => Value): Record<string, Value> {
+  return Object.fromEntries(published.map((one) => [`${one.containerPort}/tcp`, bind(one)]));
+}
 
 interface Program {
   readonly image: string;

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { hasOwnBus } from '../../bus/has-own-bus.ts';
 import type { Definition } from '../../definition/definition.ts';
-import { frontOf } from '../../front/front-of.ts';
+import { listening, placeOf } from '../../front/caddyfile.ts';
+import { type SharedService, sharedServices } from '../../front/front-of.ts';
 import type { Part } from '../../part.ts';
-import { usualBusPorts, usualPorts } from '../../ports/port-wishes.ts';
+import { replicaNames, usualBusPorts, usualPorts } from '../../ports/port-wishes.ts';
 
 /** The volume of a part, as the part sees it: everything that it keeps. */
 export const dataDir = '/data';
@@ -31,26 +32,26 @@ export function partInContainer(part: Part, definition: Definition): Part {
 /** Where the runtime's own web service is, which only the platform reaches. */
 export const runtimeUrl = `http://runtime:${usualPorts.runtime}`;
 
-/** How a part can be reached from this machine; null where nobody outside the platform's network reaches it. */
+/** How a part can be reached from this machine; nothing where nobody outside the platform's network reaches it. */
 export function publishedOf(
-  { name, service }: Part,
+  { service }: Part,
   definition: Definition,
   ports: Readonly<Record<string, number>>,
-): Published | null {
+): readonly Published[] {
   const { bind, bus } = definition;
   const at = (containerPort: number, host: string, port = 0) => ({ containerPort, host: addressOf(host), port });
   switch (service) {
     case 'backend':
-    case 'frontend':
-      return at(usualPorts[service], bind, ports[service]);
     case 'remote-mcp':
-      return frontOf(definition) !== null || name !== service ? null : at(usualPorts[service], bind, ports[service]);
+      return findShared(service, definition) !== undefined ? [] : [at(usualPorts[service], bind, ports[service])];
+    case 'frontend':
+      return [at(usualPorts[service], bind, ports[service])];
     case 'caddy':
-      return at(usualPorts['remote-mcp'], bind, ports['remote-mcp']);
+      return sharedServices(definition).map((shared) => at(usualPorts[shared], bind, ports[shared]));
     case 'nats':
-      return bus.public === undefined ? null : at(busPort, bus.public.bind, ports.nats);
+      return bus.public === undefined ? [] : [at(busPort, bus.public.bind, ports.nats)];
     case 'runtime':
-      return null;
+      return [];
     case 'dgraph-zero':
     case 'dgraph-alpha':
       throw outside(service);
@@ -67,13 +68,18 @@ function addressOf(host: string): string {
   return host === 'localhost' ? '127.0.0.1' : host;
 }
 
+/** The service itself where its address is the front's. */
+function findShared(service: Part['service'], definition: Definition): SharedService | undefined {
+  return sharedServices(definition).find((shared) => shared === service);
+}
+
 /** What a part asks itself to learn whether it is ready. */
-export function readyUrlInside({ service }: Part): string {
+export function readyUrlInside({ service }: Part, definition: Definition): string {
   switch (service) {
     case 'nats':
       return `http://127.0.0.1:${busHttpPort}/healthz`;
     case 'caddy':
-      return `http://127.0.0.1:${usualPorts['remote-mcp']}/ready`;
+      return `http://127.0.0.1:${usualPorts[sharedServices(definition)[0] ?? 'remote-mcp']}/ready`;
     case 'dgraph-zero':
     case 'dgraph-alpha':
       throw outside(service);
@@ -105,13 +111,15 @@ function insideOf({ service, name, variables }: Part, definition: Definition): R
       return { NAME: variables.NAME ?? name, LISTEN: `${everywhere}:${busPort}`, STORE_DIR: dataDir, ...http };
     }
     case 'caddy': {
-      const port = usualPorts['remote-mcp'];
-      const count = definition.replicas['remote-mcp'];
-      const upstreams = Array.from(
-        { length: count },
-        (_, index) => `remote-mcp${index === 0 ? '' : `-${index + 1}`}:${port}`,
-      );
-      return { HTTP_PORT: String(port), BIND: `tcp4/${everywhere}`, REMOTE_MCP: upstreams.join(' ') };
+      const bind = listening(everywhere);
+      const shared = sharedServices(definition).flatMap((one) => {
+        const upstreams = replicaNames(one, definition.replicas[one]).map((name) => `${name}:${usualPorts[one]}`);
+        return [
+          [placeOf(one), upstreams.join(' ')],
+          [`${placeOf(one)}_PORT`, String(usualPorts[one])],
+        ];
+      });
+      return { BIND: bind, SHARED_BIND: bind, ...Object.fromEntries(shared) };
     }
     case 'dgraph-zero':
     case 'dgraph-alpha':
@@ -125,8 +133,9 @@ function addressesOf(part: Part, definition: Definition): Partial<Part> {
     return { url, readyUrl: `${url}/ready` };
   }
   if (part.service === 'nats' && definition.bus.public === undefined) return { url: `nats://nats:${busPort}` };
-  if (part.service === 'remote-mcp' && (frontOf(definition) !== null || part.name !== 'remote-mcp')) {
-    const url = `http://${part.name}:${usualPorts['remote-mcp']}`;
+  const shared = findShared(part.service, definition);
+  if (shared !== undefined) {
+    const url = `http://${part.name}:${usualPorts[shared]}`;
     return { url, readyUrl: `${url}/ready` };
   }
   return {};

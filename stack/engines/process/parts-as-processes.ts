@@ -4,7 +4,7 @@ import { hostOf } from '../../host-of.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
-import { isForeign, type Part } from '../../part.ts';
+import { isForeign, listensAt, type Part } from '../../part.ts';
 import { portOf } from '../../port-of.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { writeWhole } from '../../state/durable-file.ts';
@@ -97,7 +97,7 @@ function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>
 async function endingOf(part: Part, { reason, code }: ProcessEnd): Promise<Ending> {
   // Only what ended by itself may have done so because of its port.
   if (code === null) return { reason, portTaken: false };
-  const free = await Promise.all(addressesOf(part).map((one) => isPortFree(one)));
+  const free = await Promise.all(listensAt(part).map((one) => isPortFree(one)));
   return { reason, portTaken: free.includes(false) };
 }
 
@@ -106,15 +106,10 @@ const lettingGoMs = 1000;
 
 /** Caddy shares a port with every other Caddy of its user without a word, and each of them would get some of the requests. */
 async function refuseSharedPort(part: Part): Promise<void> {
-  for (const address of addressesOf(part)) {
+  for (const address of listensAt(part)) {
     if (await isPortFree(address, lettingGoMs)) continue;
     throw takenPort(`Port ${portOf(address)} of ${part.name} is taken by another program.`);
   }
-}
-
-/** What it listens on. */
-function addressesOf({ url, readyUrl }: Part): readonly string[] {
-  return [...new Map([url, readyUrl].map((one) => [new URL(one).host, one])).values()];
 }
 
 function isPortFree(url: string, patienceMs = 0): Promise<boolean> {

@@ -4,7 +4,7 @@ import { alphaPorts } from '../../graph/dgraph-ports.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import type { Part } from '../../part.ts';
+import { listensAt, type Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
 import { portOf } from '../../port-of.ts';
 import { loopback } from '../../ports/port-wishes.ts';
@@ -105,8 +105,9 @@ export class Platform {
   }
 
   /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
-  async #settle({ service }: Part, signal: AbortSignal): Promise<void> {
-    if (service === 'backend') await this.#register(signal);
+  async #settle({ name, service, url }: Part, signal: AbortSignal): Promise<void> {
+    // What one backend is told all know.
+    if (name === 'backend') await this.#register(url, signal);
     if (service === 'dgraph-alpha') await this.#provisionGraph(signal);
   }
 
@@ -116,10 +117,10 @@ export class Platform {
     await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ url, secrets, signal }));
   }
 
-  async #register(signal: AbortSignal): Promise<void> {
-    const { addresses, definition, environment, installation, secrets } = this.#plan;
+  async #register(url: string, signal: AbortSignal): Promise<void> {
+    const { definition, environment, installation, secrets } = this.#plan;
     const tokens = operatorTokens(installation, environment.backend.JWT_ISSUER);
-    const backend = openBackendClient(addresses.local.backend, tokens);
+    const backend = openBackendClient([url], tokens);
     await step('platform', 'register its identities', () =>
       registerIdentities({ backend, definition, secrets, signal }),
     );
@@ -144,6 +145,6 @@ function isInTheWay(part: Part, wanted: readonly Part[]): boolean {
   return others.length === wanted.length || portsOf(part).some((port) => taken.has(port));
 }
 
-function portsOf({ url, readyUrl }: Part): readonly number[] {
-  return [portOf(url), portOf(readyUrl)];
+function portsOf(part: Part): readonly number[] {
+  return listensAt(part).map(portOf);
 }

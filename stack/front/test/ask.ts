@@ -7,6 +7,8 @@ export interface Asked extends RequestOptions {
   readonly port: number;
   /** Of the certificate and of the header: whoever asks need not be able to look it up. */
   readonly host: string;
+  /** The address that is asked. Default: 127.0.0.1. */
+  readonly to?: string;
   /** Null: without TLS. */
   readonly ca: string | null;
   readonly servername?: string;
@@ -20,8 +22,17 @@ export interface Told {
 }
 
 /** A request to this machine under some host name. */
-export function send({ host, headers, ca, port, body, servername = host, ...rest }: Asked): ClientRequest {
-  const shared = { ...rest, host: '127.0.0.1', port, headers: { host: `${host}:${port}`, ...headers }, agent: false };
+export function send({
+  host,
+  to = '127.0.0.1',
+  headers,
+  ca,
+  port,
+  body,
+  servername = host,
+  ...rest
+}: Asked): ClientRequest {
+  const shared = { ...rest, host: to, port, headers: { host: `${host}:${port}`, ...headers }, agent: false };
   const sent = ca === null ? requestHttp(shared) : requestHttps({ ...shared, ca, servername });
   sent.end(body);
   return sent;

@@ -4,8 +4,8 @@ import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts
 import { findProgram } from '../../find-program.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
-import { openFront } from './remote-mcps.ts';
 import { hasCaddy } from './running-caddy.ts';
+import { openFront } from './shared.ts';
 import type { Answer } from './upstream.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -187,7 +187,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
   test('a platform refuses an address that another Caddy has, which Caddy itself would share with it', async () => {
     await using trial = await openProcessTrial([['  remote-mcp: 1\n', '  remote-mcp: 2\n']]);
     const port = readPlan(trial.installation).ports['remote-mcp'];
-    await using _ = await openFront(echo, port);
+    await using _ = await openFront(echo, { on: port });
     const caddy = findProgram('caddy', process.env.PATH);
     const { programs } = trial;
     const foreign = { ...programs.foreign, caddy };

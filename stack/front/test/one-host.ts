@@ -25,9 +25,9 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
   const caddy = await startCaddy(
     {
       bind: '127.0.0.1',
-      httpPort,
       upstreams: { 'remote-mcp': hostOf('remote-mcp'), backend: hostOf('backend'), frontend: hostOf('frontend') },
-      oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpsPort, origin },
+      shared: { bind: '127.0.0.1', ports: {} },
+      oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpPort, httpsPort, origin },
     },
     (folder) => makeCertificate(folder, 'own', `DNS:${host}`),
   );

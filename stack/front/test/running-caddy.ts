@@ -25,7 +25,9 @@ export async function startCaddy(front: Front, prepare: (folder: string) => void
     stdio: ['pipe', 'ignore', 'ignore'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const readyUrl = `http://127.0.0.1:${front.httpPort}/ready`;
+  const own = front.oneHost === null ? null : `${front.bind}:${front.oneHost.httpPort}`;
+  const [shared] = Object.values(front.shared.ports).map((port) => `${front.shared.bind}:${port}`);
+  const readyUrl = `http://${own ?? shared}/ready`;
   await waitUntilReady(readyUrl, { timeoutMs: 20_000, signal: new AbortController().signal });
   return {
     folder,

@@ -100,7 +100,7 @@ export class PlatformOnNats implements AsyncDisposable {
   must(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<any> {
     const token = () =>
       mintOperatorToken({ privateKey: this.#privateKey, issuer: 'service-platform', nowMs: Date.now() });
-    return openBackendClient(this.backendUrl, token).query(query, variables, (data) => data);
+    return openBackendClient([this.backendUrl], token).query(query, variables, (data) => data);
   }
 
   #onBus() {

@@ -1,0 +1,113 @@
+import { connect } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+import { cataloguePath } from '../../../services/contracts/catalogue.ts';
+import { graphqlPath } from '../../../services/contracts/token.ts';
+import { checkDefinition } from '../../definition/check.ts';
+import { until } from '../../lifecycle/test/trial.ts';
+import { freePorts } from '../../test/free-ports.ts';
+import { ask } from './ask.ts';
+import { hasCaddy, startCaddy } from './running-caddy.ts';
+import { openFront } from './shared.ts';
+import { type Answer, Upstream } from './upstream.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const says = (name: string): Answer => {
+  return (request, response) => void request.once('end', () => response.end(name)).resume();
+};
+const post = (url: string, path: string = graphqlPath) => fetch(`${url}${path}`, { method: 'POST', body: '{}' });
+const textOf = async (asked: Promise<Response>) => (await asked).text();
+
+describe.skipIf(!hasCaddy)('through Caddy', () => {
+  test('backends share what is asked of them, also what services ask', async () => {
+    await using front = await openFront(says, { service: 'backend' });
+    const seen = new Set<string>();
+    for (let turn = 0; turn < 40; turn++) seen.add(await textOf(post(front.url)));
+    expect([...seen].sort()).toEqual(['one', 'other']);
+    expect(await textOf(fetch(`${front.url}${cataloguePath}/w`))).toMatch(/^(one|other)$/);
+  });
+
+  test('a backend that says that it is not ready is asked no more, and every request is answered', async () => {
+    await using front = await openFront(says, { service: 'backend' });
+    front.one.isReady = false;
+    await until(async () => {
+      const before = front.one.count;
+      for (let turn = 0; turn < 20; turn++) expect((await post(front.url)).status).toBe(200);
+      return front.one.count === before;
+    });
+  });
+
+  test('a request whose backend ends with it under way is told as that, and sent to no other', async () => {
+    const ends: Answer = (request, response) => void request.once('end', () => response.destroy()).resume();
+    await using front = await openFront(() => ends, { service: 'backend' });
+    const response = await post(front.url);
+    expect([response.status, (await response.json()).error.message]).toEqual([
+      502,
+      'The backend that had the request ended before it answered: it may have been carried out or not.',
+    ]);
+    expect(front.one.count + front.other.count).toBe(1);
+  });
+
+  test('where no backend is ready, it says so by name', async () => {
+    await using front = await openFront(says, { service: 'backend' });
+    for (const one of [front.one, front.other]) one.isReady = false;
+    await until(async () => (await post(front.url)).status === 503);
+    expect((await (await post(front.url)).json()).error.message).toBe(
+      'None of the 2 backends is ready. The request was not carried out.',
+    );
+    expect(await (await fetch(`${front.url}/ready`)).json()).toEqual({
+      status: 'not ready',
+      missing: ['backend: none of 2 is ready'],
+    });
+  });
+
+  test('a WebSocket to a backend passes in both directions', async () => {
+    await using front = await openFront(says, { service: 'backend' });
+    for (const { server } of [front.one, front.other]) {
+      server.on('upgrade', (_request, socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n');
+        socket.on('data', (chunk: Buffer) => socket.write(`heard ${chunk}`)).on('error', () => undefined);
+        socket.on('end', () => socket.end());
+      });
+    }
+    const socket = connect(front.port, '127.0.0.1');
+    let heard = '';
+    socket.on('data', (chunk: Buffer) => {
+      heard += chunk;
+    });
+    socket.write(`GET ${graphqlPath} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`);
+    await until(() => heard.includes('\r\n\r\n'));
+    expect(heard).toMatch(/^HTTP\/1\.1 101 /);
+    socket.write('hello');
+    await until(() => heard.endsWith('heard hello'));
+    socket.destroy();
+  });
+
+  test('both may be shared at once, and be under one host name besides, where what is not for others stays closed', async () => {
+    const [httpPort = 0, mcpPort = 0, backendPort = 0, ...ports] = await freePorts(8);
+    const names = ['mcp', 'mcp-2', 'backend', 'backend-2', 'frontend'];
+    const all = names.map((name, index) => new Upstream(ports[index] ?? 0, says(name)));
+    await Promise.all(all.map((one) => one.open()));
+    const [a = '', b = '', c = '', d = '', e = ''] = ports.map((port) => `127.0.0.1:${port}`);
+    const host = 'agents.example.com';
+    const yaml = `id: abcdef0123456789\ntopology: distributed\npublic: { host: ${host} }`;
+    const { public: open } = checkDefinition(yaml, 'svc.yaml');
+    const caddy = await startCaddy({
+      bind: '127.0.0.2',
+      upstreams: { 'remote-mcp': [a, b], backend: [c, d], frontend: [e] },
+      shared: { bind: '127.0.0.1', ports: { 'remote-mcp': mcpPort, backend: backendPort } },
+      oneHost: { public: open, httpPort, httpsPort: 0, origin: `http://${host}` },
+    });
+    const own = (port: number) => `http://127.0.0.1:${port}`;
+    const byName = async (path: string) => (await ask({ host, to: '127.0.0.2', port: httpPort, path, ca: null })).body;
+    expect(await textOf(post(own(mcpPort), '/mcp'))).toMatch(/^mcp/);
+    expect(await textOf(post(own(backendPort)))).toMatch(/^backend/);
+    expect(await textOf(post(own(backendPort), `${cataloguePath}/w`))).toMatch(/^backend/);
+    expect(await byName('/mcp')).toMatch(/^mcp/);
+    expect(await byName(graphqlPath)).toMatch(/^backend/);
+    expect(await byName(`${cataloguePath}/w`)).toBe('frontend');
+    await expect(fetch(`http://127.0.0.2:${backendPort}${cataloguePath}/w`)).rejects.toThrow();
+    await caddy[Symbol.asyncDispose]();
+    await Promise.all(all.map((one) => one.close()));
+  });
+});
