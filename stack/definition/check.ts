@@ -5,6 +5,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
 import { usualPorts } from '../ports/port-wishes.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { clusterOfOthers, portsOfNodes } from './check-clusters.ts';
 import { wrongPublicHost } from './check-public-host.ts';
 import { type Definition, shape } from './definition.ts';
 import { ownPlaces } from './extra-variables.ts';
@@ -32,7 +33,7 @@ export function checkDefinition(text: string, file: string): Definition {
   if (mistakes.length === 0) {
     const rules = [
       ...[mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly],
-      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers],
+      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers, clusterOfOthers, portsOfNodes],
     ];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
@@ -166,12 +167,13 @@ function clusterBeside({ topology, graph }: Definition, text: YamlText): readonl
 
 /** What no container is there for yet. */
 function notInContainers(definition: Definition, text: YamlText): readonly Mistake[] {
-  const { engine, graph, public: open, runtime } = definition;
+  const { engine, graph, public: open, replicas, runtime } = definition;
   if (engine !== 'docker') return [];
   const outside = [
     { path: ['graph'], isSet: graph === 'dgraph', field: 'graph: dgraph' },
     { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
     { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: 'runtime.sandbox: bwrap' },
+    { path: ['replicas', 'nats'], isSet: replicas.nats > 1, field: 'replicas.nats above 1' },
   ];
   return outside
     .filter(({ isSet }) => isSet)
