@@ -11,7 +11,7 @@ import { ownPlaces } from './definition/extra-variables.ts';
 import { alphaPorts } from './graph/dgraph-ports.ts';
 import { graphUser } from './graph/graph-user.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import { loopback, type Ports, serviceBind, usualBusPorts } from './ports/port-wishes.ts';
+import { loopback, type Ports, replicaNames, serviceBind } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
@@ -96,29 +96,32 @@ function sandbox({ installation, definition }: EnvironmentOf): Record<string, st
 
 /** How services reach the bus; the runtimes elsewhere have addresses of their own. */
 function busVariables({ installation, definition, ports }: EnvironmentOf): Record<string, string> {
-  const { topology, bus } = definition;
+  const { topology, bus, replicas } = definition;
   if (topology === 'embedded') return { BUS_SERVERS: 'inproc:' };
   if (bus.servers !== 'auto') {
     const ca = bus.ca === undefined ? '' : resolve(installation.dir, bus.ca);
     return { BUS_SERVERS: bus.servers.join(','), ...given('BUS_CA_PATH', ca) };
   }
   const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
-  if (tls === null) return { BUS_SERVERS: `nats://${reachable(bind)}:${ports.nats ?? usualBusPorts.nats}` };
+  if (tls === null) {
+    const nodes = replicaNames('nats', replicas.nats);
+    return { BUS_SERVERS: nodes.map((node) => `nats://${reachable(bind)}:${ports[node]}`).join(',') };
+  }
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
   return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', tlsFilesIn(installation.dir, tls).ca ?? '') };
 }
 
 /** Where the graph is, and as whom the backend comes there. */
 function graphVariables({ installation, definition, ports, secrets }: EnvironmentOf): Record<string, string> {
-  const { graph, graphdb } = definition;
+  const { graph, graphdb, replicas } = definition;
   if (graph === 'sqlite') {
     return { PRIVATE_GRAPHDB_URL: pathToFileURL(join(installation.dataDir, 'graph.sqlite')).href };
   }
   if (graphdb.url === 'auto') {
-    const { http, grpc } = alphaPorts(ports);
+    const nodes = replicaNames('dgraph-alpha', replicas['dgraph-alpha']).map((node) => alphaPorts(ports, node));
     return {
-      PRIVATE_GRAPHDB_URL: `http://${loopback}:${http}`,
-      PRIVATE_GRAPHDB_GRPC_URL: `${loopback}:${grpc}`,
+      PRIVATE_GRAPHDB_URL: `http://${loopback}:${alphaPorts(ports).http}`,
+      PRIVATE_GRAPHDB_GRPC_URL: nodes.map(({ grpc }) => `${loopback}:${grpc}`).join(','),
       PRIVATE_GRAPHDB_USER: graphUser,
       PRIVATE_GRAPHDB_PASSWORD_FILE: secrets.graphPassword,
       PRIVATE_GRAPHDB_TOKEN_FILE: secrets.graphToken,

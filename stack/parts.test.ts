@@ -5,7 +5,7 @@ import { installationIn } from './installation.ts';
 import { changesBetween, type Plan, partsThatDiffer, planFor } from './lifecycle/plan.ts';
 import { listensAt } from './part.ts';
 import { inStartOrder } from './parts.ts';
-import { type Ports, usualPorts } from './ports/port-wishes.ts';
+import { type Ports, portWishesOf, usualPorts } from './ports/port-wishes.ts';
 
 const installation = installationIn('/srv/svc');
 const ports: Ports = {
@@ -21,7 +21,8 @@ const ports: Ports = {
 
 function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): Plan {
   const definition = checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
-  return planFor(installation, definition, { ...ports, ...claimed });
+  const usual = Object.fromEntries(portWishesOf(definition).map(({ name, usual }) => [name, usual]));
+  return planFor(installation, definition, { ...usual, ...ports, ...claimed });
 }
 const distributed = 'topology: distributed\n';
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
@@ -78,6 +79,28 @@ describe('the parts of an installation', () => {
     expect(partOf(plan, 'backend')?.after).toEqual(['nats', 'dgraph-zero', 'dgraph-alpha']);
   });
 
+  test('of clusters start together: no node waits for another of its kind', () => {
+    const replicas = 'replicas: { nats: 3, dgraph-zero: 3, dgraph-alpha: 2 }\n';
+    const plan = planOf(`${distributed}graph: dgraph\n${replicas}`);
+    const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
+    expect(plan.parts.slice(4).map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
+      ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
+      ['nats-2', 'nats://127.0.0.1:4223', 'http://127.0.0.1:8223/healthz', []],
+      ['nats-3', 'nats://127.0.0.1:4224', 'http://127.0.0.1:8224/healthz', []],
+      ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
+      ['dgraph-zero-2', 'dgraph://127.0.0.1:5081', 'http://127.0.0.1:6081/health', []],
+      ['dgraph-zero-3', 'dgraph://127.0.0.1:5082', 'http://127.0.0.1:6082/health', []],
+      ['dgraph-alpha', 'dgraph://127.0.0.1:9080', 'http://127.0.0.1:8080/health', zeros],
+      ['dgraph-alpha-2', 'dgraph://127.0.0.1:9081', 'http://127.0.0.1:8081/health', zeros],
+    ]);
+    expect(partOf(plan, 'backend')?.after).toEqual(plan.parts.slice(4).map(({ name }) => name));
+    const servers = 'nats://127.0.0.1:4222,nats://127.0.0.1:4223,nats://127.0.0.1:4224';
+    for (const name of ['backend', 'remote-mcp', 'runtime']) {
+      expect(variablesOf(plan, name).BUS_SERVERS, name).toBe(servers);
+    }
+    expect(variablesOf(plan, 'backend').PRIVATE_GRAPHDB_GRPC_URL).toBe('127.0.0.1:9080,127.0.0.1:9081');
+  });
+
   test('without Dgraph where somebody else runs it', () => {
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { url: "https://db.example.com:8080", user: us }\n`);
     expect(plan.parts.map(({ name }) => name)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
@@ -104,6 +127,36 @@ describe('what a part is started with', () => {
     expect(nats?.secrets).toEqual(['callout', 'system', 'issuer'].map((name) => `/srv/svc/secrets/bus-${name}.seed`));
   });
 
+  test('nodes of NATS: each its name, its folder and its way to the others, and what they know each other by', () => {
+    const plan = planOf(`${distributed}replicas: { nats: 3 }\n`);
+    expect(variablesOf(plan, 'nats-2')).toEqual({
+      NAME: 'svc-abcdef0123456789-2',
+      LISTEN: '127.0.0.1:4223',
+      HTTP_LISTEN: '127.0.0.1:8223',
+      STORE_DIR: '/srv/svc/data/nats-cluster/nats-2',
+      TLS: '',
+      ROUTE_LISTEN: '127.0.0.1:6223',
+      ROUTES: '127.0.0.1:6222,127.0.0.1:6224',
+    });
+    expect(partOf(plan, 'nats-2')?.secrets.at(-1)).toBe('/srv/svc/secrets/bus-routes.key');
+  });
+
+  test('nodes of Dgraph: the first founds the cluster, and all know all of coordination', () => {
+    const plan = planOf(`${distributed}graph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n`);
+    expect(variablesOf(plan, 'dgraph-zero-3')).toEqual({
+      NODE: '3',
+      PEER: '127.0.0.1:5080',
+      ADDRESS: '127.0.0.1:5082',
+      PORT_OFFSET: '2',
+      DATA: 'data/dgraph/zero-3',
+    });
+    expect(variablesOf(plan, 'dgraph-alpha-2')).toMatchObject({
+      ADDRESS: '127.0.0.1:7081',
+      ZERO: '127.0.0.1:5080,127.0.0.1:5081,127.0.0.1:5082',
+      DATA: 'data/dgraph/alpha-2',
+    });
+  });
+
   test('a bus that others reach: where they do, with its certificate', () => {
     const tls = 'tls: { cert: secrets/bus.pem, key: /etc/bus.key, ca: secrets/ca.pem }';
     const plan = planOf(
@@ -123,9 +176,10 @@ describe('what a part is started with', () => {
   test('the nodes of Dgraph: the ports that move together, and no secret', () => {
     const claimed = { 'dgraph-zero': 5081, 'dgraph-alpha': 8180 };
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { cacheMb: 64 }\n`, claimed);
-    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ GRPC_PORT: '5081', PORT_OFFSET: '1' });
-    const alpha = { INTERNAL_PORT: '7180', PORT_OFFSET: '100', ZERO_PORT: '5081', CACHE_MB: '64' };
-    expect(variablesOf(plan, 'dgraph-alpha')).toEqual(alpha);
+    const zero = { NODE: '1', PEER: '', ADDRESS: '127.0.0.1:5081', PORT_OFFSET: '1', DATA: 'data/dgraph/zero' };
+    expect(variablesOf(plan, 'dgraph-zero')).toEqual(zero);
+    const alpha = { ADDRESS: '127.0.0.1:7180', ZERO: '127.0.0.1:5081', PORT_OFFSET: '100', DATA: 'data/dgraph/alpha' };
+    expect(variablesOf(plan, 'dgraph-alpha')).toEqual({ ...alpha, CACHE_MB: '64' });
     expect(['dgraph-zero', 'dgraph-alpha', 'backend'].map((name) => partOf(plan, name)?.secrets)).toEqual(
       [['token'], ['token', 'acl'], ['password', 'token']].map((names, index) => [
         ...(index === 2 ? ['/srv/svc/secrets/encryption.key', '/srv/svc/secrets/jwt-private.pem'] : []),

@@ -1,12 +1,9 @@
-import { join } from 'node:path';
 import type { ServiceName } from '../services/contracts/env/variables.ts';
-import { httpAddress, reachable } from './addresses.ts';
-import { hasOwnBus } from './bus/has-own-bus.ts';
-import { type TlsFiles, tlsFilesIn } from './definition/certificate.ts';
+import { httpAddress } from './addresses.ts';
+import { busParts } from './bus/bus-parts.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
 import { frontPart } from './front/front-part.ts';
-import { alphaPorts, zeroPorts } from './graph/dgraph-ports.ts';
-import { hasOwnGraph } from './graph/has-own-graph.ts';
+import { graphParts } from './graph/graph-parts.ts';
 import { runtimeDirOf } from './installation.ts';
 import type { Part } from './part.ts';
 import { loopback, type Replicated, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
@@ -45,74 +42,6 @@ export function inStartOrder(parts: readonly Part[]): readonly Part[] {
   };
   for (const part of parts) add(part);
   return [...ordered];
-}
-
-/** The bus, unless somebody else runs it. Its configuration holds no secret, so that public keys are all that it is given. */
-function busParts({ installation, definition, ports, secrets }: EnvironmentOf): readonly Part[] {
-  if (!hasOwnBus(definition)) return [];
-  const { bus } = definition;
-  const bind = bus.public?.bind ?? loopback;
-  const tls = bus.public?.tls == null ? null : tlsFilesIn(installation.dir, bus.public.tls);
-  return [
-    {
-      name: 'nats',
-      service: 'nats',
-      url: `nats://${reachable(bind)}:${ports.nats}`,
-      readyUrl: `${httpAddress(loopback, ports['nats-http'] ?? 0)}/healthz`,
-      after: [],
-      variables: {
-        NAME: `svc-${definition.id}`,
-        LISTEN: hostAndPort(bind, ports.nats),
-        HTTP_LISTEN: hostAndPort(loopback, ports['nats-http']),
-        STORE_DIR: join(installation.dataDir, 'nats'),
-        TLS: tls === null ? '' : tlsOf(tls),
-      },
-      // A certificate that was renewed is taken up like everything else that differs.
-      secrets: [
-        ...[secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
-        ...(tls === null ? [] : [tls.cert, tls.key]),
-      ],
-    },
-  ];
-}
-
-function hostAndPort(host: string, port = 0): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** As nats-server reads it: its strings are those of JSON. */
-function tlsOf({ cert, key }: TlsFiles): string {
-  return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
-}
-
-/** Dgraph, where it is our own: a coordination node, and a data node that needs it. */
-function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Part[] {
-  if (!hasOwnGraph(definition)) return [];
-  const [zero, alpha] = [zeroPorts(ports), alphaPorts(ports)];
-  const coordination: Part = {
-    name: 'dgraph-zero',
-    service: 'dgraph-zero',
-    url: `dgraph://${loopback}:${zero.grpc}`,
-    readyUrl: `${httpAddress(loopback, zero.http)}/health`,
-    after: [],
-    variables: { GRPC_PORT: String(zero.grpc), PORT_OFFSET: String(zero.offset) },
-    secrets: [secrets.graphToken],
-  };
-  const data: Part = {
-    name: 'dgraph-alpha',
-    service: 'dgraph-alpha',
-    url: `dgraph://${loopback}:${alpha.grpc}`,
-    readyUrl: `${httpAddress(loopback, alpha.http)}/health`,
-    after: [coordination.name],
-    variables: {
-      INTERNAL_PORT: String(alpha.internal),
-      PORT_OFFSET: String(alpha.offset),
-      ZERO_PORT: String(zero.grpc),
-      CACHE_MB: String(definition.graphdb.cacheMb),
-    },
-    secrets: [secrets.graphToken, secrets.graphAclKey],
-  };
-  return [coordination, data];
 }
 
 /** Those that the backend shows to Dgraph. */

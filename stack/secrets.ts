@@ -23,6 +23,8 @@ export interface SecretFiles {
   readonly busCalloutSeed: string;
   readonly busSystemSeed: string;
   readonly busIssuerSeed: string;
+  /** Nodes of our own NATS know each other by it, where there are several. */
+  readonly busRoutes: string;
   /** What our own Dgraph signs with whom it has let in. */
   readonly graphAclKey: string;
   /** Dgraph's administration takes it beside a user; of one that somebody else runs the operator puts it there. */
@@ -45,6 +47,7 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
     busCalloutSeed: join(secretsDir, 'bus-callout.seed'),
     busSystemSeed: join(secretsDir, 'bus-system.seed'),
     busIssuerSeed: join(secretsDir, 'bus-issuer.seed'),
+    busRoutes: join(secretsDir, 'bus-routes.key'),
     graphAclKey: join(secretsDir, 'graphdb-acl.key'),
     graphToken: join(secretsDir, 'graphdb-token.key'),
     graphPassword: join(secretsDir, 'graphdb-password.key'),
@@ -54,7 +57,7 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
 }
 
 /** What decides which secrets there are. */
-export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb'>;
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
 
 /**
  * Generates what is missing, overwrites nothing, closes what others could read, and refuses keys that are damaged or do not
@@ -62,6 +65,7 @@ export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb'>;
  */
 export function ensureSecrets(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
   const hasBus = definition.topology !== 'embedded';
+  const hasRoutes = definition.replicas.nats > 1;
   const files = secretFilesOf(installation);
   refuseToReplace(installation, files);
   const steps = [
@@ -72,12 +76,15 @@ export function ensureSecrets(installation: Installation, definition: SecretsFor
     ensureFile(files.remoteMcpKey, () => newKey('system').reveal()),
     ensureFile(files.runtimeKey, () => newKey('system').reveal()),
     ...(hasBus ? ensureBusSeeds(files) : []),
+    ...(hasRoutes ? [ensureFile(files.busRoutes, newToken)] : []),
     ...(hasOwnGraph(definition) ? ensureGraphSecrets(files) : []),
   ];
   const seen = new Set(steps.map(({ path }) => path));
   steps.push(...filesIn(installation).flatMap((file) => (seen.has(nameOf(file)) ? [] : [closeFile(file)])));
   checkSecrets(installation, files);
   if (hasBus) checkBusSeeds(files);
+  // It stands in an address, as the password of a user.
+  if (hasRoutes && !isToken(files.busRoutes)) throw damaged(files.busRoutes, tokenRule);
   checkGraphSecrets(definition, files);
   return steps;
 }
@@ -205,7 +212,17 @@ function checkBusSeeds(files: SecretFiles): void {
 
 function ensureGraphSecrets(files: SecretFiles): readonly CreationStep[] {
   const own = [files.graphAclKey, files.graphToken, files.graphPassword, files.graphAdminPassword];
-  return own.map((file) => ensureFile(file, () => randomBytes(32).toString('hex')));
+  return own.map((file) => ensureFile(file, newToken));
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('hex');
+}
+
+const tokenRule = '16 to 512 letters, digits, dashes or underscores';
+
+function isToken(file: string): boolean {
+  return /^[0-9A-Za-z_-]{16,512}$/.test(readSecret(file));
 }
 
 function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
@@ -213,8 +230,7 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
   if (graph !== 'dgraph') return;
   if (hasOwnGraph(definition)) {
     // A semicolon would end it in Dgraph's configuration.
-    if (!/^[0-9A-Za-z_-]{16,512}$/.test(readSecret(files.graphToken)))
-      throw damaged(files.graphToken, '16 to 512 letters, digits, dashes or underscores');
+    if (!isToken(files.graphToken)) throw damaged(files.graphToken, tokenRule);
     if (readSecret(files.graphAclKey).length < 32) throw damaged(files.graphAclKey, 'at least 32 characters');
     for (const file of [files.graphPassword, files.graphAdminPassword]) {
       if (!/^[\x21-\x7e]{8,512}$/.test(readSecret(file))) throw damaged(file, '8 to 512 visible characters');

@@ -2,9 +2,27 @@ import { fillPlaces } from '../fill-places.ts';
 import { readSecret, type SecretFiles } from '../secrets.ts';
 import { publicBusKey } from './seeds.ts';
 
+type Values = Readonly<Record<string, string>>;
+
 /** The template with these values in its places. Throws where one is left open. */
-export function natsConfiguration(values: Readonly<Record<string, string>>): string {
-  return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), values);
+export function natsConfiguration(values: Values): string {
+  return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), { ...values, CLUSTER: clusterOf(values) });
+}
+
+/** What a node is told of the others, where there are any: whoever speaks with it as one of them must know their secret. */
+function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Values): string {
+  if (ROUTES === undefined) return '';
+  if (ROUTE_SECRET === undefined) throw new Error(`nobody said how the nodes beside ${NAME} know each other`);
+  const user = 'node';
+  const routes = ROUTES.split(',').map((address) => `nats-route://${user}:${ROUTE_SECRET}@${address}`);
+  return `cluster {
+  name: svc
+  listen: ${JSON.stringify(ROUTE_LISTEN)}
+  # Clients know all nodes, under the addresses that are right for them.
+  no_advertise: true
+  authorization { user: ${user}, password: ${JSON.stringify(ROUTE_SECRET)}, timeout: 2 }
+  routes: ${JSON.stringify(routes)}
+}`;
 }
 
 /** The public halves of the seeds that are the backend's: NATS knows it by them. */
@@ -14,4 +32,9 @@ export function busKeysOf(secrets: SecretFiles): Readonly<Record<string, string>
     SYSTEM_PUBLIC_KEY: publicBusKey(readSecret(secrets.busSystemSeed)),
     ISSUER_PUBLIC_KEY: publicBusKey(readSecret(secrets.busIssuerSeed)),
   };
+}
+
+/** Only nodes that have others beside them are told it. */
+export function routeSecretOf({ ROUTES }: Values, { busRoutes }: SecretFiles): Values {
+  return ROUTES === undefined ? {} : { ROUTE_SECRET: readSecret(busRoutes) };
 }

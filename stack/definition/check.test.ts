@@ -142,6 +142,46 @@ describe('a mistake is told with its place and its rule', () => {
       /^svc\.yaml:4:12 replicas\.backend must be 1 with graph: sqlite: the file has one writer\./,
     ],
     [
+      'two nodes that decide by majority',
+      `${id}topology: distributed\nreplicas: { nats: 2 }\n`,
+      /^svc\.yaml:3:19 replicas\.nats must be 1 or 3 \(of two, both would be needed\), not 2\.$/,
+    ],
+    [
+      'more data nodes than share what they keep',
+      `${id}topology: distributed\nreplicas: { dgraph-alpha: 4 }\n`,
+      /^svc\.yaml:3:27 replicas\.dgraph-alpha must be a whole number from 1 to 3, not 4\.$/,
+    ],
+    [
+      'nodes in one process',
+      `${id}replicas: { nats: 3 }\n`,
+      /^svc\.yaml:2:19 replicas\.nats above 1 needs topology: distributed\./,
+    ],
+    [
+      'nodes of a bus of somebody else',
+      `${id}topology: distributed\nreplicas: { nats: 3 }\nbus: { servers: [nats://bus.example.com:4222] }\n`,
+      /^svc\.yaml:3:19 replicas\.nats above 1 needs a bus of our own, and bus\.servers names another one\.$/,
+    ],
+    [
+      'nodes of Dgraph beside SQLite',
+      `${id}topology: distributed\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n`,
+      /^svc\.yaml:3:26 replicas\.dgraph-zero above 1 needs graph: dgraph\.\nsvc\.yaml:3:43 replicas\.dgraph-alpha above 1 needs graph: dgraph\.$/,
+    ],
+    [
+      'nodes of a Dgraph of somebody else',
+      `${id}topology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\ngraphdb: { url: "http://g.example.com:8080" }\n`,
+      /^svc\.yaml:4:27 replicas\.dgraph-alpha above 1 needs a Dgraph of our own, and graphdb\.url names another one\.$/,
+    ],
+    [
+      'a port after which there is none for the other nodes',
+      `${id}topology: distributed\nreplicas: { nats: 3 }\nbus: { port: 65534 }\n`,
+      /^svc\.yaml:4:14 bus\.port must leave room: each of 3 nodes has the number after the one before\.$/,
+    ],
+    [
+      'nodes in containers',
+      `${id}topology: distributed\nengine: docker\nreplicas: { nats: 3 }\n`,
+      /^svc\.yaml:4:19 replicas\.nats above 1 needs engine: process in this version\.$/,
+    ],
+    [
       'more replicas than a machine can use',
       `${id}topology: distributed\nreplicas: { remote-mcp: 17 }\n`,
       /^svc\.yaml:3:25 replicas\.remote-mcp must be a whole number from 1 to 16, not 17\.$/,

@@ -5,6 +5,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
 import { usualPorts } from '../ports/port-wishes.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { clusterOfOthers, portsOfNodes } from './check-clusters.ts';
 import { wrongPublicHost } from './check-public-host.ts';
 import { type Definition, shape } from './definition.ts';
 import { ownPlaces } from './extra-variables.ts';
@@ -32,7 +33,7 @@ export function checkDefinition(text: string, file: string): Definition {
   if (mistakes.length === 0) {
     const rules = [
       ...[mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly],
-      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers],
+      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers, clusterOfOthers, portsOfNodes],
     ];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
@@ -170,6 +171,7 @@ function notInContainers(definition: Definition, text: YamlText): readonly Mista
     { path: ['replicas', 'backend'], isSet: replicas.backend > 1, field: 'replicas.backend above 1' },
     { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
     { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: 'runtime.sandbox: bwrap' },
+    { path: ['replicas', 'nats'], isSet: replicas.nats > 1, field: 'replicas.nats above 1' },
   ];
   return outside
     .filter(({ isSet }) => isSet)

@@ -45,6 +45,8 @@ const commandName = matching(/^[^\s,]{1,255}$/, 'the name of a command');
 const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
 /** More than one machine can make use of. */
 const replicas = wholeNumber(1, 16);
+/** Of nodes that decide by majority, as many as one alone or three of which one may die. */
+const majority = field('1 or 3 (of two, both would be needed)', (raw) => (raw === 1 || raw === 3 ? raw : null));
 const graphAddress = field('an address such as https://dgraph.example.com:8080', (raw) => {
   const isAddress = typeof raw === 'string' && /^https?:\/\/[^\s@/,]+:\d+$/.test(raw) && URL.canParse(raw);
   return isAddress ? raw : null;
@@ -91,7 +93,14 @@ export const shape = {
   owner: { email },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
-  replicas: { backend: replicas, 'remote-mcp': replicas, runtime: replicas },
+  replicas: {
+    backend: replicas,
+    'remote-mcp': replicas,
+    runtime: replicas,
+    nats: majority,
+    'dgraph-zero': majority,
+    'dgraph-alpha': wholeNumber(1, 3),
+  },
   public: {
     host: optional(publicHost),
     tls: oneOf('none', 'files', 'acme'),

@@ -10,16 +10,16 @@ type Claimed = Readonly<Record<string, number>>;
 export type ZeroPorts = Readonly<Record<'grpc' | 'http' | 'offset', number>>;
 export type AlphaPorts = Readonly<Record<'internal' | 'http' | 'grpc' | 'offset', number>>;
 
-/** The ports of our own coordination node, which move with the one that was claimed. */
-export function zeroPorts(ports: Claimed): ZeroPorts {
+/** The ports of a coordination node of our own, which move with the one that was claimed. */
+export function zeroPorts(ports: Claimed, node = 'dgraph-zero'): ZeroPorts {
   const { grpc, http } = usualDgraphPorts.zero;
-  const offset = (ports['dgraph-zero'] ?? grpc) - grpc;
+  const offset = (ports[node] ?? grpc) - grpc;
   return { grpc: grpc + offset, http: http + offset, offset };
 }
 
-/** The ports of our own data node. */
-export function alphaPorts(ports: Claimed): AlphaPorts {
+/** The ports of a data node of our own. */
+export function alphaPorts(ports: Claimed, node = 'dgraph-alpha'): AlphaPorts {
   const { internal, http, grpc } = usualDgraphPorts.alpha;
-  const offset = (ports['dgraph-alpha'] ?? http) - http;
+  const offset = (ports[node] ?? http) - http;
   return { internal: internal + offset, http: http + offset, grpc: grpc + offset, offset };
 }

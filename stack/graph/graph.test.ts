@@ -28,14 +28,19 @@ const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${
 const own = definitionOf('topology: distributed\ngraph: dgraph\n');
 
 describe('the configuration of a node', () => {
-  const values = { PORT_OFFSET: '1', TOKEN: 'the-token', ANONYMOUS: ' anonymous=none' };
+  const values = { PORT_OFFSET: '1', TOKEN: 'the-token', ANONYMOUS: ' anonymous=none', DATA: 'data/dgraph/zero' };
+  const zero = { ...values, NODE: '2', PEER: '127.0.0.1:5080' };
 
   test('of coordination closes its administration, and writes what it acknowledges', () => {
-    const text = zeroConfiguration({ ...values, GRPC_PORT: '5081' });
+    const text = zeroConfiguration({ ...zero, ADDRESS: '127.0.0.1:5081' });
     for (const line of [
       'bindall: false',
       'my: "127.0.0.1:5081"',
       'port_offset: 1',
+      'wal: "data/dgraph/zero"',
+      'raft: "idx=2"',
+      'peer: "127.0.0.1:5080"',
+      'replicas: 3',
       'survive: "filesystem"',
       'limit: "disable-admin-http=true"',
       'security: "token=the-token"',
@@ -46,7 +51,7 @@ describe('the configuration of a node', () => {
   });
 
   test('of data asks everybody who he is, and its administration for the token too', () => {
-    const places = { INTERNAL_PORT: '7081', ZERO_PORT: '5081', CACHE_MB: '64' };
+    const places = { ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
     const text = alphaConfiguration({ ...values, ...places });
     for (const line of [
       'bindall: false',
@@ -63,13 +68,13 @@ describe('the configuration of a node', () => {
   });
 
   test('has no line that Dgraph would take for the head of others', () => {
-    for (const text of [zeroConfiguration({ ...values, GRPC_PORT: '1' })]) {
+    for (const text of [zeroConfiguration({ ...zero, ADDRESS: '127.0.0.1:1' })]) {
       expect(text.split('\n').filter((line) => line.trim().endsWith(':'))).toEqual([]);
     }
   });
 
   test('with a place left open is none', () => {
-    expect(() => zeroConfiguration(values)).toThrow('nothing is said about GRPC_PORT of dgraph-zero.yaml');
+    expect(() => zeroConfiguration(zero)).toThrow('nothing is said about ADDRESS of dgraph-zero.yaml');
   });
 });
 

@@ -7,8 +7,8 @@ import { askDgraph, type Dgraph } from './ask-dgraph.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from './graph-user.ts';
 
 export interface Provisioning {
-  /** HTTP endpoint of our own data node. */
-  readonly url: string;
+  /** HTTP endpoints of our own data nodes: any of them will do. */
+  readonly urls: readonly string[];
   readonly secrets: SecretFiles;
   readonly signal: AbortSignal;
 }
@@ -21,19 +21,19 @@ const pauseMs = 50;
  * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
  * only. One transaction makes all of it, where anything of it is missing; where nothing is, nothing is written.
  */
-export async function provisionGraph({ url, secrets, signal }: Provisioning): Promise<void> {
-  const dgraph: Dgraph = { url, signal };
+export async function provisionGraph({ urls, secrets, signal }: Provisioning): Promise<void> {
+  const nodes = urls.map((url): Dgraph => ({ url, signal }));
   const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
   const passwords = {
     ofUser: readSecret(secrets.graphPassword),
     ofAdmin: readSecret(secrets.graphAdminPassword),
   };
-  await insist(signal, async () => {
+  await insist(nodes, signal, async (dgraph) => {
     if (await isProvisioned(dgraph, admin, passwords)) return;
     await askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
   });
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
-  await insist(signal, async () => {
+  await insist(nodes, signal, async (dgraph) => {
     // Rights are remembered by the node, which hears of new ones a moment later; what nobody may see is left out of an answer.
     const { seen } = rights.parse(await askDgraph(dgraph, '/query', { query: askRights }, { access: user }));
     if (seen === undefined) throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
@@ -117,12 +117,18 @@ function provisioned({ ofUser, ofAdmin }: Passwords): unknown {
 const askRights = '{ seen(func: has(svc.nothing)) { uid } }';
 const rights = z.object({ seen: z.array(z.unknown()).optional() });
 
-/** Again and again until it comes to an end: a node that was just started refuses and loses what it is asked for a while. */
-async function insist(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+/** Again and again, of each in turn, until it comes to an end: a node that was just started refuses and loses what it is asked for a while. */
+async function insist(
+  nodes: readonly Dgraph[],
+  signal: AbortSignal,
+  work: (node: Dgraph) => Promise<void>,
+): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let turn = 0; ; turn++) {
+    const node = nodes[turn % nodes.length];
+    if (node === undefined) throw new Error('there is no data node to be provisioned');
     try {
-      return await work();
+      return await work(node);
     } catch (error) {
       if (signal.aborted || performance.now() >= deadline) throw error;
     }

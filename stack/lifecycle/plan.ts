@@ -41,6 +41,8 @@ export function planFor(installation: Installation, definition: Definition, port
   return { ...of, environment, parts, version: ownVersion() };
 }
 
+const clusters = ['nats', 'dgraph-zero', 'dgraph-alpha'] as const;
+
 export type Settings = Readonly<Record<string, string>>;
 
 /**
@@ -48,12 +50,14 @@ export type Settings = Readonly<Record<string, string>>;
  * begins with its name and a space.
  */
 export function settingsOf({ definition, parts, version }: Plan): Settings {
-  const { topology, graph, bus, logs } = definition;
+  const { topology, graph, bus, logs, replicas } = definition;
   return {
     version,
     topology,
     graph,
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
+    // The nodes of a cluster find each other as all of them start.
+    ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
     'logs.fileSizeMaxMb': String(logs.fileSizeMaxMb),
     'logs.filesKept': String(logs.filesKept),
     ...Object.assign({}, ...parts.map(settingsOfPart)),

@@ -10,6 +10,8 @@ export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: s
 /** The ports of part 8 of the specification. */
 export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
 export const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
+/** On which nodes of NATS speak with each other. */
+const usualRoutePort = 6222;
 const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 /** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
 const usualReplicaPorts = { 'remote-mcp': 3100, backend: 3200, runtime: 3300 } as const;
@@ -78,13 +80,34 @@ function publicBusWishes(definition: Definition): readonly PortWish[] {
   return definition.bus.public === undefined ? [] : busWishes(definition).filter(({ name }) => name === 'nats');
 }
 
-function busWishes({ bus }: Definition): readonly PortWish[] {
+function busWishes({ bus, replicas }: Definition): readonly PortWish[] {
   if (bus.servers !== 'auto') return [];
   const { nats, 'nats-http': http } = usualBusPorts;
+  const nodes = replicaNames('nats', replicas.nats);
   return [
-    { name: 'nats', wanted: bus.port, usual: nats, host: bus.public?.bind ?? loopback, place: 'bus.port' },
-    { name: 'nats-http', wanted: bus.httpPort, usual: http, host: loopback, place: 'bus.httpPort' },
+    ...eachAfter(nodes, { wanted: bus.port, usual: nats, host: bus.public?.bind ?? loopback, place: 'bus.port' }),
+    ...eachAfter(nodes.map(httpPortOf), { wanted: bus.httpPort, usual: http, host: loopback, place: 'bus.httpPort' }),
+    ...(nodes.length === 1
+      ? []
+      : eachAfter(nodes.map(routePortOf), {
+          ...{ wanted: 'auto', usual: usualRoutePort, host: loopback, place: 'replicas.nats' },
+        })),
   ];
+}
+
+/** The names of the ports of a node of NATS: for how it is, and for the other nodes. */
+export const httpPortOf = (node: string): string => `${node}-http`;
+export const routePortOf = (node: string): string => `${node}-route`;
+
+/** Nodes of one kind have ports one after the other, where nobody else has them. */
+function eachAfter(names: readonly string[], first: Omit<PortWish, 'name'>): readonly PortWish[] {
+  const { wanted, usual } = first;
+  return names.map((name, index) => ({
+    ...first,
+    name,
+    wanted: wanted === 'auto' ? wanted : wanted + index,
+    usual: usual + index,
+  }));
 }
 
 /** Dgraph knows one number for each node, by which all of its ports move. */
@@ -92,23 +115,22 @@ function graphWishes(definition: Definition): readonly PortWish[] {
   if (!hasOwnGraph(definition)) return [];
   const { port, zeroPort } = definition.graphdb;
   const { zero, alpha } = usualDgraphPorts;
+  const { 'dgraph-zero': zeros, 'dgraph-alpha': alphas } = definition.replicas;
   return [
-    {
-      name: 'dgraph-zero',
+    ...eachAfter(replicaNames('dgraph-zero', zeros), {
       wanted: zeroPort,
       usual: zero.grpc,
       beside: [zero.http - zero.grpc],
       host: loopback,
       place: 'graphdb.zeroPort',
-    },
-    {
-      name: 'dgraph-alpha',
+    }),
+    ...eachAfter(replicaNames('dgraph-alpha', alphas), {
       wanted: port,
       usual: alpha.http,
       beside: [alpha.grpc - alpha.http, alpha.internal - alpha.http],
       host: loopback,
       place: 'graphdb.port',
-    },
+    }),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { busKeysOf, natsConfiguration } from '../../bus/nats-configuration.ts';
+import { busKeysOf, natsConfiguration, routeSecretOf } from '../../bus/nats-configuration.ts';
 import { caddyfile } from '../../front/caddyfile.ts';
 import { alphaConfiguration, zeroConfiguration } from '../../graph/dgraph-configuration.ts';
 import { postureOf } from '../../graph/dgraph-program.ts';
@@ -13,8 +13,8 @@ type Variables = Part['variables'];
 export interface ForeignProgram {
   /** As it lies on the path. */
   readonly name: 'nats-server' | 'caddy' | 'dgraph';
-  /** Its configuration, in state/: written anew by each start, and for nobody else to read. */
-  readonly file: string;
+  /** Its configuration, in state/, by the name of the part: written anew by each start, and for nobody else to read. */
+  readonly file: (part: string) => string;
   /** What stands in it. `program` is where it lies, for what differs by version. */
   readonly configuration: (given: Configured) => string | Promise<string>;
   readonly args: (file: string) => readonly string[];
@@ -33,14 +33,15 @@ const utc = { TZ: 'UTC' } as const;
 export const foreignPrograms: Readonly<Record<ForeignService, ForeignProgram>> = {
   nats: {
     name: 'nats-server',
-    file: 'nats.conf',
-    configuration: ({ variables, secrets }) => natsConfiguration({ ...variables, ...busKeysOf(secrets) }),
+    file: (part) => `${part}.conf`,
+    configuration: ({ variables, secrets }) =>
+      natsConfiguration({ ...variables, ...busKeysOf(secrets), ...routeSecretOf(variables, secrets) }),
     args: (file) => ['-c', file],
     env: () => utc,
   },
   caddy: {
     name: 'caddy',
-    file: 'Caddyfile',
+    file: () => 'Caddyfile',
     configuration: ({ variables }) => caddyfile(variables),
     args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
     // It keeps below its home what it was last told, and a folder for certificates.
@@ -48,7 +49,7 @@ export const foreignPrograms: Readonly<Record<ForeignService, ForeignProgram>> =
   },
   'dgraph-zero': {
     name: 'dgraph',
-    file: 'dgraph-zero.yaml',
+    file: (part) => `${part}.yaml`,
     configuration: ({ variables, secrets }) =>
       zeroConfiguration({ ...variables, TOKEN: readSecret(secrets.graphToken) }),
     args: (file) => ['zero', '--config', file],
@@ -56,7 +57,7 @@ export const foreignPrograms: Readonly<Record<ForeignService, ForeignProgram>> =
   },
   'dgraph-alpha': {
     name: 'dgraph',
-    file: 'dgraph-alpha.yaml',
+    file: (part) => `${part}.yaml`,
     configuration: async ({ variables, secrets, program }) =>
       alphaConfiguration({
         ...variables,

@@ -47,7 +47,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
       const foreign = foreignPrograms[part.service];
       const program = foundProgram(foreign, programs);
       const text = await foreign.configuration({ variables: part.variables, secrets, program });
-      writeWhole(join(installation.stateDir, foreign.file), text);
+      writeWhole(join(installation.stateDir, foreign.file(part.name)), text);
     }
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);

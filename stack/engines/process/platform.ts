@@ -1,13 +1,10 @@
-import { httpAddress } from '../../addresses.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
-import { alphaPorts } from '../../graph/dgraph-ports.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { listensAt, type Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
 import { portOf } from '../../port-of.ts';
-import { loopback } from '../../ports/port-wishes.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -105,16 +102,16 @@ export class Platform {
   }
 
   /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
-  async #settle({ name, service, url }: Part, signal: AbortSignal): Promise<void> {
-    // What one backend is told all know.
+  async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
+    // What one of them is told, all know.
     if (name === 'backend') await this.#register(url, signal);
-    if (service === 'dgraph-alpha') await this.#provisionGraph(signal);
+    if (name === 'dgraph-alpha') await this.#provisionGraph(signal);
   }
 
   async #provisionGraph(signal: AbortSignal): Promise<void> {
-    const { ports, secrets } = this.#plan;
-    const url = httpAddress(loopback, alphaPorts(ports).http);
-    await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ url, secrets, signal }));
+    const { parts, secrets } = this.#plan;
+    const urls = parts.flatMap(({ service, readyUrl }) => (service === 'dgraph-alpha' ? [readyUrl] : []));
+    await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ urls, secrets, signal }));
   }
 
   async #register(url: string, signal: AbortSignal): Promise<void> {

@@ -45,7 +45,7 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   const where = { cwd: dir, log: join(logsDir, `${part.name}.log`) };
   if (isForeign(part.service)) {
     const foreign = foreignPrograms[part.service];
-    const args = foreign.args(join(stateDir, foreign.file));
+    const args = foreign.args(join(stateDir, foreign.file(part.name)));
     return { ...where, program: foundProgram(foreign, programs), args, env: foreign.env(part.variables, installation) };
   }
   return {

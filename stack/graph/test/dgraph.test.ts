@@ -97,7 +97,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     access: accessToken(plan.secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] }),
     token,
   });
-  const provision = () => provisionGraph({ url, secrets: plan.secrets, signal: new AbortController().signal });
+  const provision = () => provisionGraph({ urls: [url], secrets: plan.secrets, signal: new AbortController().signal });
   const pidOf = (name: string) => supervisor.part(name).process?.pid ?? 0;
   const query = (text: string) => ({ query: text });
   const users = query(`{

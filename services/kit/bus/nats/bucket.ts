@@ -1,9 +1,10 @@
-import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import { jetstream, StorageType } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Bucket, Entry } from '../bus.ts';
 import { checkedKey, checkedValue } from '../check-entry.ts';
+import { throughElection } from './election.ts';
 import { ensureStream, isConflict, isGone, type KeptStream, storageError } from './kept.ts';
 import { bucketStream, keySubject } from './subjects.ts';
 
@@ -44,11 +45,16 @@ export class NatsBucket implements Bucket {
 
   async update(key: string, value: Uint8Array, revision: number): Promise<number> {
     const own = checkedValue(key, value);
+    let tries = 0;
     return this.#use(async (kv) => {
       try {
+        tries++;
         return revision === 0 ? await kv.create(key, own) : await kv.update(key, own, revision);
       } catch (error) {
         if (!isConflict(error)) throw error;
+        // What was not answered may have been stored all the same.
+        const there = tries > 1 ? await kv.get(key) : null;
+        if (there?.operation === 'PUT' && Buffer.from(own).equals(there.value)) return there.revision;
         throw new SvcError('conflict', `The key "${key}" is not at revision ${revision} any more.`);
       }
     });
@@ -62,16 +68,20 @@ export class NatsBucket implements Bucket {
   async #use<Result>(work: (kv: KV) => Promise<Result>): Promise<Result> {
     this.#place.checkUsable();
     try {
-      const opened = await this.#kv();
-      return await work(opened).catch(async (error: unknown) => {
-        if (!isGone(error)) throw error;
-        // A bus that was started anew has lost what it kept in memory.
-        this.#opened = null;
-        return await work(await this.#kv());
-      });
+      return await throughElection(this.#place.connection, () => this.#useOpened(work));
     } catch (error) {
       throw storageError(error);
     }
+  }
+
+  async #useOpened<Result>(work: (kv: KV) => Promise<Result>): Promise<Result> {
+    const opened = await this.#kv();
+    return await work(opened).catch(async (error: unknown) => {
+      if (!isGone(error)) throw error;
+      // A bus that was started anew has lost what it kept in memory.
+      this.#opened = null;
+      return await work(await this.#kv());
+    });
   }
 
   #kv(): Promise<KV> {
@@ -82,8 +92,7 @@ export class NatsBucket implements Bucket {
   async #open(): Promise<KV> {
     const { connection, persistent } = this.#place;
     try {
-      const manager = await jetstreamManager(connection, { checkAPI: false });
-      await ensureStream(manager, bucketConfiguration(this.#name, { maxAgeMs: this.#maxAgeMs, persistent }));
+      await ensureStream(connection, bucketConfiguration(this.#name, { maxAgeMs: this.#maxAgeMs, persistent }));
       return await new Kvm(jetstream(connection)).open(this.#name, { allow_direct: false });
     } catch (error) {
       this.#opened = null;

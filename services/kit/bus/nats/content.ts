@@ -53,14 +53,14 @@ class NatsBusContent implements BusContent {
   }
 
   async addRecords(stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
-    await ensureStream(await this.#manager(), streamConfiguration(stream, true));
+    await ensureStream(this.#connection, streamConfiguration(stream, true));
     const bus = jetstream(this.#connection);
     await inBatches(records, ({ payload }) => bus.publish(streamSubject(stream), payload));
   }
 
   async addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
     const maxAgeMs = this.#keyMaxAgeMs;
-    await ensureStream(await this.#manager(), bucketConfiguration(bucket, { maxAgeMs, persistent: true }));
+    await ensureStream(this.#connection, bucketConfiguration(bucket, { maxAgeMs, persistent: true }));
     const bus = jetstream(this.#connection);
     await inBatches(entries, async ({ key, value, expiresAt }) => {
       // Whole seconds: it lives up to one second less than it would have, and longer by nothing but its way to the disk.

@@ -1,5 +1,13 @@
-import { JetStreamApiError, JetStreamError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  JetStreamError,
+  type JetStreamManager,
+  jetstreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
+import { isClustered, isNotAnswered } from './election.ts';
 
 const streamNotFound = 10059;
 const wrongLastSequence = [10071, 10164];
@@ -7,17 +15,24 @@ const wrongLastSequence = [10071, 10164];
 export type KeptStream = Partial<StreamConfig> & { name: string };
 
 /** Makes the stream, or makes it as it should be where there is one already. What it holds stays. */
-export async function ensureStream(manager: JetStreamManager, config: KeptStream) {
+export async function ensureStream(connection: NatsConnection, config: KeptStream): Promise<void> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const kept = { ...config, num_replicas: replicasAt(connection) };
   try {
     // Never added where it is there: NATS would first look whether another of its size has room.
-    if (await isAdjusted(manager, config)) return;
-    await manager.streams.add(config).catch(async (error: unknown) => {
+    if (await isAdjusted(manager, kept)) return;
+    await manager.streams.add(kept).catch(async (error: unknown) => {
       // Somebody else may have made it in the meantime.
-      if (!(await isAdjusted(manager, config))) throw error;
+      if (!(await isAdjusted(manager, kept))) throw error;
     });
   } catch (error) {
     throw storageError(error);
   }
+}
+
+/** Of a cluster three nodes keep everything, so that any one of them may die. The server says whether it is of one. */
+function replicasAt(connection: NatsConnection): number {
+  return isClustered(connection) ? 3 : 1;
 }
 
 /** False where there is no such stream. */
@@ -56,9 +71,4 @@ export function storageError(error: unknown): SvcError {
 
 function isApiError(error: unknown, codes: readonly number[]): boolean {
   return error instanceof JetStreamApiError && codes.includes(error.code);
-}
-
-/** Where nobody answers, the client says that JetStream is not enabled, in a class that it keeps to itself. */
-function isNotAnswered(error: unknown): boolean {
-  return error instanceof Error && error.name === 'JetStreamNotEnabled';
 }

@@ -9,6 +9,7 @@ import {
   StorageType,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { randomText } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import type { Stream, Subscription } from '../bus.ts';
 import { checkedRecord } from '../check-entry.ts';
@@ -21,12 +22,14 @@ import {
   retryMaxMs,
 } from '../handle-batch.ts';
 import { streamBounds } from '../stream-bounds.ts';
+import { throughElection } from './election.ts';
 import { ensureStream, type KeptStream, storageError } from './kept.ts';
 import { streamSubject } from './subjects.ts';
 
 /** Records that nobody says he has are handed to another: soon, because those on their way to a consumer that stops are lost to it. */
 const ackWaitMs = 5000;
 const keepEveryMs = 1500;
+const idLength = 22;
 
 export interface StreamPlace {
   readonly connection: NatsConnection;
@@ -46,14 +49,19 @@ export class NatsStream implements Stream {
 
   /** Backends do it as they connect, so that others find the stream. */
   async ensure(): Promise<void> {
-    await ensureStream(await this.#manager(), streamConfiguration(this.#name, this.#place.persistent));
+    const { connection, persistent } = this.#place;
+    await throughElection(connection, () => ensureStream(connection, streamConfiguration(this.#name, persistent)));
   }
 
   async append(payload: Uint8Array): Promise<void> {
     this.#place.checkUsable();
     const own = checkedRecord(payload, 'A record');
+    const { connection } = this.#place;
+    // Known by this name, it is kept once, however often it is sent.
+    const named = { msgID: randomText(idLength) };
+    const publish = () => jetstream(connection).publish(streamSubject(this.#name), own, named);
     try {
-      await jetstream(this.#place.connection).publish(streamSubject(this.#name), own);
+      await throughElection(connection, publish);
     } catch (error) {
       throw storageError(error);
     }

@@ -20,6 +20,16 @@ export interface TestServerOptions {
   readonly tls?: boolean;
   /** Of an installation that shall know it. */
   readonly seeds?: BackendSeeds;
+  /** What it is told of other nodes; by itself it is alone. */
+  readonly node?: Node;
+}
+
+/** A node of a cluster, as svc would configure it. */
+export interface Node {
+  readonly NAME: string;
+  readonly ROUTE_LISTEN: string;
+  readonly ROUTES: string;
+  readonly ROUTE_SECRET: string;
 }
 
 /** A NATS server of a test's own, as an installation would have it, on a free port of this machine. */
@@ -27,12 +37,14 @@ export class TestServer {
   readonly seeds: BackendSeeds;
   readonly #folder: string;
   readonly #tls: boolean;
+  readonly #node: Node | { readonly NAME: string };
   #child: ChildProcess | null = null;
   #port = 0;
   #monitoringPort = 0;
 
-  private constructor(folder: string, { tls = false, seeds = newSeeds() }: TestServerOptions) {
+  private constructor(folder: string, { tls = false, seeds = newSeeds(), node }: TestServerOptions) {
     this.#folder = folder;
+    this.#node = node ?? { NAME: 'test' };
     this.#tls = tls;
     this.seeds = seeds;
   }
@@ -54,6 +66,11 @@ export class TestServer {
 
   get port(): number {
     return this.#port;
+  }
+
+  /** Where its streams are. */
+  get storeDir(): string {
+    return join(this.#folder, 'jetstream');
   }
 
   get pid(): number {
@@ -96,13 +113,13 @@ export class TestServer {
   #configuration(): string {
     const { callout, system, issuer } = this.seeds;
     return natsConfiguration({
-      NAME: 'test',
+      ...this.#node,
       LISTEN: `127.0.0.1:${this.#port}`,
       HTTP_LISTEN: `127.0.0.1:${this.#monitoringPort}`,
       TLS: this.#tls
         ? `tls { cert_file: "${join(this.#folder, 'bus.pem')}", key_file: "${join(this.#folder, 'bus.key')}" }`
         : '',
-      STORE_DIR: join(this.#folder, 'jetstream'),
+      STORE_DIR: this.storeDir,
       CALLOUT_PUBLIC_KEY: publicBusKey(callout.reveal()),
       SYSTEM_PUBLIC_KEY: publicBusKey(system.reveal()),
       ISSUER_PUBLIC_KEY: publicBusKey(issuer.reveal()),
@@ -110,7 +127,7 @@ export class TestServer {
   }
 }
 
-function newSeeds(): BackendSeeds {
+export function newSeeds(): BackendSeeds {
   const seed = (of: 'user' | 'account') => new Secret(newBusSeed(of));
   return { callout: seed('user'), system: seed('user'), issuer: seed('account') };
 }

@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { buckets, streams } from '../../../contracts/bus/subjects.ts';
+import { newProcessId } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import { createLog } from '../../log.ts';
+import type { Authorizer, Bus, Credentials } from '../bus.ts';
+import { connectNats } from './connect.ts';
+import { routeSecret, TestCluster } from './test/cluster.ts';
+import { findNatsServer, type TestServer } from './test/server.ts';
+
+/** Elections take their seconds, one after the other. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
+const remoteMcp: Credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('SYK-remote-mcp') };
+const authorizer: Authorizer = async (_, process) => ({ kind: 'remote-mcp', process });
+const soon = { timeout: 30_000, interval: 20 };
+const sessions = { maxAgeMs: 3_600_000 };
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'nats-'));
+  opened.push(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function startCluster(): Promise<TestCluster> {
+  const cluster = await TestCluster.start(await newFolder());
+  opened.push(() => cluster.stop());
+  return cluster;
+}
+
+async function open(cluster: TestCluster, credentials: Credentials): Promise<Bus> {
+  const process = newProcessId();
+  const servers = cluster.urls;
+  const bus = await connectNats({ servers, caPath: null, persistent: true, credentials, process, logger });
+  opened.push(() => bus.close());
+  return bus;
+}
+
+async function openBackend(cluster: TestCluster): Promise<Bus> {
+  const backend = await open(cluster, { kind: 'backend', seeds: cluster.seeds });
+  backend.authorize(authorizer);
+  return backend;
+}
+
+const streamsAt = z.object({
+  account_details: z.array(
+    z.object({
+      stream_detail: z
+        .array(z.object({ name: z.string(), config: z.object({ num_replicas: z.number() }) }))
+        .default([]),
+    }),
+  ),
+});
+
+/** How many nodes keep each stream, as this one says. */
+async function replicasAt({ monitoringUrl }: TestServer): Promise<Readonly<Record<string, number>>> {
+  const answer = await fetch(`${monitoringUrl}/jsz?accounts=true&streams=true&config=true`);
+  const { account_details: accounts } = streamsAt.parse(await answer.json());
+  const kept = accounts.flatMap(({ stream_detail: all }) => all);
+  return Object.fromEntries(kept.map(({ name, config }) => [name, config.num_replicas]));
+}
+
+describe.skipIf(findNatsServer() === null)('on three real servers', () => {
+  it('any of them dies: all that is asked is answered, and nothing that was acknowledged is lost', async () => {
+    const cluster = await startCluster();
+    const backend = await openBackend(cluster);
+    const asker = await open(cluster, remoteMcp);
+    const bucket = asker.bucket(buckets.sessions, sessions);
+    const working = new AbortController();
+    const appended: string[] = [];
+    const refused: unknown[] = [];
+    const kept = new Map<string, { revision: number; text: string }>();
+    const workers = Array.from({ length: 4 }, async (_, worker) => {
+      const key = `key-${worker}`;
+      for (let i = 0; !working.signal.aborted; i++) {
+        const text = `${worker}-${i}`;
+        try {
+          await asker.stream(streams.usage).append(Buffer.from(text));
+          appended.push(text);
+          const revision = await bucket.update(key, Buffer.from(text), kept.get(key)?.revision ?? 0);
+          kept.set(key, { revision, text });
+          expect(Buffer.from((await bucket.get(key))?.value ?? []).toString()).toBe(text);
+        } catch (error) {
+          refused.push(error);
+          return;
+        }
+      }
+    });
+    for (const node of cluster.nodes) {
+      await vi.waitUntil(() => appended.length > 20, soon);
+      const before = appended.length;
+      await node.stop('SIGKILL');
+      // Whoever comes meanwhile is let in, and what is kept is found.
+      const late = await open(cluster, remoteMcp);
+      expect(await late.bucket(buckets.sessions, sessions).get('key-0')).not.toBeNull();
+      await vi.waitUntil(() => appended.length > before + 50 || refused.length > 0, soon);
+      await node.start();
+      await cluster.healthy(node);
+    }
+    working.abort();
+    await Promise.all(workers);
+    expect(refused).toEqual([]);
+    const heard: string[] = [];
+    backend.stream(streams.usage).consume('reader', async (batch) => {
+      for (const record of batch) heard.push(Buffer.from(record).toString());
+    });
+    await vi.waitUntil(() => heard.length >= appended.length, soon);
+    expect(heard.toSorted()).toEqual(appended.toSorted());
+    for (const [key, { text }] of kept) expect(Buffer.from((await bucket.get(key))?.value ?? []).toString()).toBe(text);
+  });
+
+  it('all that is kept is kept on three nodes, also what is made or looked at while one of them is away', async () => {
+    const cluster = await startCluster();
+    await openBackend(cluster);
+    const [first = expect.fail(), other = expect.fail()] = cluster.nodes;
+    await first.stop('SIGKILL');
+    const asker = await open(cluster, remoteMcp);
+    await asker.bucket(buckets.sessions, sessions).put('a', Buffer.from('1'));
+    await openBackend(cluster);
+    await vi.waitFor(async () => expect(await replicasAt(other)).toEqual({ usage: 3, KV_sessions: 3 }), soon);
+    // A node whose disk was lost gets all of it from the others.
+    await rm(first.storeDir, { recursive: true });
+    await first.start();
+    await cluster.healthy(first);
+    expect(await replicasAt(first)).toEqual({ usage: 3, KV_sessions: 3 });
+  });
+
+  it('nobody comes in as one of them who does not know their secret', async () => {
+    const cluster = await startCluster();
+    const [route = expect.fail()] = cluster.routes;
+    expect(await comeAsNode(route, 'node', 'a-guess')).toMatch(/Authorization Violation/);
+    expect(await comeAsNode(route, '', '')).toMatch(/Authorization Violation/);
+    expect(await comeAsNode(route, 'node', routeSecret)).toMatch(/^PONG/);
+    for (const { monitoringUrl } of cluster.nodes) {
+      for (const page of ['varz', 'routez', 'connz']) {
+        expect(await (await fetch(`${monitoringUrl}/${page}`)).text()).not.toContain(routeSecret);
+      }
+    }
+  });
+});
+
+/** What a node says to another one that shows itself with this password. */
+async function comeAsNode(address: string, user: string, pass: string): Promise<string> {
+  const { hostname, port } = new URL(`nats://${address}`);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const said = {
+    verbose: false,
+    pedantic: false,
+    user,
+    pass,
+    name: 'stranger',
+    server_name: 'stranger',
+    cluster: 'svc',
+  };
+  socket.write(`CONNECT ${JSON.stringify(said)}\r\nPING\r\n`);
+  try {
+    for await (const line of createInterface({ input: socket })) if (/^(-ERR|PONG)/.test(line)) return line;
+    return 'nothing';
+  } finally {
+    socket.destroy();
+  }
+}

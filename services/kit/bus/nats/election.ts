@@ -1,0 +1,43 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { type NatsConnection, TimeoutError } from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+
+/** Nodes notice within 4 to 9 s that the one that led them is gone, and a request that was lost with it is waited for 5 s. */
+const electionMaxMs = 20_000;
+const pauseMs = 200;
+const unavailable = 503;
+
+/** Whether the server is one of several. */
+export function isClustered({ info }: NatsConnection): boolean {
+  return info?.cluster !== undefined;
+}
+
+/**
+ * What JetStream is asked while another node takes over from one that died is lost, or refused: it is asked again until it is answered. So `work`
+ * must be right when it is done twice. One node alone has nobody to take over.
+ */
+export async function throughElection<Result>(
+  connection: NatsConnection,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (const until = performance.now() + electionMaxMs; ; ) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isClustered(connection) || !isUnserved(error) || performance.now() > until) throw error;
+    }
+    await pause(pauseMs);
+  }
+}
+
+function isUnserved(error: unknown): boolean {
+  if (error instanceof SvcError) return isUnserved(error.cause);
+  if (error instanceof JetStreamApiError) return error.status === unavailable;
+  return error instanceof TimeoutError || isNotAnswered(error);
+}
+
+/** Where nobody answers, the client says that JetStream is not enabled, in a class that it keeps to itself. */
+export function isNotAnswered(error: unknown): boolean {
+  return error instanceof Error && error.name === 'JetStreamNotEnabled';
+}

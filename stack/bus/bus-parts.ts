@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { httpAddress, reachable } from '../addresses.ts';
+import { type TlsFiles, tlsFilesIn } from '../definition/certificate.ts';
+import type { EnvironmentOf } from '../environment.ts';
+import type { Part } from '../part.ts';
+import { httpPortOf, loopback, replicaNames, routePortOf } from '../ports/port-wishes.ts';
+import { busFolderOf } from './bus-folders.ts';
+import { hasOwnBus } from './has-own-bus.ts';
+
+/**
+ * The nodes of the bus, unless somebody else runs it. None waits for another: of a cluster none is ready before most of them are there. Of
+ * secrets they are told only what they know each other by; everybody else they know by public keys.
+ */
+export function busParts({ installation, definition, ports, secrets }: EnvironmentOf): readonly Part[] {
+  if (!hasOwnBus(definition)) return [];
+  const { bus, replicas } = definition;
+  const bind = bus.public?.bind ?? loopback;
+  const tls = bus.public?.tls == null ? null : tlsFilesIn(installation.dir, bus.public.tls);
+  const nodes = replicaNames('nats', replicas.nats);
+  const routeTo = (node: string) => hostAndPort(loopback, ports[routePortOf(node)]);
+  return nodes.map((node) => {
+    const others = nodes.filter((other) => other !== node);
+    const routes: Record<string, string> =
+      others.length === 0 ? {} : { ROUTE_LISTEN: routeTo(node), ROUTES: others.map(routeTo).join(',') };
+    return {
+      name: node,
+      service: 'nats',
+      url: `nats://${reachable(bind)}:${ports[node]}`,
+      readyUrl: `${httpAddress(loopback, ports[httpPortOf(node)] ?? 0)}/healthz`,
+      after: [],
+      variables: {
+        NAME: node.replace('nats', `svc-${definition.id}`),
+        LISTEN: hostAndPort(bind, ports[node]),
+        HTTP_LISTEN: hostAndPort(loopback, ports[httpPortOf(node)]),
+        STORE_DIR: join(installation.dataDir, busFolderOf(node, nodes.length)),
+        TLS: tls === null ? '' : tlsOf(tls),
+        ...routes,
+      },
+      // A certificate that was renewed is taken up like everything else that differs.
+      secrets: [
+        ...[secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
+        ...(others.length === 0 ? [] : [secrets.busRoutes]),
+        ...(tls === null ? [] : [tls.cert, tls.key]),
+      ],
+    };
+  });
+}
+
+function hostAndPort(host: string, port = 0): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** As nats-server reads it: its strings are those of JSON. */
+function tlsOf({ cert, key }: TlsFiles): string {
+  return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)} }`;
+}

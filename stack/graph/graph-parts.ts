@@ -1,0 +1,58 @@
+import { httpAddress } from '../addresses.ts';
+import type { EnvironmentOf } from '../environment.ts';
+import type { Part } from '../part.ts';
+import { loopback, replicaNames } from '../ports/port-wishes.ts';
+import { alphaPorts, zeroPorts } from './dgraph-ports.ts';
+import { hasOwnGraph } from './has-own-graph.ts';
+
+/** Dgraph, where it is our own: coordination nodes, and data nodes that need them. Those of one kind are started together. */
+export function graphParts(of: EnvironmentOf): readonly Part[] {
+  if (!hasOwnGraph(of.definition)) return [];
+  const { 'dgraph-zero': zeros, 'dgraph-alpha': alphas } = of.definition.replicas;
+  const coordination = replicaNames('dgraph-zero', zeros).map((name, index) => coordinationNode(of, name, index));
+  return [...coordination, ...replicaNames('dgraph-alpha', alphas).map((name) => dataNode(of, name, coordination))];
+}
+
+/** The first one founds the cluster; where there is none yet, the others ask it to be let in. */
+function coordinationNode({ ports, secrets }: EnvironmentOf, name: string, index: number): Part {
+  const { grpc, http, offset } = zeroPorts(ports, name);
+  return {
+    name,
+    service: 'dgraph-zero',
+    url: `dgraph://${loopback}:${grpc}`,
+    readyUrl: `${httpAddress(loopback, http)}/health`,
+    after: [],
+    variables: {
+      NODE: String(index + 1),
+      PEER: index === 0 ? '' : `${loopback}:${zeroPorts(ports).grpc}`,
+      ADDRESS: `${loopback}:${grpc}`,
+      PORT_OFFSET: String(offset),
+      DATA: dataOf(name),
+    },
+    secrets: [secrets.graphToken],
+  };
+}
+
+function dataNode({ definition, ports, secrets }: EnvironmentOf, name: string, coordination: readonly Part[]): Part {
+  const { internal, http, grpc, offset } = alphaPorts(ports, name);
+  return {
+    name,
+    service: 'dgraph-alpha',
+    url: `dgraph://${loopback}:${grpc}`,
+    readyUrl: `${httpAddress(loopback, http)}/health`,
+    after: coordination.map((zero) => zero.name),
+    variables: {
+      ADDRESS: `${loopback}:${internal}`,
+      ZERO: coordination.map(({ variables }) => variables.ADDRESS).join(','),
+      PORT_OFFSET: String(offset),
+      DATA: dataOf(name),
+      CACHE_MB: String(definition.graphdb.cacheMb),
+    },
+    secrets: [secrets.graphToken, secrets.graphAclKey],
+  };
+}
+
+/** Where a node keeps its data, from the folder of the installation. */
+export function dataOf(node: string): string {
+  return `data/${node.replace('dgraph-', 'dgraph/')}`;
+}
