@@ -13,6 +13,7 @@ import { createLog } from '../../log.ts';
 import type { Authorizer, BackendSeeds, Bus, Credentials, Reply } from '../bus.ts';
 import { connectNats } from './connect.ts';
 import { connectionName, newInbox } from './login.ts';
+import type { NatsBus } from './nats-bus.ts';
 import { SystemAccount } from './system-account.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
@@ -58,7 +59,7 @@ interface How {
   readonly seeds?: BackendSeeds;
 }
 
-async function open(server: TestServer, credentials: Credentials, how: How = {}): Promise<Bus> {
+async function open(server: TestServer, credentials: Credentials, how: How = {}): Promise<NatsBus> {
   const { caPath = null, persistent = true } = how;
   const process = newProcessId();
   const bus = await connectNats({ servers: [server.url], caPath, persistent, credentials, process, logger });
@@ -66,7 +67,7 @@ async function open(server: TestServer, credentials: Credentials, how: How = {})
   return bus;
 }
 
-async function openBackend(server: TestServer, how: How = {}): Promise<Bus> {
+async function openBackend(server: TestServer, how: How = {}): Promise<NatsBus> {
   const bus = await open(server, { kind: 'backend', seeds: how.seeds ?? server.seeds }, how);
   bus.authorize(authorizer);
   return bus;
@@ -110,6 +111,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     for (const backend of [first, second]) {
       const work = (end: (reply: Reply) => void) => void began.push({ at: backend, end });
       backend.respond(patterns.key, () => new Promise(work), { queue: 'backend' });
+      await backend.flush();
     }
     const question = () => asker.request(subjects.key(asker.identity.process), Buffer.from('?'), { timeoutMs: 60_000 });
     const asked: Promise<PromiseSettledResult<Reply>>[] = [];
