@@ -181,12 +181,4 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
       expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
     },
   );
-
-  test('with the first backend away, svc still asks another', async () => {
-    const seen = await services();
-    process.kill(seen.get('backend')?.pid ?? 0, 'SIGSTOP');
-    process.kill(seen.get('backend')?.pid ?? 0, 'SIGKILL');
-    const { mcpServers } = await platform.svc('server', 'list');
-    expect(mcpServers).toHaveLength(1);
-  });
 });
