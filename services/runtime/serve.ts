@@ -4,7 +4,7 @@ import { askWhy } from './bus/ask-why.ts';
 import { Assignments, isRefusal } from './bus/assignments.ts';
 import { connect, type RuntimeConnection } from './bus/connect.ts';
 import { ConnectionComplaints } from './bus/connection-complaints.ts';
-import { startHeartbeat } from './bus/heartbeat.ts';
+import { type RunningHeartbeat, startHeartbeat } from './bus/heartbeat.ts';
 import { Reporter } from './bus/reporter.ts';
 import { takeCommands } from './bus/take-commands.ts';
 import type { Runtime } from './context.ts';
@@ -129,14 +129,19 @@ function startWork(
   });
   supervisor.listen((mcpServer, what) => reporter[what](mcpServer));
   const calls = answerCalls({ connection, supervisor, logger: log('calls') });
-  const commands = takeCommands({ connection, supervisor, logger, onAssignments: fetchAndTellAll });
+  const onAssignments = () => {
+    // A backend that has just begun asks, and knows only those that it hears.
+    heartbeat.beat();
+    fetchAndTellAll();
+  };
+  const commands = takeCommands({ connection, supervisor, logger, onAssignments });
   const connectionWatch = bus.onConnection((state) => {
     logger.warn({ state }, 'changed the connection to the bus');
     onConnection(state);
     if (state === 'connected') fetchAndTellAll();
   });
   const intervalMs = config.heartbeatIntervalMs;
-  const endHeartbeat = startHeartbeat({ connection, supervisor, version, sandbox, intervalMs });
+  const heartbeat: RunningHeartbeat = startHeartbeat({ connection, supervisor, version, sandbox, intervalMs });
   assignments.start();
   reporter.start();
   logger.info({ runtime, process }, 'connected to the bus');
@@ -149,7 +154,7 @@ function startWork(
       if (await reporter.withdraw()) await calls.quiet();
     },
     async stopAnswering() {
-      endHeartbeat();
+      heartbeat.end();
       await calls.stop();
     },
     async leave() {

@@ -17,6 +17,8 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', 
   async function init({ directory, ca, https, http }: Readonly<Record<'directory' | 'ca', string>> & Ports) {
     const settings = (yaml: string) =>
       yaml
+        // They have an address of their own beside, which no certificate is for.
+        .replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n')
         .replace('  host: null', `  host: ${host}`)
         .replace('  tls: none', '  tls: acme')
         .replace('    email: null', '    email: operator@example.com')

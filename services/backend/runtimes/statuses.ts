@@ -1,10 +1,10 @@
 import type { Reason, ServerReport } from '../../contracts/bus/messages.ts';
-import { findProcessId, newId, type ProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, type ProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { publishEvent } from '../change.ts';
 import type { Backend } from '../context.ts';
 import { everyPage } from '../every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
-import type { Sender } from './sender.ts';
+import { findSender, type Sender } from './sender.ts';
 import { askForListsAgain } from './tool-lists.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus'>;
@@ -65,16 +65,24 @@ export async function removeStatuses(
   }
 }
 
-/** Removes what processes said that do not live: a backend that was away has not heard them go. */
-export async function removeStatusesOfTheDead(backend: Context & Pick<Backend, 'processes'>): Promise<void> {
-  const dead = new Set<ProcessId>();
-  for await (const page of everyPage(backend.graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
+/** Those that have said something of their MCP servers, and that this backend has not heard of. */
+export async function findUnheard({
+  graph,
+  processes,
+}: Pick<Backend, 'graph' | 'processes'>): Promise<readonly Sender[]> {
+  const unheard = new Map<ProcessId, Sender>();
+  for await (const page of everyPage(graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
     for (const status of page) {
-      const process = findProcessId(status.process);
-      if (process !== null && !backend.processes.isLive(process)) dead.add(process);
+      const sender = findSender(status);
+      if (sender !== null && !processes.isLive(sender.process)) unheard.set(sender.process, sender);
     }
   }
-  for (const process of dead) {
+  return [...unheard.values()];
+}
+
+/** Removes what processes said that do not live: a backend that was away has not heard them go. */
+export async function removeStatusesOfTheDead(backend: Context & Pick<Backend, 'processes'>): Promise<void> {
+  for (const { process } of await findUnheard(backend)) {
     // It may have been heard while the others were removed.
     if (!backend.processes.isLive(process)) await removeStatuses(backend, process);
   }

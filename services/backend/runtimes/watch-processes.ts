@@ -4,10 +4,11 @@ import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
 import { parseBody, toBody } from '../wire.ts';
+import { commandProcesses } from './command-runtimes.ts';
 import { hear } from './hear.ts';
 import { intervalWhenUnknownMs, missedMax } from './processes.ts';
 import { type Sender, senderOf } from './sender.ts';
-import { removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
+import { findUnheard, removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
 import type { Turns } from './turns.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus' | 'log' | 'processes'>;
@@ -78,6 +79,8 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
     turns.take(kind, work).catch((error: unknown) => logger.warn({ err: error }, 'state of a runtime not written'));
   }
 
+  // Those that others know say at once that they live.
+  inTurn('the dead', async () => commandProcesses(backend.bus, await findUnheard(backend), { kind: 'assignments' }));
   // Processes that ended while no backend listened have had the time to be heard by then.
   const sweep = setTimeout(
     () => inTurn('the dead', () => removeStatusesOfTheDead(backend)),

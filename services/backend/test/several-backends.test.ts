@@ -11,6 +11,8 @@ import { revokeKey } from '../keys/revoke-key.ts';
 import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
 import { startRuntimes } from '../runtimes/start-runtimes.ts';
 import { registerSystemKey } from '../runtimes/system-keys.ts';
+import { Turns } from '../runtimes/turns.ts';
+import { watchProcesses } from '../runtimes/watch-processes.ts';
 import { checkEncryptionKey, encryptionKeysSetting } from '../secrets/check-encryption-key.ts';
 import { createMcpServer, restartMcpServer } from '../servers/change-servers.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -124,6 +126,18 @@ describe('a process of a runtime', () => {
     await expect.poll(available, patiently).toEqual([true, true]);
     await cloud.bus.close();
     await expect.poll(available, patiently).toEqual([false, false]);
+  });
+
+  test('is known to one that has just begun without a wait for its next heartbeat', async () => {
+    const { id } = await createMcpServer(first, owner, workspace, { name: 'files', launch: { command: 'run' } });
+    const cloud = await connectPlatformRuntime(first, 'cloud');
+    cloud.bus.subscribe(subjects.command(cloud.runtime, cloud.process), () => cloud.beat(60_000));
+    await cloud.report([{ mcpServer: id }]);
+    const third = await openAnotherBackend(first);
+    const watching = watchProcesses(third, new Turns());
+    await expect.poll(() => third.processes.isAvailable(cloud.runtime), patiently).toBe(true);
+    await watching.stop();
+    await third.close();
   });
 
   test('whose going all of them take back raises the status of its workspace once', async () => {

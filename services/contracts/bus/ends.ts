@@ -9,6 +9,11 @@ export function endOf(identity: Identity): string {
   return `${identity.kind === 'runtime' ? identity.runtime : identity.kind}-${identity.process}`;
 }
 
+/** Whether it is an end of one of the backends. */
+export function isBackendEnd(end: string): boolean {
+  return end.startsWith(`${anyBackend}-`);
+}
+
 /** The two ends of a request on this subject; null where the subject leaves open who asks, or nobody answers it. */
 export function endsOf(subject: string): { readonly asker: string | null; readonly answerer: string | null } {
   const tokens = subject.split('.');

@@ -13,8 +13,15 @@ export interface HeartbeatOptions {
   readonly sandbox: Sandbox;
 }
 
-/** Says every HEARTBEAT_INTERVAL that this process lives (specification part 6). Returns what ends it. */
-export function startHeartbeat({ connection, intervalMs, supervisor, version, sandbox }: HeartbeatOptions): () => void {
+export interface RunningHeartbeat {
+  /** Says so now too. */
+  beat(): void;
+  end(): void;
+}
+
+/** Says every HEARTBEAT_INTERVAL that this process lives (specification part 6). */
+export function startHeartbeat(options: HeartbeatOptions): RunningHeartbeat {
+  const { connection, intervalMs, supervisor, version, sandbox } = options;
   const { bus, runtime, process } = connection;
   const subject = subjects.heartbeat(runtime, process);
   const beat = () => {
@@ -28,5 +35,5 @@ export function startHeartbeat({ connection, intervalMs, supervisor, version, sa
   };
   beat();
   const timer = setInterval(beat, intervalMs);
-  return () => clearInterval(timer);
+  return { beat, end: () => clearInterval(timer) };
 }

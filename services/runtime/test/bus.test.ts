@@ -12,6 +12,16 @@ test('a runtime says that it lives every HEARTBEAT_INTERVAL', async () => {
   expect(tookMs).toBeLessThan(1000);
 });
 
+test('a backend that asks for everything hears at once that the runtime lives', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  await platform.startRuntime({ HEARTBEAT_INTERVAL: '60000' });
+  await platform.connected('one');
+  const before = platform.heartbeats.length;
+  platform.command({ kind: 'assignments' });
+  await platform.until(() => (platform.heartbeats.length > before ? true : null));
+});
+
 test('a heartbeat tells how many calls are under way', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('hang') });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyBackend, isBackendEnd } from '../../../contracts/bus/ends.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import { AnswererGone, NobodyAnswers, type Reply, type RequestOptions } from '../bus.ts';
@@ -40,6 +41,7 @@ export class Asking implements Deadlined {
   readonly #deadlineLast: number;
   readonly #onEnd: (asking: Asking) => void;
   deadline: number;
+  #acceptedBy: string | null = null;
 
   constructor(asked: Asked, wire: Wire, onEnd: (asking: Asking) => void) {
     const { id, subject, answerer, options } = asked;
@@ -68,8 +70,11 @@ export class Asking implements Deadlined {
     return this.#asked.id;
   }
 
+  /** Of several that could answer, it may be any of them until one has said that it does. */
   isAnsweredBy(end: string): boolean {
-    return this.#asked.answerer === end;
+    const { answerer } = this.#asked;
+    if (answerer !== anyBackend) return answerer === end;
+    return this.#acceptedBy === null ? isBackendEnd(end) : this.#acceptedBy === end;
   }
 
   hear(frame: Frame): void {
@@ -109,6 +114,9 @@ export class Asking implements Deadlined {
 
   #hear(frame: Frame): void {
     switch (frame.kind) {
+      case 'accepted':
+        this.#acceptedBy = text(frame.payload);
+        return;
       case 'received':
         this.#question.received(Number(text(frame.payload)));
         return;

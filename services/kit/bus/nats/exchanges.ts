@@ -1,12 +1,12 @@
 import type { Msg } from '@nats-io/transport-node';
-import { endsOf } from '../../../contracts/bus/ends.ts';
+import { anyBackend, endsOf } from '../../../contracts/bus/ends.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { randomText } from '../../../contracts/ids.ts';
 import type { Reply, RequestOptions } from '../bus.ts';
 import { InFlight } from '../in-flight.ts';
 import { Answering } from './answering.ts';
 import { Asking, type Wire } from './asking.ts';
-import { readFrame, saysNobodyListens } from './frame.ts';
+import { readFrame, saysNobodyListens, signalFrame } from './frame.ts';
 import type { Listener } from './listener.ts';
 import { readControlSubject, readReplySubject, replySubject } from './subjects.ts';
 
@@ -73,6 +73,7 @@ export class Exchanges {
     });
     this.#answers.set(reply, answering);
     this.#answering.begin(answering);
+    if (expected.answerer === anyBackend) this.#wire.send(reply, signalFrame('accepted', this.#wire.own));
     if (listener.begin()) answering.hear(frame);
     else answering.refuse();
   }

@@ -3,8 +3,20 @@ import { z } from 'zod';
 import { SvcError } from '../../../contracts/errors.ts';
 import { frameMaxBytes, type Headers, payloadMaxBytes } from '../bus.ts';
 
-/** What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. */
-export const frameKinds = ['message', 'question', 'interim', 'final', 'error', 'received', 'cancel'] as const;
+/**
+ * What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. `accepted` says
+ * which of several that could answer does.
+ */
+export const frameKinds = [
+  'message',
+  'question',
+  'accepted',
+  'interim',
+  'final',
+  'error',
+  'received',
+  'cancel',
+] as const;
 export type FrameKind = (typeof frameKinds)[number];
 
 export interface Frame {
@@ -39,7 +51,7 @@ export function framesOf(kind: FrameKind, payload: Uint8Array, headers: Headers,
   return frames;
 }
 
-export function signalFrame(kind: 'received' | 'cancel', text: string): Frame {
+export function signalFrame(kind: 'accepted' | 'received' | 'cancel', text: string): Frame {
   return { kind, more: false, headers: noHeaders, payload: Buffer.from(text) };
 }
 
@@ -72,6 +84,17 @@ export function readFrame(message: Msg): Frame | null {
   if (own === null) return null;
   const id = headers.get(idHeader);
   return { kind, more, headers: own, payload: data, ...(id === '' ? {} : { id }) };
+}
+
+/** What tells the ends of connections apart, each of which several tell. */
+export function goneHeaders(id: string): MsgHdrs {
+  const result = newHeaders();
+  result.set(idHeader, id);
+  return result;
+}
+
+export function goneId({ headers }: Msg): string {
+  return headers?.get(idHeader) ?? '';
 }
 
 /** NATS answers by itself where nobody listens. */

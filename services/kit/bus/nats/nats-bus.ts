@@ -31,12 +31,13 @@ import type { Wire } from './asking.ts';
 import type { BackendAccounts } from './backend-accounts.ts';
 import { NatsBucket } from './bucket.ts';
 import { Exchanges } from './exchanges.ts';
-import { framesOf } from './frame.ts';
+import { framesOf, goneHeaders, goneId } from './frame.ts';
 import { gonePatterns } from './grants.ts';
 import { findIdentity, nameOf } from './known-as.ts';
 import { Listener } from './listener.ts';
 import { MessageAssembly } from './message-assembly.ts';
 import { Outbox } from './outbox.ts';
+import { Recent } from './recent.ts';
 import { NatsStream } from './stream.ts';
 import { goneSubject } from './subjects.ts';
 
@@ -71,6 +72,7 @@ export class NatsBus implements Bus {
   readonly #consumers = new Subscriptions();
   readonly #watchers: Watchers<'connected' | 'disconnected'>;
   readonly #goneWatchers: Watchers<Identity>;
+  readonly #goneHeard = new Recent();
   #state: State = 'open';
   #connected = true;
   #closing: Promise<void> | null = null;
@@ -100,7 +102,7 @@ export class NatsBus implements Bus {
       this.#listen(`_C.${answersAs}.*.*`, (message) => this.#exchanges.hearControl(message));
     }
     for (const pattern of gonePatterns(identity)) this.#listen(pattern, (message) => this.#hearGone(message));
-    accounts?.system.onGone((gone) => this.#tellGone(gone));
+    accounts?.system.onGone((gone, id) => this.#tellGone(gone, id));
   }
 
   publish(subject: string, payload: Uint8Array, headers?: Headers): void {
@@ -237,13 +239,16 @@ export class NatsBus implements Bus {
     await this.#connection.close();
   }
 
-  /** One backend hears it of NATS, and tells all whom it may concern. */
-  #tellGone(identity: Identity): void {
+  /** Every backend hears it of NATS, and tells all whom it may concern. */
+  #tellGone(identity: Identity, id: string): void {
     if (!this.#connected) return;
-    this.#connection.publish(goneSubject(identity.kind, endOf(identity)), nameOf(identity));
+    this.#connection.publish(goneSubject(identity.kind, endOf(identity)), nameOf(identity), {
+      headers: goneHeaders(id),
+    });
   }
 
   #hearGone(message: Msg): void {
+    if (!this.#goneHeard.isNew(goneId(message))) return;
     this.#exchanges.hearGone(message.subject.split('.').at(-1) ?? '');
     const identity = findIdentity(message.string());
     if (identity !== null) this.#goneWatchers.tell(identity);

@@ -3,16 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, createUser, type KeyPair } from '@nats-io/nkeys';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buckets, patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { newId, newProcessId, newSessionId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
-import type { Authorizer, BackendSeeds, Bus, Credentials } from '../bus.ts';
+import type { Authorizer, BackendSeeds, Bus, Credentials, Reply } from '../bus.ts';
 import { connectNats } from './connect.ts';
 import { connectionName, newInbox } from './login.ts';
+import type { NatsBus } from './nats-bus.ts';
+import { SystemAccount } from './system-account.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
@@ -57,7 +59,7 @@ interface How {
   readonly seeds?: BackendSeeds;
 }
 
-async function open(server: TestServer, credentials: Credentials, how: How = {}): Promise<Bus> {
+async function open(server: TestServer, credentials: Credentials, how: How = {}): Promise<NatsBus> {
   const { caPath = null, persistent = true } = how;
   const process = newProcessId();
   const bus = await connectNats({ servers: [server.url], caPath, persistent, credentials, process, logger });
@@ -65,10 +67,16 @@ async function open(server: TestServer, credentials: Credentials, how: How = {})
   return bus;
 }
 
-async function openBackend(server: TestServer, how: How = {}): Promise<Bus> {
+async function openBackend(server: TestServer, how: How = {}): Promise<NatsBus> {
   const bus = await open(server, { kind: 'backend', seeds: how.seeds ?? server.seeds }, how);
   bus.authorize(authorizer);
   return bus;
+}
+
+async function openSystemAccount({ url, seeds }: TestServer) {
+  const authenticator = nkeyAuthenticator(Buffer.from(seeds.system.reveal()));
+  const account = new SystemAccount(await connect({ servers: [url], authenticator }), logger);
+  return Object.assign(account, { [Symbol.asyncDispose]: () => account.close() });
 }
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
@@ -91,6 +99,39 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       message: 'This key was revoked on Monday.',
       hint: 'Register the runtime again.',
     });
+  });
+
+  it('a backend that is gone has answered nothing more, and the others go on with what is theirs', async () => {
+    const server = await startServer();
+    const gone: string[] = [];
+    const began: { readonly at: Bus; readonly end: (reply: Reply) => void }[] = [];
+    const [first, second, third] = [await openBackend(server), await openBackend(server), await openBackend(server)];
+    const asker = await open(server, remoteMcp);
+    for (const backend of [second, third]) backend.onGone(({ process }) => void gone.push(process));
+    for (const backend of [first, second]) {
+      const work = (end: (reply: Reply) => void) => void began.push({ at: backend, end });
+      backend.respond(patterns.key, () => new Promise(work), { queue: 'backend' });
+      await backend.flush();
+    }
+    const question = () => asker.request(subjects.key(asker.identity.process), Buffer.from('?'), { timeoutMs: 60_000 });
+    const asked: Promise<PromiseSettledResult<Reply>>[] = [];
+    while (new Set(began.map(({ at }) => at)).size < 2) {
+      const count = began.length;
+      asked.push(Promise.allSettled([question()]).then(([settled]) => settled));
+      await vi.waitUntil(() => began.length > count, soon);
+    }
+    const { process } = first.identity;
+    await using system = await openSystemAccount(server);
+    await system.end((identity) => identity.process === process);
+    await vi.waitUntil(() => gone.length >= 2, soon);
+    for (const { at, end } of began) if (at === second) end(none);
+    const outcomes = await Promise.all(asked);
+    const expected = began.map(({ at }) => (at === first ? 'AnswererGone' : 'answered'));
+    expect(outcomes.map((one) => (one.status === 'fulfilled' ? 'answered' : one.reason.constructor.name))).toEqual(
+      expected,
+    );
+    // Each of those that are left heard it, and once.
+    expect(gone).toEqual([process, process]);
   });
 
   it('what is not persistent is gone with the server, and all works again', async () => {

@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import type { Logger } from '../../log.ts';
@@ -16,7 +16,7 @@ const connections = z.object({
       .nullish(),
   }),
 });
-const disconnected = z.object({ client: z.object({ user: z.string().default('') }) });
+const disconnected = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
 
 /** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
 const pageSize = 1024;
@@ -38,13 +38,14 @@ export class SystemAccount {
     this.#logger = logger;
   }
 
-  /** Each end of a connection is told to one of the backends. */
-  onGone(listener: (identity: Identity) => void): void {
+  /** Each end of a connection, by its own id, is told to every backend: one of several may be what has just ended. */
+  onGone(listener: (identity: Identity, id: string) => void): void {
     this.#connection.subscribe(`$SYS.ACCOUNT.${busAccount}.DISCONNECT`, {
-      queue: 'backend',
       callback: (error, message) => {
-        const identity = error === null ? identityOf(message) : null;
-        if (identity !== null) listener(identity);
+        const advisory = error === null ? disconnected.safeParse(message.json()) : null;
+        if (!advisory?.success) return;
+        const identity = findIdentity(advisory.data.client.user);
+        if (identity !== null) listener(identity, advisory.data.id);
       },
     });
   }
@@ -101,9 +102,4 @@ export class SystemAccount {
       ...{ strategy: 'stall', stall: othersMs, maxWait: askDeadlineMs },
     });
   }
-}
-
-function identityOf(message: Msg): Identity | null {
-  const advisory = disconnected.safeParse(message.json());
-  return advisory.success ? findIdentity(advisory.data.client.user) : null;
 }
