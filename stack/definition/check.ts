@@ -171,7 +171,7 @@ function notInContainers(definition: Definition, text: YamlText): readonly Mista
   const outside = [
     { path: ['graph'], isSet: graph === 'dgraph', field: 'graph: dgraph' },
     { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
-    { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: 'runtime.sandbox: bwrap' },
+    { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: `runtime.sandbox: ${runtime.sandbox}` },
   ];
   return outside
     .filter(({ isSet }) => isSet)
