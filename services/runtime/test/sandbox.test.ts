@@ -37,7 +37,7 @@ async function openGrounds() {
   return { dir, place, socket, hidden, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe.for(kinds)('in $kind', ({ isThere, sandboxing, script, answers }) => {
+describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) => {
   const only = test.runIf(isThere);
 
   only('nothing of the platform, of other MCP servers or of the machine is there that is without one', async () => {

@@ -31,31 +31,35 @@ export const scriptInImage: typeof script = (...given) => ({ ...script(...given)
 
 /** Every kind of sandbox keeps the same apart; what an attempt fails with differs. */
 export const kinds = [
-  {
-    kind: 'a sandbox',
-    isThere: canSandbox,
-    sandboxing,
-    script,
-    answers: {
-      etc: 'ENOENT',
-      socket: 'EAFNOSUPPORT',
-      abstractSocket: 'EAFNOSUPPORT',
-      loopback: 'hi',
-      covered: ['EACCES', 'EACCES'],
+  [
+    'a sandbox',
+    {
+      isThere: canSandbox,
+      sandboxing,
+      script,
+      answers: {
+        etc: 'ENOENT',
+        socket: 'EAFNOSUPPORT',
+        abstractSocket: 'EAFNOSUPPORT',
+        loopback: 'hi',
+        covered: ['EACCES', 'EACCES'],
+      },
     },
-  },
-  {
-    kind: 'a container',
-    isThere: dockerSocket !== null,
-    sandboxing: containing,
-    script: scriptInImage,
-    answers: {
-      // The image's own, where nobody has a password.
-      etc: expect.stringMatching(/^root:\*:/),
-      socket: 'ENOENT',
-      abstractSocket: 'ECONNREFUSED',
-      loopback: 'fetch failed',
-      covered: ['', 'done'],
+  ],
+  [
+    'a container',
+    {
+      isThere: dockerSocket !== null,
+      sandboxing: containing,
+      script: scriptInImage,
+      answers: {
+        // The image's own, where nobody has a password.
+        etc: expect.stringMatching(/^root:\*:/),
+        socket: 'ENOENT',
+        abstractSocket: 'ECONNREFUSED',
+        loopback: 'fetch failed',
+        covered: ['', 'done'],
+      },
     },
-  },
+  ],
 ] as const;
