@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import type { Agent } from './agent.ts';
-import { hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
 
 vi.setConfig({ testTimeout: 2 * startTimeoutMs });
 
@@ -15,12 +15,21 @@ const canMount = mount(trial);
 unmount(trial);
 rmSync(trial, { recursive: true });
 
-function mount(folder: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=700', 'tmpfs', folder]).status === 0;
+function mount(folder: string, sizeMb = 16): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=700`, 'tmpfs', folder]).status === 0;
 }
 
 function unmount(folder: string): void {
   spawnSync('umount', ['-l', folder]);
+}
+
+/** To the last byte. */
+function fill(ballast: string): void {
+  for (const size of [1024 * 1024, 4096, 512]) {
+    expect(() => {
+      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
+    }).toThrow(/ENOSPC/);
+  }
 }
 
 test.skipIf(!canMount || !hasNatsServer)(
@@ -37,11 +46,7 @@ test.skipIf(!canMount || !hasNatsServer)(
       const key = await platform.addKey('agent');
       const agent = await platform.connect(key, `?skillIds=${skill}`);
 
-      for (const size of [64 * 1024, 512]) {
-        expect(() => {
-          for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
-        }).toThrow(/ENOSPC/);
-      }
+      fill(ballast);
       // Records of use are what the bus is given by itself, about once a second.
       await until(async () => {
         await calls(agent, 20);
@@ -51,7 +56,10 @@ test.skipIf(!canMount || !hasNatsServer)(
         state: 'unhealthy',
         reason: expect.stringMatching(/^Its disk is full \(.*no space left on device\)\. Free some space, then svc up/),
       });
-      expect((await platform.run(['status'])).stdout).toMatch(/^nats: Its disk is full/m);
+      const told = (await platform.run(['status'])).stdout;
+      expect(told).toMatch(/^nats: Its disk is full/m);
+      expect(told).toContain(`The disk is full: "${disk}" has 0 KB left`);
+      expect((await platform.fails('up')).json.error.message).toContain(`The disk is full: "${disk}"`);
       await calls(agent, 20);
       await platform.addRole('while-full', []);
       // A session that could not be kept is not promised, and nothing of the machine is told.
@@ -65,8 +73,7 @@ test.skipIf(!canMount || !hasNatsServer)(
       rmSync(ballast);
       await platform.svc('up');
       expect((await natsOf(platform)).state).toBe('healthy');
-      const roles = (await platform.svc('role', 'list')).roles.map(({ name }: { name: string }) => name);
-      expect(roles).toContain('while-full');
+      expect(await rolesOf(platform)).toContain('while-full');
       await platform.connect(key);
       // The session of before was kept.
       await until(async () => (await agent.text('echo', { message: 'x' }).catch(() => '')) === 'Echo: x');
@@ -77,6 +84,51 @@ test.skipIf(!canMount || !hasNatsServer)(
     }
   },
 );
+
+test.skipIf(!canMount || !hasNatsServer || !hasDgraph)(
+  'a Dgraph whose disk gets full is named by svc status; calls go on, and it is back by itself when there is room',
+  async () => {
+    const platform = await Platform.init({ topology: 'distributed', graph: 'dgraph' });
+    const disk = join(platform.installation.dataDir, 'dgraph');
+    const ballast = join(disk, 'ballast');
+    mkdirSync(disk, { recursive: true, mode: 0o700 });
+    mount(disk, 400);
+    try {
+      await platform.svc('up');
+      const skill = await platform.addEcho();
+      const agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
+      const acknowledged = ['All'];
+      const addRole = async (name: string) => {
+        const { code } = await platform.run(['role', 'create', name]);
+        if (code === 0) acknowledged.push(name);
+        return code;
+      };
+      await addRole('before');
+
+      fill(ballast);
+      // It writes into files that it has mapped: the system ends it where there is no room behind them.
+      for (let i = 0; (await addRole(`full-${i}`)) === 0; i++) expect(i).toBeLessThan(100);
+      const { fullDisk, services } = await platform.svc('status');
+      expect(fullDisk).toContain(`The disk is full: "${disk}" has 0 KB left`);
+      const { restarts, state } = services.find(({ name }: { name: string }) => name === 'dgraph-alpha');
+      expect([restarts > 0, state]).toEqual([true, expect.not.stringMatching(/^healthy$/)]);
+      await calls(agent, 20);
+
+      rmSync(ballast);
+      await until(async () => (await addRole('after')) === 0, startTimeoutMs);
+      expect(await rolesOf(platform)).toEqual(expect.arrayContaining(acknowledged));
+      expect((await platform.svc('status')).fullDisk).toBeNull();
+    } finally {
+      rmSync(ballast, { force: true });
+      unmount(disk);
+      await platform[Symbol.asyncDispose]();
+    }
+  },
+);
+
+async function rolesOf(platform: Platform): Promise<string[]> {
+  return (await platform.svc('role', 'list')).roles.map(({ name }: { name: string }) => name);
+}
 
 async function calls(agent: Agent, count: number): Promise<void> {
   for (let i = 0; i < count; i++) expect(await agent.text('echo', { message: `${i}` })).toBe(`Echo: ${i}`);
