@@ -3,7 +3,7 @@ import type { AllowedSkip } from './suites/verdict.ts';
 /** Every test that may be skipped, and why. A skip that is not here fails `npm test`, and so does one of a program that is there. */
 export const skips: readonly AllowedSkip[] = [
   {
-    pattern: /(full-disk\.test\.ts > |faults\.test\.ts > a disk that gets full)/,
+    pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full)/,
     reason: 'Only root may mount a disk small enough to be filled.',
   },
   {
@@ -42,6 +42,11 @@ export const skips: readonly AllowedSkip[] = [
     pattern: /services\/backend\/graph\/dgraph\/.*\.test\.ts > on a real cluster/,
     reason: 'The program dgraph is in no package registry: its suites run where it is on the path.',
     programs: ['dgraph'],
+  },
+  {
+    pattern:
+      /(services\/runtime\/test\/(sandbox|contained)|cli\/test\/sandbox)\.test\.ts > .*\bin a (container|sandbox of 'container')/,
+    reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
   },
   {
     pattern: /(services\/runtime\/test\/sandbox(ed-lives)?|cli\/test\/sandbox)\.test\.ts > /,

@@ -12,6 +12,6 @@ export async function checkPrograms(definition: Definition, path: string | undef
   if (definition.engine === 'docker') return [];
   await checkNatsServer(definition, path);
   await checkFront(definition, path);
-  await checkSandbox(definition, path);
-  return checkDgraphProgram(definition, path);
+  const aboutSandbox = await checkSandbox(definition, path);
+  return [...aboutSandbox, ...(await checkDgraphProgram(definition, path))];
 }

@@ -163,6 +163,22 @@ test('an installation whose folder has a colon in its name cannot be hidden, whi
   );
 });
 
+test('containers of MCP servers are made as svc.yaml says, which nothing else reads', () => {
+  const { runtime } = environmentFor(`
+images: { base: "our-base:1.2.3" }
+runtime: { sandbox: container, dockerSocket: /run/user/1000/docker.sock }
+limits: { memoryMaxMb: { mcp-server: 300 } }
+`);
+  expect(runtime).toMatchObject({
+    MCP_SERVER_SANDBOX: 'container',
+    MCP_SERVER_DOCKER_SOCKET: '/run/user/1000/docker.sock',
+    MCP_SERVER_IMAGE: 'our-base:1.2.3',
+    MCP_SERVER_MEMORY_MAX_MB: '300',
+  });
+  const names = Object.keys(environmentFor('runtime: { sandbox: bwrap }').runtime);
+  expect(names.filter((name) => /DOCKER|IMAGE|MEMORY/.test(name))).toEqual([]);
+});
+
 describe('the graph of the backend is', () => {
   const variablesOf = (yaml: string) =>
     Object.fromEntries(
@@ -207,12 +223,13 @@ runtime: { sandbox: bwrap, allowedPaths: [/a] }
 mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
 logs: { levels: 'bus=warn' }
 `;
+  const contained = 'runtime: { sandbox: container }';
   const elsewhere = 'topology: distributed\nbus: { servers: [tls://bus.example.com:4222], ca: ca.pem }\n';
   const others =
     'topology: distributed\nbus: { port: 4222, public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 } }\n';
   const cluster = `topology: distributed\ngraph: dgraph\n`;
   const theirs = `${cluster}graphdb: { url: "https://db:8080", grpc: [db:9080], ca: db.pem, user: us, token: true }\n`;
-  for (const chosen of [full, elsewhere, others, cluster, theirs].map((yaml) => environmentFor(yaml))) {
+  for (const chosen of [full, contained, elsewhere, others, cluster, theirs].map((yaml) => environmentFor(yaml))) {
     for (const service of servicesOf(chosen)) {
       const decided = Object.keys(chosen[service]).map((name) => name.replace(/_FILE$/, ''));
       expect(Object.keys(ownPlaces[service]), service).toEqual(expect.arrayContaining(decided));
@@ -234,7 +251,7 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
         (name) => `backend: ${name} is not used yet: it comes with invitations, the first thing that sends mail.`,
       ),
       'remote-mcp: OTEL_EXPORTER_OTLP_HEADERS is not used yet: it comes with metrics and traces.',
-      'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap.',
+      'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap or container.',
       'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
   });

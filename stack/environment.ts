@@ -86,10 +86,17 @@ export function environmentOf(of: EnvironmentOf): Environment {
 
 /** What is the platform's own is hidden, wherever it lies in what an MCP server is given. */
 function sandbox({ installation, definition }: EnvironmentOf): Record<string, string> {
-  if (definition.runtime.sandbox === 'none') return {};
+  const { runtime, images, limits } = definition;
+  if (runtime.sandbox === 'none') return {};
   const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
+  const container = {
+    MCP_SERVER_DOCKER_SOCKET: runtime.dockerSocket,
+    MCP_SERVER_IMAGE: images.base,
+    MCP_SERVER_MEMORY_MAX_MB: String(limits.memoryMaxMb['mcp-server']),
+  };
   return {
-    MCP_SERVER_SANDBOX: definition.runtime.sandbox,
+    MCP_SERVER_SANDBOX: runtime.sandbox,
+    ...(runtime.sandbox === 'container' ? container : {}),
     MCP_SERVER_HIDDEN_PATHS: [secretsDir, dataDir, stateDir, logsDir, definitionFile].join(':'),
   };
 }

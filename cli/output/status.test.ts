@@ -15,6 +15,7 @@ function statusWith(pids: readonly number[]): Status {
     engine: 'process',
     services,
     ended: null,
+    fullDisk: null,
     supervisor: null,
     mcpServers: [],
     runtimes: [],
@@ -30,6 +31,13 @@ test('the memory of a process that all services share is told once', () => {
   const text = described([7, 7]);
   expect(text).toContain('(embedded, process), in one process: pid 7, 100 MB.');
   expect(text.match(/100 MB/g)).toHaveLength(1);
+});
+
+test('a disk without room is told before all that suffers from it', () => {
+  const fullDisk = 'The disk is full: "/srv/data/nats" has 0 KB left, and a start needs 256 KB.';
+  const told = describeStatus({ ...statusWith([7]), fullDisk }, plain as never);
+  expect(told).toContain(`${fullDisk} What is kept there cannot be changed until there is room.\n\n  app`);
+  expect(described([7])).not.toContain('disk');
 });
 
 test('services in processes of their own have their own memory', () => {

@@ -41,6 +41,9 @@ export function describeStatus(status: Status, terminal: Terminal): string {
       : 'Its services run on, but nothing starts them again: svc up takes them over.';
     parts.push(wrapped(`${describeEnd(status.ended)} ${next}`, terminal));
   }
+  if (status.fullDisk !== null) {
+    parts.push(wrapped(`${status.fullDisk} What is kept there cannot be changed until there is room.`, terminal));
+  }
   if (status.supervisor?.state === 'silent') {
     const silent = `Its supervisor (pid ${status.supervisor.pid}) does not answer: nothing that ends is started again. svc down, then svc up starts all of it anew.`;
     parts.push(wrapped(silent, terminal));

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { canSandbox, pathOfBwrap } from '../../services/runtime/test/sandboxed.ts';
+import { canSandbox, dockerSocket, pathOfBwrap } from '../../services/runtime/test/sandboxed.ts';
 import { edit } from '../../stack/lifecycle/test/installed.ts';
 import { openTrial } from '../../stack/lifecycle/test/trial.ts';
 import { runSvc } from './run-svc.ts';
@@ -32,14 +32,41 @@ serve();
 `;
 
 describe('runtime.sandbox', () => {
-  test('container is refused, with its place and what there is', async () => {
+  test('what it may be is said with its place', async () => {
     await using trial = await openTrial();
-    edit(trial.installation, 'sandbox: none', 'sandbox: container');
+    edit(trial.installation, 'sandbox: none', 'sandbox: docker');
     const { code, stderr } = await runSvc(['config', 'check'], { cwd: trial.installation.dir });
-    expect(stderr).toMatch(
-      /svc\.yaml:\d+:\d+.*runtime\.sandbox: container is not part of this version; one of none, bwrap is\./s,
-    );
+    expect(stderr).toMatch(/svc\.yaml:\d+:\d+.*runtime\.sandbox must be one of none, bwrap, container, not "docker"/s);
     expect(code).toBe(2);
+  });
+
+  test('container without a Docker is refused by config check and by up', async () => {
+    await using trial = await openTrial();
+    const { dir } = trial.installation;
+    edit(trial.installation, 'sandbox: none', 'sandbox: container');
+    const socket = join(dir, 'none.sock');
+    edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${socket}`);
+    for (const args of [['config', 'check'], ['up']]) {
+      const { code, stderr } = await runSvc(args, { cwd: dir });
+      expect(stderr).toContain(`Docker does not run: there is no socket "${socket}" (runtime.dockerSocket).`);
+      expect(stderr).toContain('systemctl start docker');
+      expect(code).toBe(4);
+    }
+  });
+
+  test.runIf(dockerSocket !== null)('in a container, an image that cannot be fetched is refused by up', async () => {
+    await using trial = await openTrial();
+    const { dir } = trial.installation;
+    edit(trial.installation, 'sandbox: none', 'sandbox: container');
+    edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
+    edit(trial.installation, 'base: node:24.21.0-bookworm-slim', 'base: localhost:1/no-such-image:1.0.0');
+    const check = await runSvc(['config', 'check'], { cwd: dir });
+    expect(check.stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is not there yet: svc up fetches it.');
+    expect(check.code).toBe(0);
+    const { code, stderr } = await runSvc(['up'], { cwd: dir });
+    expect(stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is not here and could not be fetched');
+    expect(stderr).toContain('images.base in svc.yaml');
+    expect(code).toBe(4);
   });
 
   test('bwrap without the program is refused by config check and by up', async () => {
@@ -74,9 +101,21 @@ describe('runtime.sandbox', () => {
     expect(code).toBe(4);
   });
 
-  test.runIf(canSandbox)(
-    'bwrap keeps the installation from an MCP server in a folder around it, which status says',
-    async () => {
+  test.for([
+    {
+      sandbox: 'bwrap',
+      isThere: canSandbox,
+      seen: { secret: 'ENOENT', definition: 'EACCES', data: 'runtime', state: '', control: 'EAFNOSUPPORT' },
+    },
+    {
+      sandbox: 'container',
+      isThere: dockerSocket !== null,
+      seen: { secret: 'ENOENT', definition: '', data: 'runtime', state: '', control: 'ENOENT' },
+    },
+  ])(
+    'in a sandbox of $sandbox, an MCP server in a folder around the installation sees nothing of it, which status says',
+    async ({ sandbox, isThere, seen }, { skip }) => {
+      skip(!isThere);
       await using trial = await openTrial();
       const { dir } = trial.installation;
       const svc = (...args: string[]) => runSvc(args, { cwd: dir });
@@ -108,24 +147,21 @@ describe('runtime.sandbox', () => {
       });
       expect(openly.told).toMatch(/^peeks .*none$/m);
 
-      edit(trial.installation, 'sandbox: none', 'sandbox: bwrap');
+      edit(trial.installation, 'sandbox: none', `sandbox: ${sandbox}`);
+      if (dockerSocket !== null) {
+        edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
+      }
       const check = await svc('config', 'check');
       expect(check.stderr + check.code).toBe('0');
       const sandboxed = await peek();
-      expect(sandboxed.seen).toEqual({
-        secret: 'ENOENT',
-        definition: 'EACCES',
-        data: 'runtime',
-        state: '',
-        control: 'EAFNOSUPPORT',
-      });
+      expect(sandboxed.seen).toEqual(seen);
       expect(sandboxed.status).toMatchObject({
-        mcpServers: [{ sandboxes: ['bwrap'] }],
-        runtimes: [{ sandboxes: ['bwrap'] }],
+        mcpServers: [{ sandboxes: [sandbox] }],
+        runtimes: [{ sandboxes: [sandbox] }],
       });
-      expect(sandboxed.told).toMatch(/^peeks .*bwrap$/m);
+      expect(sandboxed.told).toMatch(new RegExp(`^peeks .*${sandbox}$`, 'm'));
       const list = JSON.parse((await svc('runtime', 'list', '--json')).stdout);
-      expect(list.runtimes).toMatchObject([{ sandboxes: ['bwrap'] }]);
+      expect(list.runtimes).toMatchObject([{ sandboxes: [sandbox] }]);
     },
   );
 });

@@ -1,5 +1,5 @@
-/** How the MCP servers of a runtime are kept apart: not at all, or each behind bubblewrap. */
-export const sandboxes = ['none', 'bwrap'] as const;
+/** How the MCP servers of a runtime are kept apart: not at all, each behind bubblewrap, or each in a container. */
+export const sandboxes = ['none', 'bwrap', 'container'] as const;
 export type Sandbox = (typeof sandboxes)[number];
 
 /** Namespaces of its own for everything but the network. Who is root needs no user namespace where the system gives none. */

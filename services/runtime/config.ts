@@ -28,7 +28,15 @@ export interface Config {
   readonly allowedPaths: readonly string[];
   /** What sandboxed ones never see: the platform's own, keys above all. */
   readonly hiddenPaths: readonly string[];
+  /** What containers of MCP servers are made with. */
+  readonly containers: ContainersConfig;
   readonly warnings: readonly string[];
+}
+
+export interface ContainersConfig {
+  readonly socket: string;
+  readonly image: string;
+  readonly memoryMaxMb: number;
 }
 
 export function readConfig(record: EnvRecord): Config {
@@ -47,6 +55,11 @@ export function readConfig(record: EnvRecord): Config {
     sandbox: env.MCP_SERVER_SANDBOX,
     allowedPaths: env.SVC_ALLOWED_PATHS ?? [],
     hiddenPaths: [...(env.MCP_SERVER_HIDDEN_PATHS ?? []), ...keyFilesOf(record)],
+    containers: {
+      socket: env.MCP_SERVER_DOCKER_SOCKET,
+      image: env.MCP_SERVER_IMAGE ?? '',
+      memoryMaxMb: env.MCP_SERVER_MEMORY_MAX_MB,
+    },
     warnings,
   });
 }

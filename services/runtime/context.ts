@@ -9,9 +9,9 @@ import { Homes } from './homes.ts';
 import { createChildLauncher } from './launchers/child.ts';
 import { createHttpLauncher } from './launchers/http.ts';
 import { endLeftovers, openChildNotes } from './launchers/leftovers.ts';
-import { createLook } from './launchers/processes.ts';
-import { createSpawnInSandbox } from './launchers/sandbox/bwrap.ts';
-import { spawnOpenly } from './launchers/spawn-child.ts';
+import { createLook, type Look } from './launchers/processes.ts';
+import { createSpawnInBwrap } from './launchers/sandbox/bwrap.ts';
+import { createSpawnOpenly, type SpawnChild } from './launchers/spawn-child.ts';
 import { Supervisor } from './supervisor/supervisor.ts';
 import { prepareWorkingDir } from './working-dir.ts';
 
@@ -41,10 +41,10 @@ export async function createRuntime(
   const look = createLook();
   const leftovers = await endLeftovers(workingDir, look);
   if (leftovers > 0) log('runtime').warn({ leftovers }, 'ended MCP servers that a killed runtime had left behind');
-  const notes = await openChildNotes(workingDir);
-  const spawnChild = config.sandbox === 'none' ? spawnOpenly : createSpawnInSandbox({ ...config, workingDir });
+  const notes = await openChildNotes(workingDir, config.sandbox === 'container' ? config.containers.socket : undefined);
+  const spawnChild = await spawnFor(config, workingDir, look);
   const launchers = {
-    child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, look, log, spawnChild }),
+    child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, log, spawnChild }),
     http: createHttpLauncher({ inherited }),
   };
   return {
@@ -57,4 +57,18 @@ export async function createRuntime(
     homes: new Homes(workingDir),
     drainMs,
   };
+}
+
+async function spawnFor(config: Config, workingDir: string, look: Look): Promise<SpawnChild> {
+  switch (config.sandbox) {
+    case 'none':
+      return createSpawnOpenly(look);
+    case 'bwrap':
+      return createSpawnInBwrap({ ...config, workingDir }, look);
+    case 'container': {
+      // Loaded where it is used: what speaks to Docker takes half as long to load as all the rest.
+      const { createSpawnInContainer } = await import('./launchers/sandbox/container.ts');
+      return createSpawnInContainer({ ...config, ...config.containers, workingDir });
+    }
+  }
 }

@@ -170,7 +170,7 @@ function notInContainers(definition: Definition, text: YamlText): readonly Mista
     { path: ['graph'], isSet: graph === 'dgraph', field: 'graph: dgraph' },
     { path: ['replicas', 'backend'], isSet: replicas.backend > 1, field: 'replicas.backend above 1' },
     { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
-    { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: 'runtime.sandbox: bwrap' },
+    { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: `runtime.sandbox: ${runtime.sandbox}` },
     { path: ['replicas', 'nats'], isSet: replicas.nats > 1, field: 'replicas.nats above 1' },
   ];
   return outside

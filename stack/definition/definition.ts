@@ -1,4 +1,5 @@
 import { variables } from '../../services/contracts/env/variables.ts';
+import { sandboxes } from '../../services/contracts/sandbox.ts';
 import { extraVariables } from './extra-variables.ts';
 import {
   type Field,
@@ -16,7 +17,6 @@ import {
 } from './field.ts';
 import { publicBus } from './public-bus.ts';
 import { acmeDirectory, pemPath, publicHost } from './public-host.ts';
-import { sandbox } from './sandbox.ts';
 
 /** What listens on a port: the four services, under the names of `services[].name`. */
 export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
@@ -117,7 +117,8 @@ export const shape = {
     commands: field('any, none, or a list of commands such as [npx, uvx]', (raw) =>
       raw === 'any' || raw === 'none' ? raw : listOf(commandName, '').parse(raw),
     ),
-    sandbox,
+    sandbox: oneOf(...sandboxes),
+    dockerSocket: absolutePath,
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
   },
   bus: {
@@ -146,6 +147,7 @@ export const shape = {
       backend: memory,
       'remote-mcp': memory,
       runtime: memory,
+      'mcp-server': memory,
       frontend: memory,
       nats: memory,
       caddy: memory,

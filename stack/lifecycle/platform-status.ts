@@ -18,6 +18,8 @@ export interface Status extends Content {
   readonly services: readonly ServiceStatus[];
   /** Where nobody stopped it: how it ended. Its services may go on without it, and then nothing starts them again. */
   readonly ended: UnwantedEnd | null;
+  /** Which of its disks has no room left, as a sentence: whoever keeps data there fails, each in its own way. */
+  readonly fullDisk: string | null;
 }
 
 export interface SupervisorStatus {

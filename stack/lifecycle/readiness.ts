@@ -45,12 +45,22 @@ export async function waitUntilReady(url: string, options: { timeoutMs: number; 
   }
 }
 
-const notReady = z.object({ missing: z.array(z.string()).min(1) });
+/** What our services say, and what NATS says. */
+const notReady = z.union([
+  z.object({ missing: z.array(z.string()).min(1) }).transform(({ missing }) => missing.join(', ')),
+  z.object({ error: z.string().min(1) }).transform(({ error }) => withRepair(error)),
+]);
 
 function missingIn(body: string): string | null {
   try {
-    return notReady.parse(JSON.parse(body)).missing.join(', ');
+    return notReady.parse(JSON.parse(body));
   } catch {
     return null;
   }
+}
+
+/** NATS gives up what it could not write, and does not try again by itself. */
+function withRepair(error: string): string {
+  const isFull = /no space left on device/i.test(error);
+  return isFull ? `Its disk is full (${error}). Free some space, then svc up starts it anew.` : error;
 }

@@ -3,6 +3,7 @@ import { isInContainers } from '../engines/docker/containers-record.ts';
 import { missingCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
+import { describeFullDisk } from '../state/free-space.ts';
 import type { PartEnd, PlatformRecord, ServiceRecord } from '../state/platform-record.ts';
 import { memoryOf } from '../state/process-identity.ts';
 import { readPlan } from './plan.ts';
@@ -89,6 +90,7 @@ function unrecordedStatus(installation: Installation, pid: number): Status {
       ...noEnds,
     })),
     ended: null,
+    fullDisk: describeFullDisk(installation),
     ...noContent,
   };
 }
@@ -111,6 +113,7 @@ async function runningStatus(
     supervisor: null,
     services,
     ended: null,
+    fullDisk: describeFullDisk(installation),
     ...content,
   };
 }

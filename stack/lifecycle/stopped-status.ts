@@ -1,4 +1,5 @@
 import type { Installation } from '../installation.ts';
+import { describeFullDisk } from '../state/free-space.ts';
 import { readFailure, readRecord } from '../state/platform-record.ts';
 import { readPlan } from './plan.ts';
 import { noEnds, type Status } from './platform-status.ts';
@@ -34,6 +35,7 @@ export async function stoppedStatus(installation: Installation): Promise<Status>
       ...noEnds,
     })),
     ended,
+    fullDisk: describeFullDisk(installation),
     ...noContent,
   };
 }

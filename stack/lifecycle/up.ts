@@ -5,6 +5,7 @@ import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
+import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
@@ -77,6 +78,7 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({ installation, env, running, avoid, onNotice });
+  await prepareSandbox(plan.definition, { signal, onNotice });
   const ready = async () => {
     await awaitCertificate(plan, { signal, onNotice });
     const reached = await status({ installation, signal });

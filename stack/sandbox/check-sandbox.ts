@@ -5,7 +5,6 @@ import { bwrapNamespaces, explainBwrap, noBwrap } from '../../services/contracts
 import { checkProgram } from '../check-program.ts';
 import type { Definition } from '../definition/definition.ts';
 
-const neededBy = 'runtime.sandbox: bwrap';
 const tryTimeoutMs = 10_000;
 /** What a sandbox takes, with nothing of the machine left out. */
 const trial = [
@@ -22,9 +21,26 @@ const trial = [
   'true',
 ];
 
-/** Refuses, before anything is started, a sandbox that could not be had: systems forbid it in ways that only a try shows. */
-export async function checkSandbox({ runtime }: Definition, path: string | undefined): Promise<void> {
-  if (runtime.sandbox !== 'bwrap') return;
+/**
+ * Refuses, before anything is started, a sandbox that could not be had: systems forbid it in ways that only a try shows. Returns what the
+ * operator should know of one that can.
+ */
+export async function checkSandbox(definition: Definition, path: string | undefined): Promise<readonly string[]> {
+  switch (definition.runtime.sandbox) {
+    case 'none':
+      return [];
+    case 'bwrap':
+      await checkBwrap(path);
+      return [];
+    case 'container': {
+      const { checkContainers } = await import('./containers.ts');
+      return checkContainers(definition);
+    }
+  }
+}
+
+async function checkBwrap(path: string | undefined): Promise<void> {
+  const neededBy = 'runtime.sandbox: bwrap';
   await checkProgram(
     { name: 'bwrap', neededBy, oldest: '0.4', askVersion: ['--version'], howToInstall: noBwrap.repair },
     path,

@@ -1,4 +1,5 @@
-import { statfsSync } from 'node:fs';
+import { readdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 
@@ -13,11 +14,26 @@ export function refuseFullDisk(installation: Installation): void {
 
 /** What to say of the first folder whose disk is full, or null where none is: each may lie on a disk of its own. */
 export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
-  for (const dir of [stateDir, dataDir, logsDir]) {
+  for (const dir of [stateDir, dataDir, ...foldersIn(dataDir), logsDir]) {
     const left = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
     if (left !== null && left < neededBytes) return fullDisk(dir, left);
   }
   return null;
+}
+
+/** Of the parts that keep data: the bus and the graph database have one each. */
+function foldersIn(dir: string): readonly string[] {
+  const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => join(dir, name)).sort();
+}
+
+/** What to say of it where nothing is to be started; null where there is room, or a folder can't be looked at. */
+export function describeFullDisk(installation: Installation): string | null {
+  try {
+    return findFullDisk(installation)?.message ?? null;
+  } catch {
+    return null;
+  }
 }
 
 export interface FileSystem {

@@ -19,6 +19,7 @@ const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets/secrets.test.ts';
 const sandbox = 'services/runtime/test/sandbox.test.ts';
+const contained = 'services/runtime/test/contained.test.ts';
 const telemetry = 'later: comes with metrics and traces';
 
 /** Every variable of the specification's part 8, and every one of our own. */
@@ -237,6 +238,21 @@ export const variableRequirements: readonly Requirement[] = [
       `${sandbox}: nothing of the platform, of other MCP servers or of the machine is there`,
       'services/runtime/test/sandboxed-lives.test.ts: the whole tree ends with the MCP server',
     ],
+  },
+  {
+    id: 'additions.runtime.MCP_SERVER_DOCKER_SOCKET',
+    says: 'Where containers of MCP servers are run',
+    shown: [`${contained}: a Docker that goes away`, `${contained}: because %s`],
+  },
+  {
+    id: 'additions.runtime.MCP_SERVER_IMAGE',
+    says: 'What containers of MCP servers are made of',
+    shown: [`${contained}: an image that is not there`, `${contained}: servers of packages work`],
+  },
+  {
+    id: 'additions.runtime.MCP_SERVER_MEMORY_MAX_MB',
+    says: 'The most memory of one',
+    shown: [`${contained}: what the image does not bring, and what takes more memory than it may`],
   },
   {
     id: 'additions.runtime.MCP_SERVER_HIDDEN_PATHS',

@@ -198,10 +198,14 @@ describe('variables that nothing reads yet', () => {
 
   it('are told where they mean something only with another', () => {
     const allowed = { ...least.runtime, SVC_ALLOWED_PATHS: '/a' };
-    const told = ['SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap.'];
+    const told = ['SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap or container.'];
     expect(checkEnv('runtime', allowed).warnings).toEqual(told);
     expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'none' }).warnings).toEqual(told);
     expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'bwrap' }).warnings).toEqual([]);
+    expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'container' })).toMatchObject({
+      problems: [{ variable: 'MCP_SERVER_IMAGE', rule: 'is required with MCP_SERVER_SANDBOX=container' }],
+      warnings: [],
+    });
   });
 
   it('are told where a file holds them', () => {

@@ -53,8 +53,8 @@ function withoutEffect(service: ServiceName, record: EnvRecord): readonly string
 
 function whyUnread({ awaits, onlyWith = {} }: Variable<unknown>, record: EnvRecord): string | null {
   if (awaits !== undefined) return `is not used yet: it comes with ${awaits}`;
-  const missing = Object.entries(onlyWith).find(([name, value]) => record[name] !== value);
-  return missing === undefined ? null : `has no effect without ${missing[0]}=${missing[1]}`;
+  const missing = Object.entries(onlyWith).find(([name, values]) => !values.includes(record[name] ?? ''));
+  return missing === undefined ? null : `has no effect without ${missing[0]}=${missing[1].join(' or ')}`;
 }
 
 function isDefault(entry: Variable<unknown>, raw: string | undefined): boolean {
@@ -128,7 +128,7 @@ const rules: { readonly [Service in ServiceName]: readonly Rule[] } = {
   frontend: [
     noInternalPublicUrl({ PUBLIC_BACKEND_URL: undefined, PUBLIC_MCP_URL: variables.frontend.PUBLIC_MCP_URL.default }),
   ],
-  runtime: [exactlyOneIdentity],
+  runtime: [exactlyOneIdentity, imageOfContainers],
   'remote-mcp': [
     noInternalPublicUrl({
       PUBLIC_BACKEND_URL: variables['remote-mcp'].PUBLIC_BACKEND_URL.default,
@@ -208,6 +208,19 @@ function seedsOnNats(record: EnvRecord): readonly Problem[] {
       rule: 'is required where BUS_SERVERS names NATS',
       repair: `Set ${name} to the seed whose public key the configuration of NATS names, or BUS_SERVERS=inproc: in one process.`,
     }));
+}
+
+/** Which image that is decides what MCP servers find in it: nobody but the operator knows. */
+function imageOfContainers(record: EnvRecord): readonly Problem[] {
+  if (record.MCP_SERVER_SANDBOX !== 'container' || isSet(record.MCP_SERVER_IMAGE)) return [];
+  return [
+    {
+      variable: 'MCP_SERVER_IMAGE',
+      rule: 'is required with MCP_SERVER_SANDBOX=container',
+      repair:
+        'Set MCP_SERVER_IMAGE to an image of this Docker that brings a shell and what MCP servers are started with.',
+    },
+  ];
 }
 
 /** A user without a password, or the other way round, is half a credential. */

@@ -12,8 +12,8 @@ export interface Variable<Value> {
   readonly secret?: true;
   /** What the variable comes with, in words, where nothing reads it yet: it is checked, and whoever sets it is told. */
   readonly awaits?: string;
-  /** It means something only where other variables have these values: whoever sets it otherwise is told. */
-  readonly onlyWith?: Readonly<Record<string, string>>;
+  /** It means something only where other variables have one of these values: whoever sets it otherwise is told. */
+  readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
   /** `additions` are ours; everything else is in part 8 of the specification. */
   readonly source: 'specification' | 'additions';
   /** Returns null where the text breaks the rule. */
@@ -31,7 +31,7 @@ interface Options {
   readonly default?: string;
   readonly required?: true;
   readonly awaits?: string;
-  readonly onlyWith?: Readonly<Record<string, string>>;
+  readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
   readonly source?: 'additions';
 }
 

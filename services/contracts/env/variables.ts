@@ -272,10 +272,10 @@ export const variables = {
     }),
     SVC_ALLOWED_PATHS: paths({
       meaning: 'Paths that files may be read from, colon-separated: by sandboxed MCP servers.',
-      onlyWith: { MCP_SERVER_SANDBOX: 'bwrap' },
+      onlyWith: { MCP_SERVER_SANDBOX: ['bwrap', 'container'] },
     }),
     MCP_SERVER_SANDBOX: choice({
-      meaning: 'How MCP servers that are child processes are kept apart: not at all, or by bubblewrap.',
+      meaning: 'How MCP servers that are child processes are kept apart: not at all, by bubblewrap, or in containers.',
       default: 'none',
       choices: sandboxes,
       source: 'additions',
@@ -283,7 +283,27 @@ export const variables = {
     MCP_SERVER_HIDDEN_PATHS: paths({
       meaning: 'Paths that no sandboxed MCP server sees, whatever else it may, colon-separated.',
       source: 'additions',
-      onlyWith: { MCP_SERVER_SANDBOX: 'bwrap' },
+      onlyWith: { MCP_SERVER_SANDBOX: ['bwrap', 'container'] },
+    }),
+    MCP_SERVER_DOCKER_SOCKET: text({
+      meaning: 'Socket of the Docker that runs their containers.',
+      default: '/var/run/docker.sock',
+      source: 'additions',
+      onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
+    }),
+    MCP_SERVER_IMAGE: text({
+      meaning: 'What their containers are made of: an image that this Docker has, with a shell and their programs.',
+      lengthMax: 255,
+      source: 'additions',
+      onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
+    }),
+    MCP_SERVER_MEMORY_MAX_MB: integer({
+      meaning: 'The most memory that the container of one may take, in MB.',
+      default: '1024',
+      min: 64,
+      max: 1_048_576,
+      source: 'additions',
+      onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
     }),
     SVC_MAX_FILE_SIZE_MB: integer({
       meaning: 'Largest file, in MB.',

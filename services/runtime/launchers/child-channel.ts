@@ -1,5 +1,4 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { once } from 'node:events';
+import { finished } from 'node:stream/promises';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { payloadMaxBytes } from '../../kit/bus/bus.ts';
@@ -9,20 +8,16 @@ import { LineReader } from '../wire/line-reader.ts';
 import { responseIdFromEnds } from '../wire/read-message.ts';
 import { createBlot } from './blot.ts';
 import type { Channel } from './channel.ts';
-import type { Exit } from './explain-exit.ts';
 import type { LaunchOrder } from './launch.ts';
-import { endTree, type TreeRoot } from './process-tree.ts';
-import type { Look } from './processes.ts';
+import type { Program } from './program.ts';
 import { readFairly } from './read-fairly.ts';
 import { StderrTail } from './stderr-tail.ts';
 
 export interface ChildChannelOptions {
   readonly order: LaunchOrder<'child'>;
   readonly forwardStderr: boolean;
-  readonly look: Look;
   readonly log: Log;
   readonly removeNote: () => Promise<void>;
-  readonly explain: (exit: Exit) => Reason;
 }
 
 /** A result as large as the bus carries, in its envelope. */
@@ -34,33 +29,26 @@ const closedInputGraceMs = 250;
 const askedToEndGraceMs = 2000;
 /** The output of a child that has ended is read to its end, unless a grandchild keeps the pipe open. */
 const lastOutputMs = 200;
-/** A child whose pipe has closed is probably ending: its exit tells more than its pipe. */
-const exitAfterPipeMs = 500;
 
 /** The stdio transport of MCP 2025-11-25 ("Transports"): one message a line. */
 export class ChildChannel implements Channel {
-  readonly #child: ChildProcessWithoutNullStreams;
-  readonly #root: TreeRoot;
+  readonly #program: Program;
   readonly #options: ChildChannelOptions;
   readonly #tail: StderrTail;
-  readonly #exited: Promise<unknown>;
   #stopped: Promise<void> | null = null;
   #over = false;
 
-  constructor(child: ChildProcessWithoutNullStreams, root: TreeRoot, options: ChildChannelOptions) {
-    this.#child = child;
-    this.#root = root;
+  constructor(program: Program, options: ChildChannelOptions) {
+    this.#program = program;
     this.#options = options;
     this.#tail = this.#readStderr();
     this.#readStdout();
-    this.#exited = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
-    child.on('error', () => {}); // After the start: a signal that could not be sent.
     void this.#watchExit();
     this.#watchPipes();
   }
 
   send(message: Buffer): void {
-    const { stdin } = this.#child;
+    const { stdin } = this.#program;
     const { name } = this.#options.order;
     if (!stdin.writable) throw new SvcError('unavailable', `MCP server "${name}" has closed its input.`);
     if (stdin.writableLength > 0 && stdin.writableLength + message.length > queueMaxBytes) {
@@ -89,20 +77,15 @@ export class ChildChannel implements Channel {
   }
 
   async #end(): Promise<void> {
-    const { look, log, order, removeNote } = this.#options;
-    const { stdin, stdio } = this.#child;
+    const { log, order, removeNote } = this.#options;
+    const { stdin, exited } = this.#program;
     stdin.end();
-    await settledWithin(this.#exited, closedInputGraceMs);
+    await settledWithin(exited, closedInputGraceMs);
     try {
-      const left = await endTree(this.#root, { look, graceMs: askedToEndGraceMs });
-      if (left.length > 0)
-        log('launchers').error({ mcpServer: order.mcpServer, pids: left }, 'could not end processes');
+      await this.#program.end(askedToEndGraceMs);
     } catch (err) {
-      log('launchers').error({ err, mcpServer: order.mcpServer }, 'could not look for processes');
-      this.#child.kill('SIGKILL');
+      log('launchers').error({ err, mcpServer: order.mcpServer }, 'could not end an MCP server');
     }
-    await settledWithin(this.#exited, askedToEndGraceMs);
-    for (const stream of stdio) stream?.destroy();
     await removeNote().catch(() => {});
   }
 
@@ -119,11 +102,11 @@ export class ChildChannel implements Channel {
       },
     });
     readFairly(
-      this.#child.stdout,
+      this.#program.stdout,
       (chunk) => lines.push(chunk),
       () => lines.isDropping,
     );
-    this.#child.stdout.on('end', () => lines.end());
+    this.#program.stdout.on('end', () => lines.end());
   }
 
   #readStderr(): StderrTail {
@@ -133,23 +116,23 @@ export class ChildChannel implements Channel {
       ? (line: string) => logger.info({ stderr: line }, 'wrote to standard error')
       : () => {};
     const tail = new StderrTail(createBlot(order.launch), forward);
-    readFairly(this.#child.stderr, (chunk) => tail.push(chunk));
+    readFairly(this.#program.stderr, (chunk) => tail.push(chunk));
     return tail;
   }
 
   async #watchExit(): Promise<void> {
-    const closed = once(this.#child, 'close');
-    await this.#exited;
+    const { stdout, stderr, exited, explain } = this.#program;
+    const closed = Promise.allSettled([finished(stdout), finished(stderr)]);
+    const { code, signal } = await exited;
     await settledWithin(closed, lastOutputMs);
-    const { exitCode: code, signalCode: signal } = this.#child;
-    const { explain, order } = this.#options;
-    this.#ended(explain({ command: order.launch.command, code, signal, stderr: this.lastWords() }));
+    const { command } = this.#options.order.launch;
+    this.#ended(explain({ command, code, signal, stderr: this.lastWords() }));
   }
 
   #watchPipes(): void {
-    const { stdin, stdout, stderr } = this.#child;
+    const { stdin, stdout, stderr, exited, exitAfterPipeMs } = this.#program;
     const broken = async (reason: Reason) => {
-      if (!(await settledWithin(this.#exited, exitAfterPipeMs))) this.#ended(reason);
+      if (!(await settledWithin(exited, exitAfterPipeMs))) this.#ended(reason);
     };
     stdin.on('error', () => void broken(closedPipe('input')));
     stdout.on('error', () => {}).on('end', () => void broken(closedPipe('output')));

@@ -7,7 +7,6 @@ import { ChildChannel } from './child-channel.ts';
 import { type ChildPlace, makePlace } from './child-environment.ts';
 import type { Launched, Launcher, LaunchOrder } from './launch.ts';
 import type { ChildNotes } from './leftovers.ts';
-import type { Look } from './processes.ts';
 import type { SpawnChild } from './spawn-child.ts';
 
 export interface ChildLauncherOptions {
@@ -17,7 +16,6 @@ export interface ChildLauncherOptions {
   readonly forwardStderr: boolean;
   readonly spawnChild: SpawnChild;
   readonly notes: ChildNotes;
-  readonly look: Look;
   readonly log: Log;
 }
 
@@ -41,6 +39,7 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
     return null;
   });
   const spawned = await options.spawnChild({
+    name: order.name,
     command,
     args,
     cwd: cwd ?? place.home,
@@ -50,14 +49,13 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
     await note?.remove().catch(() => {});
     return spawned;
   }
-  const { process: child, isHolder, explain } = spawned.child;
-  const root = { pid: child.pid ?? 0, birth: null, mark, current: true, isHolder };
-  const born = note?.born(root.pid).catch(() => {}); // Its mark is noted, which is enough on most systems.
+  const { program } = spawned;
+  const born = program.pid === null ? null : note?.born(program.pid).catch(() => {}); // Its mark is noted, which is enough on most systems.
   const removeNote = async () => {
     await born;
     await note?.remove();
   };
-  return { ok: true, channel: new ChildChannel(child, root, { order, removeNote, explain, ...options }) };
+  return { ok: true, channel: new ChildChannel(program, { order, removeNote, ...options }) };
 }
 
 const markLength = 20;

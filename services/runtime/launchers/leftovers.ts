@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { endTree, type TreeRoot, treeOf } from './process-tree.ts';
+import { endTree, treeOf } from './process-tree.ts';
 import { findBirth, type Look } from './processes.ts';
 
 /**
@@ -10,8 +10,10 @@ import { findBirth, type Look } from './processes.ts';
  * there before the child is, the second one once the child's pid is known.
  */
 const opening = z.object({
-  mark: z.string().min(8).max(100),
+  mark: z.string().regex(/^[\w-]{8,100}$/),
   owner: z.object({ pid: z.number().int().positive(), birth: z.string().max(200).nullable() }),
+  /** Socket of the Docker that runs it, where it is a container. */
+  docker: z.string().max(4096).optional(),
 });
 const born = z.object({ pid: z.number().int().positive(), birth: z.string().max(200).nullable() });
 
@@ -27,14 +29,15 @@ export interface ChildNotes {
   open(mark: string): Promise<ChildNote>;
 }
 
-export async function openChildNotes(workingDir: string): Promise<ChildNotes> {
+/** `docker` is the socket of the Docker that runs the children, where they are containers. */
+export async function openChildNotes(workingDir: string, docker?: string): Promise<ChildNotes> {
   const folder = folderOf(workingDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const owner = { pid: process.pid, birth: await findBirth(process.pid) };
   return {
     async open(mark) {
       const file = path.join(folder, mark);
-      await writeFile(file, lineOf({ mark, owner } satisfies z.infer<typeof opening>), { mode: 0o600 });
+      await writeFile(file, lineOf({ mark, owner, docker } satisfies z.infer<typeof opening>), { mode: 0o600 });
       return {
         born: async (pid) =>
           appendFile(file, lineOf({ pid, birth: await findBirth(pid) } satisfies z.infer<typeof born>)),
@@ -51,23 +54,34 @@ export async function endLeftovers(workingDir: string, look: Look): Promise<numb
   const processes = await look();
   const isLiving = ({ pid, birth }: z.infer<typeof born>) =>
     birth !== null && processes.some((one) => one.pid === pid && one.birth === birth);
-  const left: { file: string; root: TreeRoot }[] = [];
-  for (const name of names) {
+  const endOne = async (name: string): Promise<boolean> => {
     const file = path.join(folder, name);
     const note = await readNote(file);
-    if (note === null || isLiving(note.owner)) continue;
-    const { mark, child } = note;
+    if (note === null || isLiving(note.owner)) return false;
+    const { mark, docker, child } = note;
+    if (docker !== undefined) return endInDocker(docker, mark, file);
     // Without a pid, or with one that is somebody else's now, its mark alone tells what is left of it.
     const current = child !== null && isLiving(child);
-    left.push({ file, root: { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current, isHolder: false } });
-  }
-  const endOne = async ({ file, root }: (typeof left)[number]) => {
+    const root = { pid: child?.pid ?? 0, birth: child?.birth ?? null, mark, current, isHolder: false };
     await endTree(root, { look, graceMs });
     await rm(file, { force: true });
+    return treeOf(root, processes).length > 0;
   };
   // All at once: each may take its whole grace, and the runtime begins after the last of them.
-  await Promise.all(left.map(endOne));
-  return left.filter(({ root }) => treeOf(root, processes).length > 0).length;
+  const ended = await Promise.all(names.map(endOne));
+  return ended.filter((lived) => lived).length;
+}
+
+/** A Docker that does not answer is asked again by the next runtime: until then the note stays. */
+async function endInDocker(socket: string, mark: string, file: string): Promise<boolean> {
+  try {
+    const { endContainer } = await import('./sandbox/container.ts');
+    const lived = await endContainer(socket, mark);
+    await rm(file, { force: true });
+    return lived;
+  } catch {
+    return false;
+  }
 }
 
 /** Their standard input closed when their runtime died: who still lives did not take that as the end. */

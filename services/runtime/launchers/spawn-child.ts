@@ -1,11 +1,15 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { type ChildEnvironmentOptions, childEnvironment } from './child-environment.ts';
-import { type Exit, explainExit, explainSpawnError } from './explain-exit.ts';
+import { explainExit, explainSpawnError } from './explain-exit.ts';
+import type { Look } from './processes.ts';
+import { type Program, programOf } from './program.ts';
 
-/** A process that is to speak MCP on its standard input and output. */
+/** A program that is to speak MCP on its standard input and output. */
 export interface ChildOrder {
+  /** Of the MCP server, for people. */
+  readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   /** Absolute, and there. */
@@ -13,30 +17,24 @@ export interface ChildOrder {
   readonly environment: ChildEnvironmentOptions;
 }
 
-export interface SpawnedChild {
-  /** Head of a session of its own, with the mark in its environment. */
-  readonly process: ChildProcessWithoutNullStreams;
-  /** It only holds what runs inside: that is asked to end, and takes it along. */
-  readonly isHolder: boolean;
-  /** Why it ended. */
-  explain(exit: Exit): Reason;
-}
-
 export type Spawned =
-  | { readonly ok: true; readonly child: SpawnedChild }
+  | { readonly ok: true; readonly program: Program }
   | { readonly ok: false; readonly reason: Reason };
 
-/** A way to bring the process of an MCP server into being. */
+/** A way to bring the program of an MCP server into being. */
 export type SpawnChild = (order: ChildOrder) => Promise<Spawned>;
 
 /** As a process like any other of the runtime's user. */
-export const spawnOpenly: SpawnChild = async ({ command, args, cwd, environment }) => {
-  try {
-    const env = childEnvironment(environment);
-    const process = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true, shell: false });
-    await once(process, 'spawn');
-    return { ok: true, child: { process, isHolder: false, explain: explainExit } };
-  } catch (error) {
-    return { ok: false, reason: explainSpawnError(command, error) };
-  }
-};
+export function createSpawnOpenly(look: Look): SpawnChild {
+  return async ({ command, args, cwd, environment }) => {
+    try {
+      const env = childEnvironment(environment);
+      const process = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true, shell: false });
+      await once(process, 'spawn');
+      const { mark } = environment;
+      return { ok: true, program: programOf(process, { mark, isHolder: false, look, explain: explainExit }) };
+    } catch (error) {
+      return { ok: false, reason: explainSpawnError(command, error) };
+    }
+  };
+}

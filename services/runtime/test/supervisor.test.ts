@@ -7,7 +7,7 @@ import type { ChannelListener } from '../launchers/channel.ts';
 import { createChildLauncher } from '../launchers/child.ts';
 import type { Launchers } from '../launchers/launch.ts';
 import { createLook } from '../launchers/processes.ts';
-import { spawnOpenly } from '../launchers/spawn-child.ts';
+import { createSpawnOpenly } from '../launchers/spawn-child.ts';
 import { Supervisor } from '../supervisor/supervisor.ts';
 import { writeAnswer } from '../wire/write-message.ts';
 import { Platform, script } from './platform.ts';
@@ -42,9 +42,8 @@ test('an MCP server that says nothing is given up after its time to start, and i
     inherited,
     forwardStderr: false,
     notes,
-    look,
     log,
-    spawnChild: spawnOpenly,
+    spawnChild: createSpawnOpenly(look),
   });
   const one = assignment(script('silent'));
   const { supervisor, reported } = supervising({ child, http: () => expect.fail() }, 300, one);

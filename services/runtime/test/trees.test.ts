@@ -10,7 +10,7 @@ import type { Channel } from '../launchers/channel.ts';
 import { createChildLauncher } from '../launchers/child.ts';
 import { endLeftovers, openChildNotes } from '../launchers/leftovers.ts';
 import { createLook, findBirth, markVariable } from '../launchers/processes.ts';
-import { spawnOpenly } from '../launchers/spawn-child.ts';
+import { createSpawnOpenly } from '../launchers/spawn-child.ts';
 import { Platform, script } from './platform.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -36,9 +36,8 @@ async function launching() {
     inherited,
     forwardStderr: false,
     notes,
-    look,
     log,
-    spawnChild: spawnOpenly,
+    spawnChild: createSpawnOpenly(look),
   });
   const started = new Set<string>();
   const start = async (command: string, args: string[]): Promise<Channel> => {

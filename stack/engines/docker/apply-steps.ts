@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import { describe, LostPort } from '../../lifecycle/explain-failure.ts';
@@ -12,7 +13,6 @@ import { type ContainerPlan, labels } from './container-plan.ts';
 import { becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
-import { wordsOf } from './images.ts';
 import type { Step } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';

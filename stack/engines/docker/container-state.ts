@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Readiness } from '../../lifecycle/readiness.ts';
 import { withoutFrames } from './container-log.ts';
 import { labels } from './container-plan.ts';
-import { statusOf } from './images.ts';
 
 /** Everything that Docker has under the label of an installation, by name of the container. */
 export async function inspectContainers(

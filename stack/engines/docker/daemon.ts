@@ -1,5 +1,6 @@
 import Docker from 'dockerode';
 import { z } from 'zod';
+import { explainDocker, startDocker, usersOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isVersion } from '../../check-program.ts';
@@ -47,7 +48,19 @@ export function reconnectToDaemon(socket: string): Promise<Daemon> {
   return connectTo({ socket, saidBy: 'where svc up found it', others: [] });
 }
 
-async function connectTo(address: DaemonAddress): Promise<Daemon> {
+/** The field of svc.yaml that asks for a Docker, and how to go on without one. */
+export interface Need {
+  readonly neededBy: string;
+  readonly instead: string;
+}
+
+const ofEngine: Need = {
+  neededBy: 'engine: docker',
+  instead: 'Without Docker: svc init --topology distributed --engine process',
+};
+
+/** The Docker that listens there. */
+export async function connectTo(address: DaemonAddress, { neededBy, instead }: Need = ofEngine): Promise<Daemon> {
   const { socket } = address;
   // Named one by one, because what is left out is read from the environment of this process.
   const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
@@ -56,8 +69,8 @@ async function connectTo(address: DaemonAddress): Promise<Daemon> {
   });
   const { ApiVersion, Components = [] } = understood(version, said, socket);
   if (Components.some(({ Name }) => /podman/i.test(Name))) {
-    throw new SvcError('unsupported', `What answers at "${socket}" is Podman, and engine: docker needs Docker.`, {
-      hint: `${insteadHint} Where Docker is there too, DOCKER_HOST names its socket.`,
+    throw new SvcError('unsupported', `What answers at "${socket}" is Podman, and ${neededBy} needs Docker.`, {
+      hint: `${instead}. Where Docker is there too, name its socket.`,
     });
   }
   const { ID, OSType, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
@@ -79,13 +92,13 @@ async function connectTo(address: DaemonAddress): Promise<Daemon> {
       },
     );
   }
-  const isRootless = SecurityOptions?.some((option) => option.startsWith('name=rootless')) ?? false;
-  if (SecurityOptions?.some((option) => option.startsWith('name=userns'))) {
+  const users = usersOf(SecurityOptions ?? []);
+  if (users === 'remapped') {
     throw new SvcError(
       'unsupported',
       `The Docker at "${socket}" gives its containers other users (userns-remap), who can't read the files that they are given by us.`,
       {
-        hint: `Turn userns-remap off, or run Docker rootless. ${insteadHint}`,
+        hint: `Turn userns-remap off, or run Docker rootless. ${instead}`,
       },
     );
   }
@@ -95,7 +108,7 @@ async function connectTo(address: DaemonAddress): Promise<Daemon> {
       ? ['This Docker keeps no limit of processes: a container may start as many as it likes.']
       : []),
   ];
-  return { docker, socket, id: ID, isRootless, shortcomings };
+  return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
 }
 
 function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: string): Parsed {
@@ -118,68 +131,26 @@ async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-const insteadHint = 'Without Docker: svc init --topology distributed --engine process';
-
 /** What to do where no socket is in any of the usual places. */
 export function noDaemon(env: EnvRecord): SvcError {
   const isThere = (['docker', 'dockerd', 'podman'] as const).find((name) => findProgram(name, env.PATH) !== null);
   if (isThere === 'podman') {
     return new SvcError('unsupported', 'Podman is installed, and engine: docker needs Docker.', {
-      hint: `Install Docker. ${insteadHint}`,
+      hint: `Install Docker. ${ofEngine.instead}`,
     });
   }
   if (isThere !== undefined) {
     return new SvcError('unavailable', 'Docker is installed and does not run: none of its usual sockets is there.', {
-      hint: `${startHint()} If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`,
+      hint: `${startDocker} If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`,
     });
   }
   return new SvcError('unavailable', 'Docker is not installed on this machine.', {
-    hint: `Install it (docs.docker.com/engine/install). ${insteadHint}`,
+    hint: `Install it (docs.docker.com/engine/install). ${ofEngine.instead}`,
   });
 }
 
-function startHint(): string {
-  return process.platform === 'darwin'
-    ? 'Start it: open -a Docker, or colima start.'
-    : 'Start it: sudo systemctl start docker (rootless: systemctl --user start docker).';
-}
-
 function explain(error: unknown, { socket, saidBy, others }: DaemonAddress): SvcError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const also = others.length === 0 ? '' : ` There is also ${others.join(', ')}: DOCKER_HOST=unix://… chooses it.`;
-  const where = `"${socket}" (${saidBy})`;
-  switch (code) {
-    case 'EACCES':
-    case 'EPERM':
-      return new SvcError('forbidden', `You may not use Docker: its socket ${where} does not let you in.`, {
-        hint: `Join its group and log in again: sudo usermod -aG docker "$USER" (its members can become root), or run Docker rootless.${also}`,
-        cause: error,
-      });
-    case 'ENOENT':
-      return new SvcError('unavailable', `Docker does not run: there is no socket ${where}.`, {
-        hint: startHint(),
-        cause: error,
-      });
-    case 'ECONNREFUSED':
-      return new SvcError('unavailable', `Docker is stopped: nobody listens on its socket ${where}.`, {
-        hint: `${startHint()}${also}`,
-        cause: error,
-      });
-    case 'ETIMEDOUT':
-      return new SvcError(
-        'unavailable',
-        `Docker did not answer within ${answerTimeoutMs / 1000} s on its socket ${where}.`,
-        {
-          hint: `Look at how it is: docker info.${also}`,
-          cause: error,
-        },
-      );
-    default: {
-      const why = error instanceof Error ? error.message : String(error);
-      return new SvcError('unavailable', `Docker at ${where} does not answer as it should: ${why}.`, {
-        hint: `Look at how it is: docker info.${also}`,
-        cause: error,
-      });
-    }
-  }
+  const { code, what, repair } = explainDocker(error, `"${socket}" (${saidBy})`);
+  const also = others.length === 0 ? '' : ` There is also ${others.join(', ')}, which can be named instead.`;
+  return new SvcError(code, `${what}.`, { hint: `${repair}${also}`, cause: error });
 }

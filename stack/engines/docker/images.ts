@@ -1,5 +1,6 @@
 import type Docker from 'dockerode';
 import { z } from 'zod';
+import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { ServiceImage } from './service-image.ts';
 
@@ -139,21 +140,4 @@ function percentOf(name: string, onNotice: (message: string) => void): (event: P
     told = percent;
     onNotice(`  ${name}: ${percent} % of ${(sum('total') / 1e6).toFixed(0)} MB`);
   };
-}
-
-/** The answer of the interface that an error came with; null where there was none. */
-export function statusOf(error: unknown): number | null {
-  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
-    ? error.statusCode
-    : null;
-}
-
-/** What the daemon says of an error, without the numbers around it. */
-export function wordsOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text
-    .replace(/^\(HTTP code \d+\) [^-]*- /, '')
-    .trim()
-    .replace(/\.$/, '')
-    .slice(0, 500);
 }

@@ -1,9 +1,9 @@
+import { statusOf } from '../../../services/contracts/docker.ts';
 import type { Installation } from '../../installation.ts';
 import type { LogSource } from '../../logs/log-source.ts';
 import { readContainerLog } from './container-log.ts';
 import { readContainers } from './containers-record.ts';
 import { reconnectToDaemon } from './daemon.ts';
-import { statusOf } from './images.ts';
 
 /** What Docker keeps of the logs of containers that are there, part by part. */
 export async function containerLogSources(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
 import { labels } from './container-plan.ts';
-import { statusOf } from './images.ts';
 
 /** The network that only the containers of an installation are in; returns its id. */
 export async function ensureNetwork(docker: Docker, name: string, installationId: string): Promise<string> {

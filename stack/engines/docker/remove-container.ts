@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { readContainerLog } from './container-log.ts';
-import { statusOf } from './images.ts';
 
 /** What Docker kept of a container's log goes with it: its last lines are kept beside those of earlier ones, for `svc logs`. */
 const linesKept = 10_000;

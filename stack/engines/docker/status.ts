@@ -5,6 +5,7 @@ import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecyc
 import { readContent } from '../../lifecycle/read-content.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
+import { describeFullDisk } from '../../state/free-space.ts';
 import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
@@ -25,6 +26,7 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
     supervisor: null,
     services,
     ended: null,
+    fullDisk: describeFullDisk(installation),
     ...content,
   };
 }

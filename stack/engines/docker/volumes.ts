@@ -1,8 +1,8 @@
 import type Docker from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { withoutFrames } from './container-log.ts';
 import { type DockerPlan, labels } from './container-plan.ts';
-import { statusOf } from './images.ts';
 
 export interface Volumes {
   readonly docker: Docker;

@@ -88,7 +88,7 @@ const lost: readonly number[] = [grpc.status.UNAVAILABLE, grpc.status.DEADLINE_E
 const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcError>> = {
   [grpc.status.UNAVAILABLE]: (where, cause) =>
     new SvcError('unavailable', `The graph database at ${where} cannot be reached.`, {
-      hint: 'Check that Dgraph runs and that PRIVATE_GRAPHDB_GRPC_URL names its gRPC port.',
+      hint: 'Check that Dgraph runs, which svc status tells, and that PRIVATE_GRAPHDB_GRPC_URL names its gRPC port.',
       cause,
     }),
   [grpc.status.DEADLINE_EXCEEDED]: (where, cause) =>

@@ -65,7 +65,25 @@ export function storageError(error: unknown): SvcError {
       cause: error,
     });
   }
-  const what = error instanceof JetStreamError || error instanceof JetStreamApiError ? `: ${error.message}` : '';
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    // A stream that could not be written once answers nobody any more, until NATS is started anew.
+    return new SvcError('unavailable', 'The bus did not say in time whether it kept or found what was asked for.', {
+      hint: 'Its disk may be full, which svc status tells.',
+      cause: error,
+    });
+  }
+  const said = error instanceof JetStreamError || error instanceof JetStreamApiError ? error.message : '';
+  if (/no space left on device/i.test(said)) {
+    return new SvcError(
+      'unavailable',
+      'The disk of the bus is full: nothing was kept, and nothing that was there is lost.',
+      {
+        hint: 'Free some space where NATS keeps its data, and try again.',
+        cause: error,
+      },
+    );
+  }
+  const what = said === '' ? '' : `: ${said}`;
   return new SvcError('unavailable', `The bus could not keep or find what was asked for${what}.`, { cause: error });
 }
 

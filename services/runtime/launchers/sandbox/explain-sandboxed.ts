@@ -20,7 +20,7 @@ export function unavailable({ what, repair }: Obstacle): Reason {
 export function createExplainer(command: string, status: () => string): (exit: Exit) => Reason {
   return (exit) => {
     if (exit.signal !== null) return explainExit(exit);
-    if (status().includes('"exit-code"')) return withSandboxInMind(explainExit(asItself(exit)));
+    if (status().includes('"exit-code"')) return withSandboxInMind(explainExit(asItself(exit)), howToShow);
     const words = exit.stderr.join('\n');
     const failure = /^bwrap: execvp .*: (.+)$/m.exec(words)?.[1];
     if (failure === undefined) return unavailable(explainBwrap(words));
@@ -40,7 +40,8 @@ const execErrors: Readonly<Record<string, string>> = {
   'Cannot allocate memory': 'ENOMEM',
 };
 
-function asItself(exit: Exit): Exit {
+/** A code above 128 stands for the signal that ended it. */
+export function asItself(exit: Exit): Exit {
   const number = (exit.code ?? 0) - 128;
   const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
   return signal === undefined ? exit : { ...exit, code: null, signal };
@@ -70,7 +71,7 @@ const howToShow =
 /** What is there outside and not inside looks like a mistake in a path. */
 const mayBeUnseen: ReadonlySet<string> = new Set(['file_not_found', 'module_not_found', 'permission_denied']);
 
-function withSandboxInMind(reason: Reason): Reason {
+export function withSandboxInMind(reason: Reason, howToShow: string): Reason {
   return mayBeUnseen.has(reason.code)
     ? { ...reason, repair: `${reason.repair} It is sandboxed. ${howToShow}` }
     : reason;

@@ -9,7 +9,10 @@ export const systemPaths: readonly string[] = [
   ...['passwd', 'group', 'localtime', 'timezone', 'os-release', 'mime.types', 'fonts'].map(inEtc),
   ...['ssl/certs', 'ssl/openssl.cnf', 'ssl/cert.pem', 'ca-certificates', 'pki/tls', 'pki/ca-trust'].map(inEtc),
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'crypto-policies'].map(inEtc),
-  // What a new /proc says of the whole machine: root may write there without any capability, to settings of the kernel too.
+];
+
+/** What a new /proc says of the whole machine: root may write there without any capability, to settings of the kernel too. */
+export const machineInProc: readonly string[] = [
   ...['acpi', 'asound', 'bus', 'driver', 'fs', 'irq', 'latency_stats', 'mtrr'].map(inProc),
   ...['pressure', 'scsi', 'sys', 'sysrq-trigger'].map(inProc),
 ];

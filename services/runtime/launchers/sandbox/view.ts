@@ -2,10 +2,24 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What a path is inside: the same as outside, to read or to write; empty; or something of the sandbox's own. */
-type Shown = 'read' | 'write' | 'nothing' | 'own';
+type Shown = 'read' | 'write' | 'nothing' | Own;
 
-/** What every sandbox has of its own, and how bwrap makes it. */
-const own: Readonly<Record<string, string>> = { '/proc': '--proc', '/dev': '--dev', '/tmp': '--tmpfs' };
+/** What every sandbox has of its own. */
+const own = { '/proc': 'proc', '/dev': 'dev', '/tmp': 'tmp' } as const;
+type Own = (typeof own)[keyof typeof own];
+
+/** What is at one path of a sandbox: the same as outside, nothing where all around is the same, or something of its own. */
+export interface Mount {
+  readonly at: string;
+  readonly how: 'read' | 'write' | 'empty folder' | 'empty file' | Own;
+}
+
+/** A name that leads to what is shown. */
+export interface Link {
+  readonly at: string;
+  readonly to: string;
+  readonly how: 'read' | 'write';
+}
 
 /**
  * What one sandbox sees of the machine, put together path by path: whatever is not named is not there. What was said of a path first counts,
@@ -18,7 +32,7 @@ export class View {
 
   private constructor(hidden: readonly string[]) {
     this.#hidden = hidden;
-    for (const one of Object.keys(own)) this.#mounts.set(one, 'own');
+    for (const [at, what] of Object.entries(own)) this.#mounts.set(at, what);
     for (const one of hidden) this.#mounts.set(one, 'nothing');
   }
 
@@ -55,26 +69,29 @@ export class View {
     return real !== null && isSame(this.#nearest(real));
   }
 
-  /** In the words of bwrap. */
-  async toArguments(): Promise<readonly string[]> {
+  /** All that makes it, folders before what lies in them. */
+  async mounts(): Promise<readonly Mount[]> {
     this.#holdInPlace();
-    const covers: string[] = [];
-    const mounts: string[] = [];
-    // Folders come before what lies in them.
-    for (const [real, shown] of [...this.#mounts].sort(([one], [other]) => (one < other ? -1 : 1))) {
-      const above = this.#above(real);
-      if (shown === 'own') mounts.push(own[real] ?? '', real);
-      else if (shown === 'write') mounts.push('--bind', real, real);
-      else if (shown === 'read' && above?.shown !== 'read') mounts.push('--ro-bind', real, real);
-      else if (shown === 'nothing' && isSame(above)) {
-        const isFolder = (await lstat(real)).isDirectory();
-        mounts.push(...(isFolder ? ['--tmpfs', real] : ['--ro-bind', '/dev/null', real]));
-        if (isFolder) covers.push(real);
-      }
+    const mounts: Mount[] = [];
+    for (const [at, shown] of [...this.#mounts].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const above = this.#above(at);
+      if (shown === 'nothing') {
+        if (isSame(above)) mounts.push({ at, how: (await lstat(at)).isDirectory() ? 'empty folder' : 'empty file' });
+      } else if (shown !== 'read' || above?.shown !== 'read') mounts.push({ at, how: shown });
     }
-    // A mount needs a place to be made in, so that nothing is closed before all of them are there.
-    const closed = [...covers, '/'].flatMap((one) => ['--remount-ro', one]);
-    return [...mounts, ...(await this.#neededLinks()), ...closed];
+    return mounts;
+  }
+
+  /** Names that are not in what is shown already. */
+  async links(): Promise<readonly Link[]> {
+    const needed: Link[] = [];
+    for (const [at, to] of this.#links) {
+      const folder = await findReal(path.dirname(at));
+      const how = this.#nearest(to)?.shown;
+      if (folder === null || isSame(this.#nearest(folder))) continue;
+      if (how === 'read' || how === 'write') needed.push({ at, to, how });
+    }
+    return needed;
   }
 
   /** Whoever may write above what is hidden or read only could move it away with the folder that it is in: a mount can't be moved. */
@@ -84,16 +101,6 @@ export class View {
       if (above?.shown !== 'write') continue;
       for (let at = path.dirname(real); at !== above.at; at = path.dirname(at)) this.#mounts.set(at, 'write');
     }
-  }
-
-  /** Links that are not in what is shown already. */
-  async #neededLinks(): Promise<readonly string[]> {
-    const needed: string[] = [];
-    for (const [given, real] of this.#links) {
-      const folder = await findReal(path.dirname(given));
-      if (folder !== null && !isSame(this.#nearest(folder))) needed.push('--symlink', real, given);
-    }
-    return needed;
   }
 
   #above(real: string): Rule | null {

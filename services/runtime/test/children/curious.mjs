@@ -1,5 +1,5 @@
 // Tries what it is told to, each as [what, path or pid], and answers with what came of it: the text, `done`, or the code of the error.
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { hostname } from 'node:os';
 import { serve, text } from './stdio.mjs';
@@ -35,6 +35,8 @@ const attempts = {
     readdirSync('/proc', { recursive: false })
       .filter((name) => !/^(\d+|self|thread-self)$/.test(name))
       .flatMap((name) => below(`/proc/${name}`))
+      // What /dev/null covers keeps nothing.
+      .filter((file) => tryTo(() => statSync(file).isCharacterDevice()) !== true)
       .filter((file) => tryTo(() => writeFileSync(file, '', { flag: 'a' })) === undefined)
       .join(' '),
   hostname,

@@ -1,27 +1,30 @@
-// Starts a child with the launcher of a runtime, one that neither its closed input nor SIGTERM ends and that has a child of its own;
-// prints both pids, and waits to be killed. The second argument may say `sandboxed`.
+// Starts children with the launcher of a runtime and waits to be killed: one that neither its closed input nor SIGTERM ends and that has a
+// child of its own, whose pids it prints. The second argument may say `sandboxed`, or in JSON which Docker and image: then the two that follow
+// are the names of one that ends with its input, and of the other.
 
 import { readdir } from 'node:fs/promises';
 import { createLog } from '../../../kit/log.ts';
 import { createChildLauncher } from '../../launchers/child.ts';
 import { openChildNotes } from '../../launchers/leftovers.ts';
 import { createLook } from '../../launchers/processes.ts';
-import { createSpawnInSandbox } from '../../launchers/sandbox/bwrap.ts';
-import { spawnOpenly } from '../../launchers/spawn-child.ts';
+import { createSpawnInBwrap } from '../../launchers/sandbox/bwrap.ts';
+import { createSpawnInContainer } from '../../launchers/sandbox/container.ts';
+import { createSpawnOpenly } from '../../launchers/spawn-child.ts';
 
-const [workingDir, how] = process.argv.slice(2);
-const notes = await openChildNotes(workingDir);
+const [workingDir, how = 'openly', listening, name = 'x'] = process.argv.slice(2);
+const docker = how.startsWith('{') ? JSON.parse(how) : null;
+const look = createLook();
+const notes = await openChildNotes(workingDir, docker?.socket);
 const log = createLog({ service: 'test', level: 'error', destination: process.stderr });
 const inherited = { PATH: process.env.PATH };
-const sandboxed = () => createSpawnInSandbox({ workingDir, hiddenPaths: [], allowedPaths: [] });
-const spawnChild = how === 'sandboxed' ? sandboxed() : spawnOpenly;
-const look = createLook();
+const grounds = { workingDir, hiddenPaths: [], allowedPaths: [], memoryMaxMb: 256, ...docker };
+const sandboxed = () => (docker === null ? createSpawnInBwrap(grounds, look) : createSpawnInContainer(grounds));
+const spawnChild = how === 'openly' ? createSpawnOpenly(look) : sandboxed();
 const launch = createChildLauncher({
   workingDir,
   inherited,
   forwardStderr: false,
   notes,
-  look,
   log,
   spawnChild,
 });
@@ -31,15 +34,18 @@ const program = `${stubborn}
   const { pid } = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(stubborn)}], { detached: true, stdio: 'ignore' });
   console.log(JSON.stringify([process.pid, pid]));`;
 
+const silent = { message() {}, lost() {}, garbage() {}, renewed() {}, ended() {} };
+const command = docker === null ? process.execPath : 'node';
+const orderOf = (text) => ({ kind: 'child', command, args: ['-e', text], cwd: null, env: {} });
+if (listening !== undefined) {
+  const order = orderOf('process.stdin.resume()');
+  await launch({ mcpServer: 'srv_y', name: listening, launch: order, listener: silent });
+}
 const listener = {
+  ...silent,
   async message(text) {
     while ((await readdir(`${workingDir}/children`)).length === 0) await new Promise(setImmediate);
     process.stdout.write(`${text}\n`);
   },
-  lost() {},
-  garbage() {},
-  renewed() {},
-  ended() {},
 };
-const order = { kind: 'child', command: process.execPath, args: ['-e', program], cwd: null, env: {} };
-await launch({ mcpServer: 'srv_x', name: 'x', launch: order, listener });
+await launch({ mcpServer: 'srv_x', name, launch: orderOf(program), listener });

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { explainDocker, usersOf } from './docker.ts';
+
+const failed = (code: string | undefined, message = 'failed') =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
+
+test.each([
+  [failed('EACCES'), 'forbidden', /does not let you in at its socket "s"/, /usermod -aG docker/],
+  [failed('ENOENT'), 'unavailable', /does not run: there is no socket "s"/, /start docker/],
+  [failed('ECONNREFUSED'), 'unavailable', /is stopped: nobody listens/, /start docker/],
+  [failed('ETIMEDOUT'), 'unavailable', /did not answer in time/, /docker info/],
+  [
+    failed(undefined, '(HTTP code 500) server error - no space left on device. '),
+    'unavailable',
+    /as it should: no space left on device$/,
+    /docker info/,
+  ],
+])('%s is told with what mends it', (error, code, what, repair) => {
+  const told = explainDocker(error, '"s"');
+  expect(told.code).toBe(code);
+  expect(told.what).toMatch(what);
+  expect(told.repair).toMatch(repair);
+});
+
+test.each([
+  [['name=seccomp,profile=default', 'name=rootless'], 'rootless'],
+  [['name=userns'], 'remapped'],
+  [['name=seccomp,profile=default'], 'same'],
+])('users of a daemon with %j', (options, users) => {
+  expect(usersOf(options)).toBe(users);
+});

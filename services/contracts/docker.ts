@@ -1,0 +1,67 @@
+import type { ErrorCode } from './errors.ts';
+
+/** What keeps a Docker from being asked, and what mends it. */
+export interface DockerObstacle {
+  readonly code: ErrorCode;
+  /** A sentence without its full stop. */
+  readonly what: string;
+  readonly repair: string;
+}
+
+export const startDocker =
+  'Start it: sudo systemctl start docker (rootless: systemctl --user start docker; on macOS: open -a Docker, or colima start).';
+const look = 'Look at how it is: docker info.';
+
+/** From the error that asking it at this socket ended with. */
+export function explainDocker(error: unknown, socket: string): DockerObstacle {
+  switch (error instanceof Error && 'code' in error ? error.code : null) {
+    case 'EACCES':
+    case 'EPERM':
+      return {
+        code: 'forbidden',
+        what: `Docker does not let you in at its socket ${socket}`,
+        repair:
+          'Join its group and log in again: sudo usermod -aG docker "$USER" (its members can become root), or run Docker rootless.',
+      };
+    case 'ENOENT':
+      return { code: 'unavailable', what: `Docker does not run: there is no socket ${socket}`, repair: startDocker };
+    case 'ECONNREFUSED':
+      return {
+        code: 'unavailable',
+        what: `Docker is stopped: nobody listens on its socket ${socket}`,
+        repair: startDocker,
+      };
+    case 'ETIMEDOUT':
+    case 'ABORT_ERR':
+      return { code: 'unavailable', what: `Docker did not answer in time on its socket ${socket}`, repair: look };
+    default:
+      return {
+        code: 'unavailable',
+        what: `Docker at ${socket} does not answer as it should: ${wordsOf(error)}`,
+        repair: look,
+      };
+  }
+}
+
+/** What Docker says of an error, without the numbers around it. */
+export function wordsOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text
+    .replace(/^\(HTTP code \d+\) [^-]*- /, '')
+    .trim()
+    .replace(/\.$/, '')
+    .slice(0, 500);
+}
+
+/** The answer of its interface that an error came with; null where there was none. */
+export function statusOf(error: unknown): number | null {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+    ? error.statusCode
+    : null;
+}
+
+/** How a daemon treats the users of its containers, from `SecurityOptions` of what it says of itself. */
+export function usersOf(securityOptions: readonly string[]): 'rootless' | 'remapped' | 'same' {
+  if (securityOptions.some((option) => option.startsWith('name=rootless'))) return 'rootless';
+  return securityOptions.some((option) => option.startsWith('name=userns')) ? 'remapped' : 'same';
+}

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { newProcessId } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import { createLog } from '../../log.ts';
+import { connectNats } from './connect.ts';
+import { findNatsServer, TestServer } from './test/server.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** A disk of its own, which only root may mount; elsewhere this is skipped. Tried while tests are collected: later it is too late to skip. */
+const disk = mkdtempSync(join(tmpdir(), 'svc-full-bus-'));
+const ballast = join(disk, 'ballast');
+const canMount = mount();
+unmount();
+
+function mount(): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).status === 0;
+}
+
+function unmount(): void {
+  spawnSync('umount', ['-l', disk]);
+}
+
+/** To the last byte. */
+function fill(): void {
+  for (const size of [64 * 1024, 512]) {
+    expect(() => {
+      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
+    }).toThrow(/ENOSPC/);
+  }
+}
+
+const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
+
+describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () => {
+  test('a full disk is told by name, loses nothing acknowledged, and is over when there is room and NATS is started anew', async () => {
+    await using stack = new AsyncDisposableStack();
+    mount();
+    stack.defer(() => {
+      unmount();
+      rmSync(disk, { recursive: true });
+    });
+    const server = await TestServer.start(disk);
+    stack.defer(() => server.stop());
+    const open = { servers: [server.url], caPath: null, persistent: true, logger };
+    const ofBackend = { kind: 'backend', seeds: server.seeds } as const;
+    const backend = await connectNats({ ...open, process: newProcessId(), credentials: ofBackend });
+    stack.defer(() => backend.close());
+    backend.authorize(async (_, process) => ({ kind: 'remote-mcp', process }));
+    const credentials = { kind: 'system', key: new Secret('x'), component: 'remote-mcp' } as const;
+    const bus = await connectNats({ ...open, process: newProcessId(), credentials });
+    stack.defer(() => bus.close());
+    const [records, sessions] = [bus.stream('usage'), bus.bucket('sessions', { maxAgeMs: 3_600_000 })];
+    await sessions.put('before', Buffer.from('kept'));
+    const kept = async () => Buffer.from((await sessions.get('before'))?.value ?? []).toString();
+
+    fill();
+    const acknowledged: string[] = [];
+    let refusal: unknown;
+    // What is left of the last page of its file may hold a few.
+    for (let i = 0; refusal === undefined && i < 100; i++) {
+      const record = `${i}`.padEnd(1000, '.');
+      refusal = await records.append(Buffer.from(record)).catch((error: unknown) => error);
+      if (refusal === undefined) acknowledged.push(record);
+    }
+    expect(refusal).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('did not say in time'),
+      hint: expect.stringContaining('disk may be full'),
+    });
+    expect(await kept()).toBe('kept');
+    // One that opens what is kept is told at once, and nothing of the machine.
+    const late = await connectNats({ ...open, process: newProcessId(), credentials });
+    stack.defer(() => late.close());
+    const told = await late.bucket('sessions', { maxAgeMs: 3_600_000 }).put('late', Buffer.from('x')).catch(String);
+    expect(told).toBe('SvcError: The disk of the bus is full: nothing was kept, and nothing that was there is lost.');
+    const health = await fetch(`${server.monitoringUrl}/healthz`);
+    expect([health.status, await health.text()]).toEqual([503, expect.stringContaining('no space left on device')]);
+
+    rmSync(ballast);
+    await server.stop();
+    await server.start();
+    await expect
+      .poll(
+        () =>
+          records.append(Buffer.from('room')).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 20_000 },
+      )
+      .toBe(true);
+    const found: string[] = [];
+    const consuming = backend.stream('usage').consume('reader', async (batch) => {
+      found.push(...batch.map((record) => Buffer.from(record).toString()));
+    });
+    await expect.poll(() => found.at(-1), { timeout: 20_000 }).toBe('room');
+    await consuming.stop();
+    expect(found).toEqual(expect.arrayContaining(acknowledged));
+    expect(await kept()).toBe('kept');
+  });
+});

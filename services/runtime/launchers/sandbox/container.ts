@@ -1,0 +1,78 @@
+import Docker from 'dockerode';
+import { z } from 'zod';
+import { usersOf } from '../../../contracts/docker.ts';
+import { childEnvironment } from '../child-environment.ts';
+import type { ChildOrder, SpawnChild } from '../spawn-child.ts';
+import { containerOptions, nameOf } from './container-options.ts';
+import { inTime, removeContainer, startContainer } from './container-program.ts';
+import { explainInContainer, explainLost, explainNoContainer } from './explain-container.ts';
+import { unavailable } from './explain-sandboxed.ts';
+import { tell } from './told-inside.ts';
+import type { View } from './view.ts';
+import { findShown, folderRefused, type SandboxOptions, viewFor, visiblePart } from './what-is-shown.ts';
+
+export interface ContainerSandboxOptions extends SandboxOptions {
+  /** Of the Docker that runs the containers. Whoever may speak to it is root: nothing inside ever sees it. */
+  readonly socket: string;
+  readonly image: string;
+  readonly memoryMaxMb: number;
+}
+
+/** In a container of its own, where nothing of the machine is but its home and what a person named for it. */
+export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnChild {
+  const docker = dockerAt(options.socket);
+  const shown = { ...options, hiddenPaths: [...options.hiddenPaths, options.socket] };
+  return async (order) => {
+    const view = await viewFor(order, shown);
+    const cwd = await findShown(order.cwd, view);
+    if (cwd === null) return { ok: false, reason: folderRefused(order.cwd) };
+    try {
+      const user = await findUser(docker);
+      if (user === null) return { ok: false, reason: unavailable(remapped) };
+      const { name: mcpServer, environment } = order;
+      const { mark } = environment;
+      const [mounts, links] = [await view.mounts(), await view.links()];
+      const program = await startContainer({
+        docker,
+        options: containerOptions({ ...options, mcpServer, mark, user, cwd, mounts, links }),
+        told: tell({ ...order, env: await environmentInside(order, view) }),
+      });
+      const explain = (exit: Parameters<typeof explainInContainer>[0]) =>
+        program.lost() === null ? explainInContainer(exit, options) : explainLost(program.lost(), options);
+      return { ok: true, program: { ...program, explain } };
+    } catch (error) {
+      return { ok: false, reason: explainNoContainer(error, options) };
+    }
+  };
+}
+
+/** Ends what a killed runtime left running under this mark; false where nothing was left. */
+export function endContainer(socket: string, mark: string): Promise<boolean> {
+  return removeContainer(dockerAt(socket).getContainer(nameOf(mark)));
+}
+
+/** Named one by one, because what is left out is read from the environment of this process. */
+function dockerAt(socket: string): Docker {
+  return new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
+}
+
+const info = z.object({ SecurityOptions: z.array(z.string()).nullish() });
+
+/** As the runtime itself, who made its home. In a rootless Docker root of a container is that user outside. */
+async function findUser(docker: Docker): Promise<string | null> {
+  const { SecurityOptions } = info.parse(await inTime(docker.info()));
+  const users = usersOf(SecurityOptions ?? []);
+  if (users === 'remapped') return null;
+  return users === 'rootless' ? '0:0' : `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
+}
+
+const remapped = {
+  what: "this Docker gives its containers other users (userns-remap), who can't use the homes of MCP servers",
+  repair: 'Turn userns-remap off, or run Docker rootless.',
+};
+
+/** The image says itself where its programs lie. */
+async function environmentInside({ environment }: ChildOrder, view: View): Promise<Record<string, string>> {
+  const { PATH: _, ...inherited } = (await visiblePart(environment, view)).inherited;
+  return childEnvironment({ ...environment, inherited });
+}

@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { entry, tell } from './told-inside.ts';
+
+const [sh = '', ...rest] = entry;
+const say = 'console.log(JSON.stringify([process.argv.slice(1), process.env, require("fs").readFileSync(0, "utf8")]))';
+
+test('variables and arguments come as they were given, and what follows them is left to the program', () => {
+  const odd = ['', ' ', "it's", '"$HOME" `id` $(id) \\ \\n', 'two\nlines\n', '\r', 'é€😀', ';exit 1', '-n', '!*?[a]'];
+  const env = { ODD: odd.join('\n'), told: 'mine', n: '1', PATH: process.env.PATH ?? '', IFS: 'x' };
+  const line = tell({ env, command: process.execPath, args: ['-e', say, '--', ...odd] });
+  expect(line.indexOf('\n')).toBe(line.length - 1);
+  const said = execFileSync(sh, rest, { input: `${line}{"jsonrpc"}\nmore`, env: { TINI_KILL_PROCESS_GROUP: '1' } });
+  const [args, seen, left] = JSON.parse(String(said));
+  expect(args).toEqual(odd);
+  expect(seen).toMatchObject({ ODD: env.ODD, told: 'mine', n: '1' });
+  expect(seen).not.toHaveProperty('TINI_KILL_PROCESS_GROUP');
+  expect(left).toBe('{"jsonrpc"}\nmore');
+});
+
+test('a name that is none for a shell is left out', () => {
+  const line = tell({ env: { 'npm_config_//host/:_auth': 'x', 'A;id': 'y', B: 'z' }, command: 'true', args: [] });
+  expect(line).toBe("unset TINI_KILL_PROCESS_GROUP; export B='z'; exec 'true'\n");
+});
+
+test('nothing is run where nothing was told', () => {
+  expect(() => execFileSync(sh, rest, { input: 'touch /no', stdio: 'pipe' })).toThrow();
+});

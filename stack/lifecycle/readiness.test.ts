@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { readReadiness } from './readiness.ts';
+
+const wrote = 'JetStream stream "usage" write error: write 1.blk: no space left on device';
+
+test.each([
+  ['what it misses', { missing: ['a', 'b'] }, 'a, b'],
+  ['its error', { status: 'unavailable', error: 'JetStream is not current' }, 'JetStream is not current'],
+  [
+    'a full disk',
+    { status: 'unavailable', error: wrote },
+    `Its disk is full (${wrote}). Free some space, then svc up starts it anew.`,
+  ],
+])('who is not ready tells %s', async (_what, body, missing) => {
+  const server = createServer((_, answer) => answer.writeHead(503).end(JSON.stringify(body)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  expect(await readReadiness(`http://127.0.0.1:${port}/healthz`)).toEqual({ ready: false, missing });
+  server.close();
+});
