@@ -1,8 +1,18 @@
 import { JetStreamApiError, JetStreamError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 
 const streamNotFound = 10059;
+/** No room for the stream, for the record in it, or on the disk below (NATS, server/errors.json). */
+const isFull = [10023, 10028, 10047, 10077];
 const wrongLastSequence = [10071, 10164];
+
+/** A connection, as whoever keeps something in JetStream uses it. */
+export interface NatsPlace {
+  readonly connection: NatsConnection;
+  /** Throws where the connection can't be used now. */
+  readonly checkUsable: () => void;
+}
 
 export type KeptStream = Partial<StreamConfig> & { name: string };
 
@@ -49,6 +59,16 @@ export function storageError(error: unknown): SvcError {
       hint: 'Is JetStream enabled for the account of the platform? svc status tells how the bus is.',
       cause: error,
     });
+  }
+  if (isApiError(error, isFull)) {
+    return new SvcError(
+      'unavailable',
+      'The bus has no room left: nothing was kept there, and nothing that was there is lost.',
+      {
+        hint: 'Make room on its disk, or let JetStream take more of it (max_file_store), then try again.',
+        cause: error,
+      },
+    );
   }
   const what = error instanceof JetStreamError || error instanceof JetStreamApiError ? `: ${error.message}` : '';
   return new SvcError('unavailable', `The bus could not keep or find what was asked for${what}.`, { cause: error });
