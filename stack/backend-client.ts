@@ -17,6 +17,8 @@ export interface BackendClient {
     parse: (data: unknown) => Result,
     options?: QueryOptions,
   ): Promise<Result>;
+  /** Puts bytes where an answer said, whatever the public address of the backend is. */
+  upload(signedUrl: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface QueryOptions {
@@ -26,6 +28,8 @@ export interface QueryOptions {
 }
 
 const queryTimeoutMs = 10_000;
+/** As long as the backend waits for it. */
+const uploadTimeoutMs = 30_000;
 
 /** A client of the backend that runs in this installation; `unavailable` where none does. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
@@ -89,6 +93,13 @@ export function openBackendClient(url: string, token: () => string): BackendClie
       });
       return parse(dataOf(status, body));
     },
+    async upload(signedUrl, bytes) {
+      const { pathname, search } = new URL(signedUrl);
+      const headers = { 'content-length': String(bytes.byteLength) };
+      const asked = { method: 'PUT', url: url + pathname + search, headers, timeoutMs: uploadTimeoutMs } as const;
+      const { status, body } = await request({ ...asked, body: bytes });
+      if (status !== 200) throw refusalOf(status, body);
+    },
   };
 }
 
@@ -117,6 +128,15 @@ function dataOf(status: number, body: string): unknown {
   const code = error.extensions?.code;
   const hint = error.extensions?.hint;
   throw new SvcError(isErrorCode(code) ? code : 'internal', error.message, hint === undefined ? {} : { hint });
+}
+
+const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
+
+function refusalOf(status: number, body: string): SvcError {
+  const { error } = refusal.safeParse(parseJson(body)).data ?? {};
+  if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} to an upload.`);
+  const { code, message, hint } = error;
+  return new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
 }
 
 function parseJson(text: string): unknown {
