@@ -17,6 +17,8 @@ export interface BackendClient {
     parse: (data: unknown) => Result,
     options?: QueryOptions,
   ): Promise<Result>;
+  /** Puts bytes where an answer said, whatever the public address of the backend is. */
+  upload(signedUrl: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface QueryOptions {
@@ -26,6 +28,8 @@ export interface QueryOptions {
 }
 
 const queryTimeoutMs = 10_000;
+/** As long as the backend waits for it. */
+const uploadTimeoutMs = 30_000;
 
 /** A client of the backend that runs in this installation; `unavailable` where none does. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
@@ -85,7 +89,7 @@ export function operatorTokens(installation: Installation, issuer: string | unde
 export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
   return {
     async query(document, variables, parse, options = {}) {
-      const { status, body } = await askOne(urls, {
+      const { status, body } = await askOne(urls, graphqlPath, {
         method: 'POST',
         headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ query: document, variables }),
@@ -94,19 +98,27 @@ export function openBackendClient(urls: readonly string[], token: () => string):
       });
       return parse(dataOf(status, body));
     },
+    async upload(signedUrl, bytes) {
+      const { pathname, search } = new URL(signedUrl);
+      const headers = { 'content-length': String(bytes.byteLength) };
+      const asked = { method: 'PUT', headers, body: bytes, timeoutMs: uploadTimeoutMs } as const;
+      const { status, body } = await askOne(urls, pathname + search, asked);
+      if (status !== 200) throw refusalOf(status, body);
+    },
   };
 }
 
 /** Where nobody listens nothing was sent, so the next is asked. */
 async function askOne(
   [url = '', ...others]: readonly string[],
+  path: string,
   question: Omit<HttpRequest, 'url'>,
 ): Promise<HttpAnswer> {
   try {
-    return await request({ ...question, url: `${url}${graphqlPath}` });
+    return await request({ ...question, url: `${url}${path}` });
   } catch (error) {
     if (others.length === 0 || !isRefused(error)) throw error;
-    return askOne(others, question);
+    return askOne(others, path, question);
   }
 }
 
@@ -140,6 +152,15 @@ function dataOf(status: number, body: string): unknown {
   const code = error.extensions?.code;
   const hint = error.extensions?.hint;
   throw new SvcError(isErrorCode(code) ? code : 'internal', error.message, hint === undefined ? {} : { hint });
+}
+
+const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
+
+function refusalOf(status: number, body: string): SvcError {
+  const { error } = refusal.safeParse(parseJson(body)).data ?? {};
+  if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} to an upload.`);
+  const { code, message, hint } = error;
+  return new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
 }
 
 function parseJson(text: string): unknown {

@@ -44,6 +44,7 @@ export function environmentOf(of: EnvironmentOf): Environment {
       PUBLIC_MCP_URL: addresses.public.mcp,
       CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
       MCP_SERVER_COMMANDS: listText(definition.runtime.commands),
+      ...files(of),
       ...busKeys(of),
       ...mail(definition, secrets),
       ...definition.environment.backend,
@@ -142,6 +143,12 @@ function graphVariables({ installation, definition, ports, secrets }: Environmen
     ...(user === undefined ? {} : { PRIVATE_GRAPHDB_USER: user, PRIVATE_GRAPHDB_PASSWORD_FILE: secrets.graphPassword }),
     ...(token ? { PRIVATE_GRAPHDB_TOKEN_FILE: secrets.graphToken } : {}),
   };
+}
+
+/** Files lie where the graph lies: beside its file, or where every backend that shares a Dgraph reaches them, which is on the bus. */
+function files({ installation, definition }: EnvironmentOf): Record<string, string> {
+  const size = { SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb) };
+  return definition.graph === 'sqlite' ? { ...size, FILES_DIR: join(installation.dataDir, 'blobs') } : size;
 }
 
 /** Only the backend decides who is let in, and holds what that takes. */

@@ -3,10 +3,10 @@ import { request as sendSecurely } from 'node:https';
 import { SvcError } from '../services/contracts/errors.ts';
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** PEM that vouches for an https:// address; default: the authorities that systems know. */
   readonly ca?: string | undefined;
   readonly timeoutMs: number;

@@ -3,6 +3,7 @@ import type { ProcessId, RuntimeId } from '../contracts/ids.ts';
 import type { Bus } from '../kit/bus/bus.ts';
 import type { Log } from '../kit/log.ts';
 import type { Config } from './config.ts';
+import type { Blobs } from './files/blobs.ts';
 import type { Graph } from './graph/graph.ts';
 import type { Processes } from './runtimes/processes.ts';
 import type { Secrets } from './secrets/secrets.ts';
@@ -17,6 +18,7 @@ export interface Backend {
   readonly process: ProcessId;
   readonly graph: Graph;
   readonly bus: Bus;
+  readonly blobs: Blobs;
   readonly log: Log;
   readonly secrets: Secrets;
   readonly signingKeys: SigningKeys;

@@ -25,7 +25,7 @@ export function requireOrigin(request: FastifyRequest, origins: readonly string[
 }
 
 const exposed = 'x-request-id';
-const permitted = { methods: 'GET, POST', headers: 'authorization, content-type, x-request-id' };
+const permitted = { methods: 'GET, POST, PUT', headers: 'authorization, content-type, x-request-id' };
 const rememberSeconds = 600;
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {

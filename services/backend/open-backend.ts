@@ -5,6 +5,7 @@ import { createLog } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
 import type { Config } from './config.ts';
 import type { Backend } from './context.ts';
+import { openBlobs } from './files/open-blobs.ts';
 import { type OpenGraphOptions, openGraph } from './graph/open-graph.ts';
 import { commandRuntimes } from './runtimes/command-runtimes.ts';
 import { Processes } from './runtimes/processes.ts';
@@ -37,6 +38,7 @@ export async function openBackend(
     ...{ credentials: { kind: 'backend', seeds: busSeeds(config) }, process, hub, logger: log('bus') },
   });
   const bus = open.adopt(connected, (opened) => opened.close());
+  const blobs = await openBlobs(config.FILES_DIR, bus);
   const processes = new Processes();
   return {
     config,
@@ -44,6 +46,7 @@ export async function openBackend(
     process,
     graph,
     bus,
+    blobs,
     log,
     secrets,
     signingKeys,

@@ -8,6 +8,7 @@ import type { RunningService } from '../kit/service.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
 import type { Backend } from './context.ts';
 import { addCrossOrigin, requireOrigin } from './cross-origin.ts';
+import { addFiles } from './files/files-route.ts';
 import { createGraphqlEndpoint } from './graphql/endpoint.ts';
 import { addErrors } from './http-errors.ts';
 import { watchReadiness } from './readiness.ts';
@@ -39,6 +40,7 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   addCrossOrigin(app, origins);
   addGraphql(app, backend, origins);
   addCatalogue(app, backend);
+  addFiles(app, backend, origins);
   app.get('/health', async () => ({ status: 'ok' }));
   app.get('/ready', async (_request, reply) => {
     const { ready: isWell, checks } = await readiness.check();

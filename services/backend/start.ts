@@ -3,6 +3,7 @@ import type { Subscription } from '../kit/bus/bus.ts';
 import { readEnv } from '../kit/env.ts';
 import type { RunningService, Surroundings } from '../kit/service.ts';
 import type { Backend } from './context.ts';
+import { collectGarbage } from './files/collect-garbage.ts';
 import { answerKeyChecks } from './keys/check-key.ts';
 import { openLastUsed } from './keys/last-used.ts';
 import { openBackend } from './open-backend.ts';
@@ -36,6 +37,7 @@ async function startParts(backend: Backend, started: AsyncDisposableStack): Prom
   started.adopt(lastUsed, (part) => part.stop());
   started.adopt(answerKeyChecks(backend, lastUsed), stopping);
   started.adopt(consumeUsage(backend, lastUsed), stopping);
+  started.adopt(collectGarbage(backend), stopping);
   started.adopt(await startRuntimes(backend), stopping);
   return started.adopt(await startServer(backend), (server) => server.stop());
 }

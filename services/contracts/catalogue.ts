@@ -52,6 +52,8 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
     /** Tools a skill asks for that its MCP servers don't offer now, as MCPSERVER/TOOL. */
     missingTools: z.array(z.string()),
     mcpServers: z.array(id('mcpServer')),
+    /** In the order of their paths. An older backend knows of none. */
+    files: z.array(z.object({ id: id('file'), path: z.string(), sizeBytes: z.number().int() })).default([]),
   }),
   z.object({
     entry: z.literal('role'),
@@ -66,3 +68,5 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
 export type CatalogueEntry = z.infer<typeof catalogueEntry>;
 
 export const cataloguePath = '/internal/catalogue';
+/** `GET {backend}/internal/files/<workspace>/<file>` answers the bytes of a file, or a range of them. */
+export const internalFilesPath = '/internal/files';

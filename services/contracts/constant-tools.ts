@@ -2,6 +2,7 @@
 export const constantTools = {
   listSkills: 'list_skills',
   loadSkill: 'load_skill',
+  readSkillFile: 'read_skill_file',
   callTool: 'call_tool',
   activateRole: 'activate_role',
   deactivateRole: 'deactivate_role',

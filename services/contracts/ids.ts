@@ -19,6 +19,8 @@ export const idPrefixes = {
   usage: 'use',
   setting: 'set',
   status: 'sta',
+  file: 'fil',
+  blob: 'blb',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -31,6 +33,7 @@ export type SkillId = Id<'skill'>;
 export type McpServerId = Id<'mcpServer'>;
 export type ToolId = Id<'tool'>;
 export type KeyId = Id<'key'>;
+export type FileId = Id<'file'>;
 export type RuntimeId = Id<'runtime'>;
 
 /** One process of a service, for as long as it lives. */

@@ -16,3 +16,6 @@ export const skillsOfRoleMax = 1000;
 export const instructionsMaxBytes = 256 * 1024;
 /** Of the name that an MCP server gave its tool. Why: a report names its tools in at most as many characters. */
 export const toolNameLengthMax = 1000;
+/** Skills over MCP, "Limits": what hosts take of one skill. */
+export const filesOfSkillMax = 512;
+export const filesOfSkillMaxBytes = 16 * 1024 * 1024;

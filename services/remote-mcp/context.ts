@@ -3,6 +3,7 @@ import type { ProcessId } from '../contracts/ids.ts';
 import type { Hub } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
 import type { Log } from '../kit/log.ts';
+import type { BackendAddress } from './ask-backend.ts';
 import { checkKey } from './auth/check-key.ts';
 import { Principals } from './auth/principals.ts';
 import { BusLink } from './bus/bus-link.ts';
@@ -16,6 +17,7 @@ import { SessionMessages } from './sessions/session-messages.ts';
 import { SessionStreams } from './sessions/session-streams.ts';
 import { Sessions } from './sessions/sessions.ts';
 import { ListChanges } from './tools/list-changes.ts';
+import { fileReader, type ReadFile } from './tools/read-file.ts';
 import { UsageLog } from './usage/usage-log.ts';
 
 /** Everything remote-mcp is made of, built once. Functions take the part they need: `Pick<RemoteMcp, 'sessions'>`. */
@@ -35,6 +37,7 @@ export interface RemoteMcp {
   readonly messages: SessionMessages;
   readonly listChanges: ListChanges;
   readonly calls: CallRouter;
+  readonly readFile: ReadFile;
   readonly usage: UsageLog;
 }
 
@@ -74,8 +77,7 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     void listChanges.ofAll();
   });
   const catalogues = new Catalogues({
-    pull: (workspace, etag, signal) =>
-      pullCatalogue(workspace, { etag, signal, processes, systemKey: config.SYSTEM_KEY, backendUrl: backendUrl() }),
+    pull: (workspace, etag, signal) => pullCatalogue(workspace, { etag, signal, processes, ...backend() }),
     onChange: (present) => {
       waits.changed(present);
       void listChanges.ofWorkspace(present.workspace);
@@ -85,14 +87,15 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
   const listChanges = new ListChanges({ catalogues, streams });
   const calls = new CallRouter(link);
 
-  function backendUrl(): string {
-    const url = config.PRIVATE_BACKEND_URL ?? link.hello?.backendUrl;
-    if (url !== undefined) return url;
+  function backend(): BackendAddress {
+    const backendUrl = config.PRIVATE_BACKEND_URL ?? link.hello?.backendUrl;
+    if (backendUrl !== undefined) return { backendUrl, systemKey: config.SYSTEM_KEY };
     throw new SvcError('unavailable', 'The address of the backend is not known yet: it has not answered.');
   }
 
   return {
     ...{ config, version, process, log, link, principals, processes },
     ...{ catalogues, waits, sessions, streams, messages, listChanges, calls, usage },
+    readFile: fileReader(backend),
   };
 }

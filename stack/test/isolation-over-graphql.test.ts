@@ -71,6 +71,8 @@ const expectNothingOfB = (text: string, question?: string) => expectNothingOf(b,
 type Refusal = readonly [code: string, args: () => Arguments];
 const notFound = (args: () => Arguments): Refusal => ['not_found', args];
 
+const aFile = { path: 'a', digest: 'a'.repeat(64), sizeBytes: 1 };
+
 /** What A's owner gets who puts something of B, or the name that only B has, into this argument of this mutation. */
 const refusals: Readonly<Record<string, Refusal>> = {
   'updateWorkspace(id)': notFound(() => ({ id: b.workspace, input: { name: 'Mine' } })),
@@ -100,6 +102,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
     id: a.same.skill,
     input: { tools: [{ mcpServer: b.own, tool: 'echo' }] },
   })),
+  'addSkillFile(workspace)': notFound(() => ({ workspace: b.workspace, skill: b.same.skill, input: aFile })),
+  'addSkillFile(skill)': notFound(() => ({ workspace: a.workspace, skill: b.same.skill, input: aFile })),
+  'removeSkillFile(workspace)': notFound(() => ({ workspace: b.workspace, skill: b.same.skill, path: 'a' })),
+  'removeSkillFile(skill)': notFound(() => ({ workspace: a.workspace, skill: b.same.skill, path: 'a' })),
+  'removeSkillFile(path)': notFound(() => ({ workspace: a.workspace, skill: a.same.skill, path: 'a' })),
   'removeSkill(workspace)': notFound(() => ({ workspace: b.workspace, id: b.same.skill })),
   'removeSkill(id)': notFound(() => ({ workspace: a.workspace, id: b.same.skill })),
   'createMcpServer(workspace)': notFound(() => ({
@@ -157,6 +164,8 @@ function within(selection: string): string {
 const texts: readonly RegExp[] = [
   /^Mutation\.(create|update)\w+\(input\.(name|description|instructions)\)$/,
   /^Mutation\.(create|update)Skill\(input\.tools\.tool\)$/,
+  // Who knows the digest of what B has gets nothing by it: services/backend/test/files.test.ts.
+  /^Mutation\.addSkillFile\(input\.(path|digest)\)$/,
   /^Mutation\.(create|update)McpServer\(input\.launch\..+\)$/,
   /^Workspace\.launch(Fingerprint|Refusal)\(launch\..+\)$/,
   /^Mutation\.registerRuntime\(name\)$/,

@@ -51,6 +51,11 @@ const constant: Readonly<Record<string, () => Promise<void>>> = {
   [constantTools.loadSkill]: async () => {
     for (const skill of [b.same.skill, b.only.skill, b.own]) await expectToolError('load_skill', { skill });
   },
+  [constantTools.readSkillFile]: async () => {
+    for (const skill of [b.same.skill, b.only.skill, b.own]) {
+      await expectToolError('read_skill_file', { skill, path: 'notes.md' });
+    }
+  },
   [constantTools.callTool]: async () => {
     for (const name of [`${b.own}_echo`, `${b.name}/echo`]) await expectToolError('call_tool', { name, arguments: {} });
     expect(await agent.text('call_tool', { name: 'get-env' })).toContain(a.mark);

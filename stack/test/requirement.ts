@@ -18,4 +18,4 @@ export const frontend = 'services/frontend/frontend.test.ts';
 
 export const authorizationServer = 'later: comes with the authorization server';
 export const mail = 'later: comes with invitations, the first thing that sends mail';
-export const files = 'later: comes with files';
+export const files = 'later: comes with files of MCP servers';

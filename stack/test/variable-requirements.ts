@@ -259,7 +259,19 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'What sandboxed MCP servers never see',
     shown: [`${sandbox}: a working directory that holds the installation shows nothing of it`],
   },
-  { id: 'additions.backend.FILES_DIR', says: 'Folder of stored files', shown: files },
+  {
+    id: 'additions.backend.FILES_DIR',
+    says: 'Folder of stored files',
+    shown: [
+      `${variablesTest}: backend FILES_DIR`,
+      'services/backend/files/jetstream-blobs.test.ts: blobs in JetStream',
+    ],
+  },
+  {
+    id: 'additions.backend.SVC_MAX_FILE_SIZE_MB',
+    says: 'Largest file',
+    shown: [`${variablesTest}: backend SVC_MAX_FILE_SIZE_MB`],
+  },
   ...['PROVIDER_A_URL', 'PROVIDER_B_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD'].map(
     (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Mail', shown: mail }),
   ),

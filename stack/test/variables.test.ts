@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -81,6 +82,8 @@ async function addServer(backend: TestBackend, workspace: string): Promise<void>
     },
   );
 }
+
+const digestOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function addWorkspace(backend: TestBackend): Promise<string> {
   const { createWorkspace } = await backend.must(
@@ -167,6 +170,44 @@ describe('backend PRIVATE_GRAPHDB_URL', () => {
       code: 'unavailable',
       message: expect.stringContaining(`"127.0.0.1:${port + 1000}" cannot be reached`),
     });
+  });
+});
+
+describe('backend files', () => {
+  const add = `mutation ($w: ID!, $s: ID!, $size: Int!) {
+    addSkillFile(workspace: $w, skill: $s, input: { path: "a", digest: "${digestOf('x')}", sizeBytes: $size }) { url }
+  }`;
+  const skillIn = async (backend: TestBackend) => {
+    const w = await addWorkspace(backend);
+    const made = await backend.must(
+      'mutation ($w: ID!) { createSkill(workspace: $w, input: { name: "files" }) { id } }',
+      { w },
+    );
+    return { w, s: made.createSkill.id };
+  };
+
+  test('backend FILES_DIR is where they are kept; without it and without NATS there is no place for them', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-files-'));
+    open.push(() => rm(folder, { recursive: true, force: true }));
+    const backend = await backendWith({ FILES_DIR: join(folder, 'here') });
+    const { addSkillFile } = await backend.must(add, { ...(await skillIn(backend)), size: 1 });
+    const { pathname, search } = new URL(addSkillFile.url);
+    const put = await fetch(backend.url + pathname + search, { method: 'PUT', body: 'x' });
+    expect(put.status).toBe(200);
+    expect(await readFile(join(folder, 'here', digestOf('x').slice(0, 2), digestOf('x')), 'utf8')).toBe('x');
+    await expect(startTestBackend({ FILES_DIR: '' })).rejects.toMatchObject({
+      code: 'invalid_input',
+      hint: expect.stringContaining('FILES_DIR'),
+    });
+  });
+
+  test('backend SVC_MAX_FILE_SIZE_MB is the size of the largest', async () => {
+    const backend = await backendWith({ SVC_MAX_FILE_SIZE_MB: '1' });
+    const skill = await skillIn(backend);
+    const offer = async (size: number) =>
+      (await backend.ask({ query: add, variables: { ...skill, size }, token: await backend.operatorToken() })).code;
+    expect(await offer(1024 * 1024)).toBe(null);
+    expect(await offer(1024 * 1024 + 1)).toBe('too_large');
   });
 });
 

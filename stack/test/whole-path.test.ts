@@ -8,7 +8,7 @@ import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, unti
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-const constant = ['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role'];
+const constant = ['list_skills', 'load_skill', 'read_skill_file', 'call_tool', 'activate_role', 'deactivate_role'];
 
 const shapes = [
   ['embedded', { topology: 'embedded', graph: 'sqlite', canRun: true }],

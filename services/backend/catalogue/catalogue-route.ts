@@ -1,13 +1,11 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { cataloguePath } from '../../contracts/catalogue.ts';
-import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
-import { parseKey } from '../../contracts/keys.ts';
 import type { Backend } from '../context.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { noSuchWorkspace } from '../members/access.ts';
-import { findSystemKey } from '../runtimes/system-keys.ts';
+import { requireRemoteMcp } from '../runtimes/require-remote-mcp.ts';
 import { readCatalogue, tagOf } from './read-catalogue.ts';
 
 type Context = Pick<Backend, 'graph' | 'secrets'>;
@@ -40,23 +38,6 @@ async function getWorkspace(graph: Graph, text: string): Promise<Node<'workspace
   const workspace = id === null ? null : await graph.find('workspace', id, null);
   if (workspace === null) throw noSuchWorkspace(text.slice(0, 80));
   return workspace;
-}
-
-/** A catalogue is for remote-mcp alone: it holds what a whole workspace can do, whatever a key may. */
-async function requireRemoteMcp(backend: Context, request: FastifyRequest): Promise<void> {
-  const [, text] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-  const parsed = parseKey(text ?? '');
-  if (!parsed.ok || parsed.kind !== 'system') {
-    throw new SvcError(
-      'unauthenticated',
-      'A catalogue is given to a system key only: send it as Authorization: Bearer.',
-    );
-  }
-  const systemKey = await findSystemKey(backend, parsed.key);
-  if (systemKey === null) throw new SvcError('unauthenticated', 'This system key is not known to the platform.');
-  if (systemKey.component !== 'remote-mcp') {
-    throw new SvcError('forbidden', `This system key is for ${systemKey.component}, not for remote-mcp.`);
-  }
 }
 
 /** RFC 9110 §13.1.2: a list of tags, compared weakly, or `*`. */

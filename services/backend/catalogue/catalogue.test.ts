@@ -113,6 +113,7 @@ describe('a catalogue', () => {
         tools: [read?.id],
         missingTools: expect.toSatisfy((missing) => missing.sort().join() === 'docs/find,files/gone'),
         mcpServers: expect.toSatisfy((ids) => ids.sort().join() === [files.id, docs.id].sort().join()),
+        files: [],
       },
     ]);
     expect(entries.filter(({ entry }) => entry === 'role')).toEqual([

@@ -1,6 +1,6 @@
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
-import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { everyPage } from '../every-page.ts';
 import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
@@ -47,6 +47,7 @@ async function isUnchanged(graph: Graph, before: Node<'workspace'>): Promise<boo
   return now !== null && tagOf(now) === tagOf(before);
 }
 
+type SkillEntry = Extract<CatalogueEntry, { entry: 'skill' }>;
 type Slices = AsyncGenerator<readonly CatalogueEntry[], void, undefined>;
 
 async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
@@ -86,7 +87,13 @@ async function* skills(graph: Graph, anchor: WorkspaceId): Slices {
   for await (const page of everyPage(graph, { type: 'skill', anchor, limit: skillPageMax })) {
     const options = { anchor, limitEach: toolsOfSkillMax };
     const tools = await graph.follow({ from: 'skill', edge: 'tools' }, idsOf(page), options);
-    yield await Promise.all(page.map((skill) => skillEntry(skill, tools.get(skill.id) ?? [], nameOf)));
+    const carried = { anchor, limitEach: filesOfSkillMax };
+    const files = await graph.followBack({ from: 'file', edge: 'of' }, idsOf(page), carried);
+    const entries = page.map(async (skill) => ({
+      ...(await skillEntry(skill, tools.get(skill.id) ?? [], nameOf)),
+      files: filesOf(files.get(skill.id) ?? []),
+    }));
+    yield await Promise.all(entries);
   }
 }
 
@@ -94,7 +101,7 @@ async function skillEntry(
   { id, name, description, instructions }: Node<'skill'>,
   tools: readonly Node<'tool'>[],
   nameOf: (mcpServer: string) => Promise<string>,
-): Promise<CatalogueEntry> {
+): Promise<Omit<SkillEntry, 'files'>> {
   const missing = tools.filter((tool) => !tool.listed);
   const mcpServers = new Set(tools.map((tool) => tool.mcpServer));
   return {
@@ -105,6 +112,12 @@ async function skillEntry(
     ),
     mcpServers: [...mcpServers].flatMap((text) => findId('mcpServer', text) ?? []),
   };
+}
+
+function filesOf(files: readonly Node<'file'>[]): SkillEntry['files'] {
+  return files
+    .map(({ id, path, sizeBytes }) => ({ id, path, sizeBytes }))
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 async function* roles(graph: Graph, anchor: WorkspaceId): Slices {

@@ -47,6 +47,25 @@ export const schema = {
     search: ['name', 'description'],
     edges: { tools: 'tool' },
   },
+  /** What a skill carries, by its path there. */
+  file: {
+    owned: true,
+    fields: { skill: 'text', path: 'text', digest: 'text', sizeBytes: 'integer', createdAt: 'time' },
+    unique: [['skill', 'path']],
+    index: ['skill', 'path', 'createdAt'],
+    search: [],
+    edges: { of: 'skill', content: 'blob' },
+  },
+  /** The bytes of files that are the same, in whatever workspace: the guard of whether they are kept. Nobody is shown it. */
+  blob: {
+    owned: false,
+    /** `leaving`: its bytes are being removed. */
+    fields: { digest: 'text', touchedAt: 'time', leaving: 'boolean' },
+    unique: [['digest']],
+    index: ['digest', 'touchedAt'],
+    search: [],
+    edges: {},
+  },
   mcpServer: {
     owned: true,
     /** `launch` is the ciphertext of how it is started; `configVersion` counts its changes. */
@@ -241,4 +260,6 @@ export const idKindOf = {
   activity: 'activity',
   usage: 'usage',
   setting: 'setting',
+  file: 'file',
+  blob: 'blob',
 } as const satisfies Record<TypeName, IdKind>;

@@ -3,6 +3,7 @@ import type { Reason } from '../../contracts/bus/messages.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { Backend } from '../context.ts';
+import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { LaunchView } from '../servers/launch.ts';
@@ -28,6 +29,8 @@ interface Objects {
   Person: Node<'user'>;
   Role: Node<'role'>;
   Skill: Node<'skill'>;
+  SkillFile: Node<'file'>;
+  Upload: SignedUrl;
   Tool: Node<'tool'>;
   McpServer: Node<'mcpServer'>;
   Launch: LaunchView;

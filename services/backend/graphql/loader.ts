@@ -19,6 +19,7 @@ export function createLoader(graph: Graph, signal: AbortSignal) {
   return {
     skillsOfRole: batched(signal, (roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
     toolsOfSkill: batched(signal, (skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
+    filesOfSkill: batched(signal, (skills, options) => graph.followBack({ from: 'file', edge: 'of' }, skills, options)),
     runtimesOfServer: batched(signal, (servers, options) =>
       graph.follow({ from: 'mcpServer', edge: 'runtimes' }, servers, options),
     ),

@@ -1,5 +1,7 @@
 import { findId, parseId } from '../../contracts/ids.ts';
-import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
+import { offerUpload, removeFile } from '../files/change-files.ts';
+import { downloadUrl } from '../files/tickets.ts';
 import type { Node } from '../graph/graph.ts';
 import { type Needed, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
@@ -27,6 +29,13 @@ export function addSkills(builder: Builder): void {
         resolve: async (skill, args, { load }) =>
           (await serversOf(load, await load.toolsOfSkill(skill, toolsOfSkillMax))).slice(0, listOf(args.first)),
       }),
+      files: t.field({
+        type: ['SkillFile'],
+        description: 'In the order of their paths.',
+        args: listArgs(builder, filesOfSkillMax),
+        resolve: async (skill, args, { load }) =>
+          byPath(await load.filesOfSkill(skill, filesOfSkillMax)).slice(0, listOf(args.first, filesOfSkillMax)),
+      }),
       available: t.boolean({
         description: 'False while one of its MCP servers is not Connected or one of its tools is not offered.',
         resolve: async (skill, _args, { load }) => (await reasonOf(load, skill)) === null,
@@ -36,6 +45,27 @@ export function addSkills(builder: Builder): void {
         nullable: true,
         resolve: (skill, _args, { load }) => reasonOf(load, skill),
       }),
+    }),
+  });
+
+  builder.objectType('SkillFile', {
+    description: 'What a skill carries beside its instructions.',
+    fields: (t) => ({
+      path: t.exposeString('path'),
+      digest: t.exposeString('digest', { description: 'sha256 of its bytes.' }),
+      sizeBytes: t.exposeInt('sizeBytes'),
+      url: t.string({
+        description: 'Where it can be downloaded, for five minutes.',
+        resolve: (file, _args, { backend, principal }) => downloadUrl(backend, principal, file),
+      }),
+    }),
+  });
+
+  builder.objectType('Upload', {
+    description: 'Where the bytes of a file are to be PUT, and until when.',
+    fields: (t) => ({
+      url: t.exposeString('url'),
+      expiresAt: t.exposeFloat('expiresAt', { description: 'Milliseconds since 1970.' }),
     }),
   });
 
@@ -93,6 +123,13 @@ function addMutations(builder: Builder): void {
       ifVersion: t.int(),
     }),
   });
+  const fileInput = builder.inputType('SkillFileInput', {
+    fields: (t) => ({
+      path: t.string({ required: true, description: 'Relative, such as references/forms.md' }),
+      digest: t.string({ required: true, description: 'sha256 of the bytes, as 64 hexadecimal digits.' }),
+      sizeBytes: t.int({ required: true }),
+    }),
+  });
   builder.mutationFields((t) => ({
     createSkill: t.field({
       type: 'Skill',
@@ -109,6 +146,29 @@ function addMutations(builder: Builder): void {
       },
       resolve: (_root, args, { backend, principal }) =>
         updateSkill(backend, principal, parseId('workspace', args.workspace), args.id, args.input),
+    }),
+    addSkillFile: t.field({
+      type: 'Upload',
+      description:
+        'Says where to PUT the bytes of a file; it is there once they are, in the place of one with the same path.',
+      args: {
+        workspace: t.arg.id({ required: true }),
+        skill: t.arg.id({ required: true }),
+        input: t.arg({ type: fileInput, required: true }),
+      },
+      resolve: (_root, { workspace, skill, input }, { backend, principal }) =>
+        offerUpload(backend, principal, { workspace: parseId('workspace', workspace), skill }, input),
+    }),
+    removeSkillFile: t.boolean({
+      args: {
+        workspace: t.arg.id({ required: true }),
+        skill: t.arg.id({ required: true }),
+        path: t.arg.string({ required: true }),
+      },
+      resolve: async (_root, { workspace, skill, path }, { backend, principal }) => {
+        await removeFile(backend, principal, { workspace: parseId('workspace', workspace), skill }, path);
+        return true;
+      },
     }),
     removeSkill: t.boolean({
       args: { workspace: t.arg.id({ required: true }), id: t.arg.id({ required: true }) },
@@ -127,6 +187,10 @@ async function reasonOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
     return { server, state: await stateOfServer(load, server) };
   });
   return whyUnavailable(await Promise.all(needed), tools);
+}
+
+function byPath(files: readonly Node<'file'>[]): readonly Node<'file'>[] {
+  return files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 /** Each once, found from one of its tools. */

@@ -91,3 +91,24 @@ describe('digests', () => {
     expect(secrets.fingerprint(key)).not.toBe(secrets.fingerprint(plaintext));
   });
 });
+
+describe('signatures', () => {
+  const signature = secrets.sign('text');
+
+  test('are of one text and one key', () => {
+    expect(secrets.isSigned('text', signature)).toBe(true);
+    expect(secrets.isSigned('texT', signature)).toBe(false);
+    expect(openSecrets({ present: keyB, previous: undefined }).isSigned('text', signature)).toBe(false);
+  });
+
+  test.each(['', '.', signature.slice(0, -1), `${signature}A`, ` ${signature}`, signature.toLowerCase()])(
+    '"%s" is none',
+    (other) => {
+      expect(secrets.isSigned('text', other)).toBe(false);
+    },
+  );
+
+  test('of the previous key are good while it is given', () => {
+    expect(openSecrets({ present: keyB, previous: keyA }).isSigned('text', signature)).toBe(true);
+  });
+});

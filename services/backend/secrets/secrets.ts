@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { SvcError } from '../../contracts/errors.ts';
 import { Secret } from '../../contracts/secret.ts';
 
@@ -14,6 +14,10 @@ export interface Secrets {
   digest(key: Secret): string;
   /** What a stored key may be found by: one digest for each encryption key given, the present one first. */
   digests(key: Secret): readonly string[];
+  /** What only this platform can say of a text, so that nobody else makes one up. */
+  sign(text: string): string;
+  /** Is it what `sign` said of this very text, with one of the keys given? */
+  isSigned(text: string, signature: string): boolean;
   /** Equal for equal values, and useless for anything else; it may be shown. */
   fingerprint(value: Secret): string;
 }
@@ -33,6 +37,8 @@ export function openSecrets(keys: { readonly present: Secret; readonly previous:
     decrypt: (text, place) => decrypt(ring, text, place),
     digest: (key) => digest(present, key),
     digests: (key) => ring.map((derived) => digest(derived, key)),
+    sign: (text) => sign(present, text),
+    isSigned: (text, signature) => ring.some((key) => sameText(sign(key, text), signature)),
     fingerprint: (value) => createHmac('sha256', present.comparison).update(value.reveal()).digest('base64url'),
   };
 }
@@ -44,6 +50,7 @@ interface DerivedKeys {
   readonly data: Buffer;
   readonly lookup: Buffer;
   readonly comparison: Buffer;
+  readonly signature: Buffer;
 }
 
 const format = 'v1';
@@ -64,11 +71,22 @@ function deriveKeys(encryptionKey: Secret): DerivedKeys {
     data: derive('data encryption', 32),
     lookup: derive('key lookup', 32),
     comparison: derive('comparison', 32),
+    signature: derive('signature', 32),
   };
 }
 
 function digest(key: DerivedKeys, value: Secret): string {
   return `${key.id}.${createHmac('sha256', key.lookup).update(value.reveal()).digest('base64url')}`;
+}
+
+function sign(key: DerivedKeys, text: string): string {
+  return `${key.id}.${createHmac('sha256', key.signature).update(text).digest('base64url')}`;
+}
+
+/** Takes as long whichever letter differs. */
+function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function encrypt(key: DerivedKeys, plaintext: Secret, place: Place): string {

@@ -4,6 +4,7 @@ import { parseDescription, parseName } from '../../contracts/names.ts';
 import { instructionsMaxBytes, skillsMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type ChangeContext, change } from '../change.ts';
+import { removeFilesOf } from '../files/change-files.ts';
 import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
 import type { Node } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -85,6 +86,7 @@ export function removeSkill(
 ): Promise<void> {
   return change(backend, { principal, workspace, right: 'edit' }, async (change) => {
     const skill = await getNode(change.transaction, 'skill', id, workspace);
+    await removeFilesOf(change.transaction, skill);
     await change.transaction.remove('skill', skill.id, workspace);
     change.record({
       action: 'remove',

@@ -44,6 +44,7 @@ function start(env: Readonly<Record<string, string>> = {}): Promise<RunningServi
     {
       PORT: '0',
       PRIVATE_GRAPHDB_URL: `file:${join(folder, `graph-${++count}.sqlite`)}`,
+      FILES_DIR: join(folder, 'blobs'),
       BUS_SERVERS: 'inproc:',
       ENCRYPTION_KEY: '5e'.repeat(32),
       JWT_PRIVATE_KEY_PATH: join(folder, 'private.pem'),

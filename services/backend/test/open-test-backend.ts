@@ -29,6 +29,7 @@ export async function openTestBackend(env: Readonly<Record<string, string>> = {}
   const { env: config } = readEnv('backend', {
     ...(await writeSigningKeys(folder)),
     PRIVATE_GRAPHDB_URL: `file:${join(folder, 'graph.sqlite')}`,
+    FILES_DIR: join(folder, 'blobs'),
     BUS_SERVERS: 'inproc:',
     ENCRYPTION_KEY: '5e'.repeat(32),
     LOG_LEVEL: 'trace',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
@@ -65,6 +66,14 @@ let count = 0;
 const fresh = () => `n-${++count}`;
 const ask = (query: string, variables: object, token: string | undefined) =>
   backend.ask({ query, variables: { ...variables }, token });
+
+function offerFile(at: Home, path: string, token: string | undefined): Promise<Answer> {
+  const digest = createHash('sha256').update('x').digest('hex');
+  const input = { path, digest, sizeBytes: 1 };
+  const query =
+    'mutation ($w: ID!, $s: ID!, $input: SkillFileInput!) { addSkillFile(workspace: $w, skill: $s, input: $input) { url } }';
+  return ask(query, { w: at.workspace, s: at.skill, input }, token);
+}
 
 const launch = { command: 'node', env: [{ name: 'A', value: 'b' }] };
 const rows: Readonly<Record<string, Row>> = {
@@ -146,6 +155,24 @@ const rows: Readonly<Record<string, Row>> = {
       return ask(
         'mutation ($w: ID!, $id: ID!) { removeSkill(workspace: $w, id: $id) }',
         { w: at.workspace, id: made.createSkill.id },
+        token,
+      );
+    },
+  },
+  addSkillFile: {
+    right: 'edit',
+    ask: (at, token) => offerFile(at, `${fresh()}.md`, token),
+  },
+  removeSkillFile: {
+    right: 'edit',
+    ask: async (at, token) => {
+      const path = `${fresh()}.md`;
+      const { data } = await offerFile(at, path, await backend.operatorToken());
+      const { pathname, search } = new URL(data.addSkillFile.url);
+      await fetch(backend.url + pathname + search, { method: 'PUT', body: 'x' });
+      return ask(
+        'mutation ($w: ID!, $s: ID!, $p: String!) { removeSkillFile(workspace: $w, skill: $s, path: $p) }',
+        { w: at.workspace, s: at.skill, p: path },
         token,
       );
     },

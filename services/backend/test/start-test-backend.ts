@@ -74,6 +74,7 @@ export async function startTestBackend(env: Readonly<Record<string, string>> = {
     {
       PORT: '0',
       PRIVATE_GRAPHDB_URL: graphUrl,
+      FILES_DIR: join(folder, 'blobs'),
       BUS_SERVERS: 'inproc:',
       ENCRYPTION_KEY: '5e'.repeat(32),
       JWT_PRIVATE_KEY_PATH: join(folder, 'private.pem'),

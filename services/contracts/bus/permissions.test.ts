@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parseDigest } from '../digest.ts';
 import { newId, newProcessId, newSessionId, type ProcessId, type RuntimeId } from '../ids.ts';
 import { allows, type Identity, permissionsOf } from './permissions.ts';
-import { subjects } from './subjects.ts';
+import { blobSubjects, subjects } from './subjects.ts';
 
 const [runtime, process] = [newId('runtime'), newProcessId()];
 const [otherRuntime, otherProcess] = [newId('runtime'), newProcessId()];
@@ -53,6 +54,7 @@ const rowsOf: Readonly<Record<keyof typeof subjects, readonly Row[]>> = {
 };
 const rows: readonly Row[] = [
   ...Object.values(rowsOf).flat(),
+  { subject: blobSubjects.record(parseDigest('a'.repeat(64))), says: ['backend'], hears: [] },
   { subject: 'svc.unknown', says: [], hears: [] },
   { subject: '_INBOX.abc', says: [], hears: [] },
 ];

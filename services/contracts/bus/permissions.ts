@@ -1,5 +1,5 @@
 import type { KeyId, ProcessId, RuntimeId, WorkspaceId } from '../ids.ts';
-import { matches, patterns } from './subjects.ts';
+import { blobSubjects, matches, patterns } from './subjects.ts';
 
 /** Who is at the other end of a connection to the bus, decided when it connects and constant for its life. */
 export type Identity =
@@ -28,7 +28,7 @@ export function permissionsOf(identity: Identity): Permissions {
   switch (identity.kind) {
     case 'backend':
       return {
-        publish: ['svc.runtime.*.*.command', 'svc.event.>', 'svc.gone.*.*', 'svc.session.*'],
+        publish: ['svc.runtime.*.*.command', 'svc.event.>', 'svc.gone.*.*', 'svc.session.*', blobSubjects.all],
         subscribe: ['svc.identity.>', patterns.heartbeat, patterns.report, patterns.gone],
         streams: ['usage'],
         buckets: [],

@@ -1,3 +1,4 @@
+import type { Digest } from '../digest.ts';
 import type { ProcessId, RuntimeId, SessionId, WorkspaceId } from '../ids.ts';
 
 /** What happened to a workspace's configuration or to what it can do right now. */
@@ -35,6 +36,24 @@ export const patterns = {
 /** Durable streams and key-value buckets. */
 export const streams = { usage: 'usage' } as const;
 export const buckets = { sessions: 'sessions' } as const;
+
+/**
+ * Where the backend keeps blobs on the bus, on shelves named by the first two digits: the record of one, and its parts by the name of the put
+ * that wrote them.
+ */
+export const blobSubjects = {
+  all: 'svc.blob.>',
+  record: (digest: Digest) => `svc.blob.${shelfOf(digest)}.${digest}`,
+  part: (digest: Digest, put: string, index: number) => `svc.blob.${shelfOf(digest)}.${digest}.${put}.${index}`,
+  /** Of one put, or of `*`. */
+  partsOf: (digest: Digest, put: string) => `svc.blob.${shelfOf(digest)}.${digest}.${put}.*`,
+  recordsOn: (shelf: string) => `svc.blob.${shelf}.*`,
+  partsOn: (shelf: string) => `svc.blob.${shelf}.*.*.*`,
+} as const;
+
+function shelfOf(digest: Digest): string {
+  return digest.slice(0, 2);
+}
 
 /** The tokens of a subject, after a check that it has the shape of `pattern`. */
 export function tokensOf(pattern: string, subject: string): readonly string[] | null {

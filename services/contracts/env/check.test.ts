@@ -191,7 +191,7 @@ describe('variables that nothing reads yet', () => {
     });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
-      'SVC_MAX_FILE_SIZE_MB is not used yet: it comes with files.',
+      'SVC_MAX_FILE_SIZE_MB is not used yet: it comes with files of MCP servers.',
       'METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
   });

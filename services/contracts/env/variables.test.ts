@@ -233,6 +233,7 @@ const rows: Rows = {
     SMTP_USER: text(320),
     SMTP_PASSWORD: password,
     FILES_DIR: text(1024),
+    SVC_MAX_FILE_SIZE_MB: range(1, 10_000),
     MCP_SERVER_COMMANDS: text(4096),
     BIND_HOST: text(255),
     NODE_ENV: environment,

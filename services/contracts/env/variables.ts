@@ -36,8 +36,9 @@ const environment = choice({
 const later = {
   mail: { awaits: 'invitations, the first thing that sends mail' },
   authorizationServer: { awaits: 'the authorization server' },
-  files: { awaits: 'files' },
+  files: { awaits: 'files of MCP servers' },
 } as const;
+const fileSizeMax = integer({ meaning: 'Largest file, in MB.', default: '10', min: 1, max: 10_000 });
 const busCa = text({
   meaning: 'Path to the PEM file that vouches for the bus, where it speaks TLS.',
   source: 'additions',
@@ -216,10 +217,10 @@ export const variables = {
     SMTP_USER: text({ meaning: 'User of the mail server.', lengthMax: 320, source: 'additions', ...later.mail }),
     SMTP_PASSWORD: secret({ meaning: 'Password of SMTP_USER.', ...password, source: 'additions', ...later.mail }),
     FILES_DIR: text({
-      meaning: 'Folder of stored files, where the folder engine keeps them.',
+      meaning: 'Folder that files are kept in; without one they are kept on the bus, for all backends that share it.',
       source: 'additions',
-      ...later.files,
     }),
+    SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, source: 'additions' as const },
     MCP_SERVER_COMMANDS: text({
       meaning: 'Which commands MCP servers may run: any, none, or a comma-separated list of command names.',
       default: 'any',
@@ -305,13 +306,7 @@ export const variables = {
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
     }),
-    SVC_MAX_FILE_SIZE_MB: integer({
-      meaning: 'Largest file, in MB.',
-      default: '10',
-      min: 1,
-      max: 10_000,
-      ...later.files,
-    }),
+    SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, ...later.files },
     SVC_GC_INTERVAL_MS: integer({
       meaning: 'Time between clean-ups of temporary files.',
       default: '60000',

@@ -120,11 +120,11 @@ export class CatalogueBuilder {
   }
 
   #skill(entry: Entry<'skill'>, tools: ReadonlyMap<ToolId, GrowingTool>): GrowingSkill {
-    const { id, name, description, instructions, missingTools } = entry;
+    const { id, name, description, instructions, missingTools, files } = entry;
     const roles: Role[] = [];
     const own = entry.tools.flatMap((tool) => tools.get(tool) ?? []);
     const item = {
-      ...{ id, name, description, instructions, missingTools, roles },
+      ...{ id, name, description, instructions, missingTools, files, roles },
       tools: own.map((tool) => tool.item),
       mcpServers: entry.mcpServers.flatMap((server) => this.#mcpServers.get(server) ?? []),
     };

@@ -32,7 +32,7 @@ function entriesOf(count: number): CatalogueEntry[] {
     ...tools,
     {
       ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '', tools: own },
-      ...{ missingTools: [], mcpServers: [server] },
+      ...{ missingTools: [], files: [], mcpServers: [server] },
     },
     { entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] },
   ];

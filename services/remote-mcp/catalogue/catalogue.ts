@@ -1,5 +1,5 @@
 import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.ts';
-import type { McpServerId, RoleId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
+import type { FileId, McpServerId, RoleId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
 import type { RuntimeProcess } from '../routing/runtime-process.ts';
 
 /** What a workspace offers, at one version of it: built once, never changed, and replaced as a whole. */
@@ -57,6 +57,14 @@ export interface Skill {
   readonly missingTools: readonly string[];
   readonly mcpServers: readonly McpServer[];
   readonly roles: readonly Role[];
+  /** In the order of their paths. */
+  readonly files: readonly SkillFile[];
+}
+
+export interface SkillFile {
+  readonly id: FileId;
+  readonly path: string;
+  readonly sizeBytes: number;
 }
 
 export interface Role {

@@ -1,18 +1,14 @@
-import { type IncomingMessage, request as requestOverHttp } from 'node:http';
-import { request as requestOverTls } from 'node:https';
 import { cataloguePath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
-import type { Secret } from '../../contracts/secret.ts';
+import { askBackend, type BackendAddress, notAnswering } from '../ask-backend.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue } from './catalogue.ts';
 import { readCatalogue } from './catalogue-reader.ts';
 
-export interface PullOptions {
+export interface PullOptions extends BackendAddress {
   readonly etag: string | null;
   readonly signal: AbortSignal;
-  readonly backendUrl: string;
-  readonly systemKey: Secret;
   readonly processes: Pick<RuntimeProcesses, 'of'>;
 }
 
@@ -27,7 +23,11 @@ export type Pulled =
 
 /** Fetches a workspace's catalogue from the backend, where it is another than that of `etag`. Throws `unavailable`. */
 export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions): Promise<Pulled> {
-  const answer = await ask(`${options.backendUrl}${cataloguePath}/${workspace}`, options);
+  const { etag, signal } = options;
+  const answer = await askBackend(options, `${cataloguePath}/${workspace}`, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+    headers: { accept: 'application/x-ndjson', ...(etag === null || etag === '' ? {} : { 'if-none-match': etag }) },
+  });
   if (answer.statusCode === 304) {
     answer.resume();
     return { kind: 'unchanged' };
@@ -42,30 +42,6 @@ export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions
     return { kind: 'changed', catalogue, etag: answer.headers.etag ?? '' };
   } catch (thrown) {
     answer.destroy();
-    throw thrown instanceof SvcError ? thrown : broken(thrown);
+    throw thrown instanceof SvcError ? thrown : notAnswering(thrown);
   }
-}
-
-function ask(url: string, { etag, signal, systemKey }: PullOptions): Promise<IncomingMessage> {
-  const request = url.startsWith('https:') ? requestOverTls : requestOverHttp;
-  return new Promise((resolve, reject) => {
-    request(
-      url,
-      {
-        signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
-        headers: {
-          authorization: `Bearer ${systemKey.reveal()}`,
-          accept: 'application/x-ndjson',
-          ...(etag === null || etag === '' ? {} : { 'if-none-match': etag }),
-        },
-      },
-      resolve,
-    )
-      .on('error', (cause) => reject(broken(cause)))
-      .end();
-  });
-}
-
-function broken(cause: unknown): SvcError {
-  return new SvcError('unavailable', 'The catalogue cannot be pulled: the backend is not answering.', { cause });
 }

@@ -34,11 +34,11 @@ test('connects, finds a skill, loads it, hears that the list changed, lists and 
   const { client, transport } = await connect();
   client.setNotificationHandler('notifications/tools/list_changed', () => void changes++);
   expect(client.getServerVersion()).toMatchObject({ name: 'svc', version: '1.2.3' });
-  expect((await client.listTools()).tools).toHaveLength(5);
+  expect((await client.listTools()).tools).toHaveLength(6);
   await until(async () => textOf(await client.callTool({ name: 'list_skills' })).includes('"all"'));
   await client.callTool({ name: 'load_skill', arguments: { skill: 'all' } });
   await until(() => changes === 1);
-  expect((await client.listTools()).tools.map(({ name }) => name).slice(5)).toEqual(['echo', 'slow']);
+  expect((await client.listTools()).tools.map(({ name }) => name).slice(6)).toEqual(['echo', 'slow']);
   expect(textOf(await client.callTool({ name: 'echo', arguments: { text: 'hello' } }))).toBe('hello');
   await client.ping();
   await transport.terminateSession();
@@ -74,7 +74,7 @@ test('goes on with its session at another remote-mcp when the one it talks to is
   const before = changes;
   await client.callTool({ name: 'deactivate_role', arguments: { role: 'All' } });
   await until(() => changes > before);
-  expect((await client.listTools()).tools).toHaveLength(5);
+  expect((await client.listTools()).tools).toHaveLength(6);
   await transport.terminateSession();
   await client.close();
 });
@@ -146,7 +146,7 @@ test('binary content and a result of 1 MB come as they were sent', async () => {
 
 test('one that asks for the newest protocol first falls back to a session', async () => {
   const { client } = await connect({ versionNegotiation: { mode: 'auto' } });
-  expect((await client.listTools()).tools).toHaveLength(5);
+  expect((await client.listTools()).tools).toHaveLength(6);
   await client.close();
 });
 

@@ -62,6 +62,7 @@ const attempts: Readonly<Record<string, () => readonly object[]>> = {
     { name: 'activate_role', arguments: { role: theirs.role } },
     { name: 'deactivate_role', arguments: { role: theirs.role } },
     { name: 'list_skills', arguments: { query: 'theirs' } },
+    { name: 'read_skill_file', arguments: { skill: theirs.skill, path: 'a' } },
     { name: 'read', arguments: {} },
     { name: 'load_skill', arguments: { skill: 'reading' } },
   ],

@@ -50,7 +50,7 @@ describe('without a backend', () => {
     const fresh = await openSession(platform.mcpUrl, key);
     expect(
       (await send(platform.mcpUrl, { key, session: fresh, body: rpc('tools/list') })).body.result.tools,
-    ).toHaveLength(5);
+    ).toHaveLength(6);
     await send(platform.mcpUrl, { key, session, body: rpc('tools/list') });
     const stream = await openStream(platform.mcpUrl, { key, session });
     platform.runtime.stopBeating();

@@ -65,6 +65,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
       {
         PORT: port,
         PRIVATE_GRAPHDB_URL: `file:${join(folder, 'graph.sqlite')}`,
+        FILES_DIR: join(folder, 'blobs'),
         BUS_SERVERS: 'inproc:',
         ENCRYPTION_KEY: '5e'.repeat(32),
         JWT_PRIVATE_KEY_PATH: join(folder, 'private.pem'),

@@ -6,7 +6,7 @@ import { tool } from './runtime.ts';
 import { openStream } from './stream.ts';
 import { TestWorkspace } from './workspace.ts';
 
-const constantNames = ['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role'];
+const constantNames = ['list_skills', 'load_skill', 'read_skill_file', 'call_tool', 'activate_role', 'deactivate_role'];
 
 let platform: Platform;
 let workspace: TestWorkspace;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import type { KeyId, McpServerId, RoleId, SkillId, WorkspaceId } from '../../contracts/ids.ts';
 import type { Platform } from './platform.ts';
@@ -48,6 +49,27 @@ export class TestWorkspace {
   skill(name: string, tools: readonly string[], more: object = {}): Promise<SkillId> {
     const refs = tools.map((ref) => ({ mcpServer: ref.split('/')[0], tool: ref.split('/')[1] }));
     return this.#create('createSkill', 'SkillInput', { name, tools: refs, ...more });
+  }
+
+  /** A file of a skill, put as people put it. */
+  async file(skill: SkillId, path: string, bytes: Uint8Array<ArrayBuffer> | string): Promise<void> {
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const { addSkillFile } = await this.#platform.must(
+      `mutation ($workspace: ID!, $skill: ID!, $input: SkillFileInput!) {
+        addSkillFile(workspace: $workspace, skill: $skill, input: $input) { url }
+      }`,
+      { workspace: this.id, skill, input: { path, digest, sizeBytes: Buffer.byteLength(bytes) } },
+    );
+    const { pathname, search } = new URL(addSkillFile.url);
+    const put = await fetch(this.#platform.backendUrl + pathname + search, { method: 'PUT', body: bytes });
+    if (put.status !== 200) throw new Error(await put.text());
+  }
+
+  async removeFile(skill: SkillId, path: string): Promise<void> {
+    await this.#platform.must(
+      'mutation ($workspace: ID!, $skill: ID!, $path: String!) { removeSkillFile(workspace: $workspace, skill: $skill, path: $path) }',
+      { workspace: this.id, skill, path },
+    );
   }
 
   role(name: string, skills: readonly SkillId[], more: object = {}): Promise<RoleId> {

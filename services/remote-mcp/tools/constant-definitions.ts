@@ -23,11 +23,28 @@ const definitions = [
     name: constantTools.loadSkill,
     title: 'Load a skill',
     description:
-      'Loads a skill: answers its instructions and the full definitions of its tools, and adds the tools to the list of this session.',
+      'Loads a skill: answers its instructions, the full definitions of its tools and which files it carries, and adds the tools to the list of this session.',
     inputSchema: {
       type: 'object',
       properties: { skill: { type: 'string', description: 'Name or id of the skill, as list_skills shows it.' } },
       required: ['skill'],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  },
+  {
+    name: constantTools.readSkillFile,
+    title: 'Read a file of a skill',
+    description:
+      'Reads a file that a skill carries, such as a reference, a template or a script; load_skill shows which there are. A long text comes in parts.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        skill: { type: 'string', description: 'Name or id of the skill, as list_skills shows it.' },
+        path: { type: 'string', description: 'Path of the file, as load_skill shows it.' },
+        offset: { type: 'integer', minimum: 0, description: 'Where to go on, as a previous answer said.' },
+      },
+      required: ['skill', 'path'],
       additionalProperties: false,
     },
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },

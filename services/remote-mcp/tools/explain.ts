@@ -13,6 +13,11 @@ export function explainUnavailable(tool: string, skill: Skill, waitedMs = 0): st
   return `The tool "${tool}" of the skill "${skill.name}" is not available now.${waited} ${explainSkill(skill)}`;
 }
 
+/** It may be one that there is, and is not for this key. */
+export function explainUnknownSkill(nameOrId: string): string {
+  return `There is no skill "${nameOrId.slice(0, 200)}" for this key. list_skills shows those that there are.`;
+}
+
 /** Why a skill that belongs to the key is in no active role. */
 export function explainInactive({ principal }: Pick<View, 'principal'>, skill: Skill): string {
   const roles = skill.roles.filter((role) => isOfKey(principal, role));

@@ -26,7 +26,7 @@ async function viewOf(count: number, descriptionLength: number): Promise<View> {
     builder.add({ ...{ entry: 'tool', mcpServer: server, definition }, ...tool, originalName: tool.name });
   builder.add({
     ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '' },
-    ...{ tools: tools.map(({ id }) => id), missingTools: [], mcpServers: [server] },
+    ...{ tools: tools.map(({ id }) => id), missingTools: [], files: [], mcpServers: [server] },
   });
   builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
   builder.add({ entry: 'end', entries: tools.length + 5 });
@@ -56,15 +56,22 @@ test('10,000 tools come page by page, each once and in order, after the constant
   expect(all.length).toBe(11);
   for (const page of all) expect(page.length).toBeLessThanOrEqual(1000);
   const names = all.flat();
-  expect(names.slice(0, 5)).toEqual(['list_skills', 'load_skill', 'call_tool', 'activate_role', 'deactivate_role']);
-  expect(names.slice(5)).toEqual([...view.catalogue.toolsByName.keys()]);
+  expect(names.slice(0, 6)).toEqual([
+    'list_skills',
+    'load_skill',
+    'read_skill_file',
+    'call_tool',
+    'activate_role',
+    'deactivate_role',
+  ]);
+  expect(names.slice(6)).toEqual([...view.catalogue.toolsByName.keys()]);
 });
 
 test('a page is bounded in length too, and holds at least one tool however long', async () => {
   const view = await viewOf(5, 800_000);
-  expect(pages(view).map((page) => page.length)).toEqual([6, 1, 1, 1, 1]);
+  expect(pages(view).map((page) => page.length)).toEqual([7, 1, 1, 1, 1]);
   const long = await viewOf(2, 3_000_000);
-  expect(pages(long).map((page) => page.length)).toEqual([6, 1]);
+  expect(pages(long).map((page) => page.length)).toEqual([7, 1]);
 });
 
 test('a cursor stays good when its tool is gone', async () => {

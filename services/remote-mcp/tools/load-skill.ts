@@ -3,7 +3,8 @@ import type { Skill } from '../catalogue/catalogue.ts';
 import { skillsMax, withSkill } from '../sessions/disclosure.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { explainInactive, explainSkill } from './explain.ts';
+import { explainInactive, explainSkill, explainUnknownSkill } from './explain.ts';
+import { describeFiles } from './read-skill-file.ts';
 import { failed, type ToolText, told } from './tool-text.ts';
 import { findSkill, isUsable, type View } from './view.ts';
 
@@ -18,11 +19,7 @@ export async function loadSkill(
 ): Promise<ToolText> {
   if (typeof nameOrId !== 'string' || nameOrId === '') return failed('Give the name of a skill: {"skill": "…"}.');
   const skill = findSkill(view, nameOrId);
-  if (skill === null) {
-    return failed(
-      `There is no skill "${nameOrId.slice(0, 200)}" for this key. list_skills shows those that there are.`,
-    );
-  }
+  if (skill === null) return failed(explainUnknownSkill(nameOrId));
   if (!isUsable(view, skill)) return failed(explainInactive(view, skill));
   if (view.session.disclosure.skills.length >= skillsMax) {
     return failed(`This session has loaded ${skillsMax} skills, which is the limit. Begin a new session.`);
@@ -32,10 +29,10 @@ export async function loadSkill(
     disclosure: withSkill(present.disclosure, skill.id),
   }));
   const explanation = explainSkill(skill);
-  if (isExpected(skill))
-    return told(instructions(skill), definitions(skill), ...(explanation === '' ? [] : [explanation]));
+  const files = describeFiles(skill);
+  if (isExpected(skill)) return told(...[instructions(skill), definitions(skill), files, explanation].filter(Boolean));
   return failed(
-    instructions(skill),
+    ...[instructions(skill), files].filter(Boolean),
     `The tools of this skill are not available now. ${explanation} The skill stays loaded: its tools are listed as soon as they are available.`,
   );
 }

@@ -5,6 +5,8 @@ export interface ToolText {
   readonly texts: readonly string[];
   /** The model is to see it as a failure that it can do something about (2025-11-25, "Tools", "Error Handling"). */
   readonly isError: boolean;
+  /** What is no text. */
+  readonly attached?: { readonly uri: string; readonly mediaType: string; readonly data: string };
   /** For programs, by names with a prefix; no model is shown it. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
@@ -19,7 +21,16 @@ export function failed(...texts: readonly string[]): ToolText {
 }
 
 /** JSON text of the result of `tools/call`. */
-export function formatToolText({ texts, isError, meta: _meta }: ToolText): string {
-  const content = texts.map((text) => ({ type: 'text', text }));
+export function formatToolText({ texts, isError, attached, meta: _meta }: ToolText): string {
+  const content = [
+    ...texts.map((text) => ({ type: 'text', text })),
+    ...(attached === undefined ? [] : [contentOf(attached)]),
+  ];
   return JSON.stringify({ content, ...(isError ? { isError } : {}), _meta });
+}
+
+/** Images are shown to a model; anything else it is given as a resource (2025-11-25, "Tools", "Tool Result"). */
+function contentOf({ uri, mediaType: mimeType, data }: NonNullable<ToolText['attached']>) {
+  if (mimeType.startsWith('image/')) return { type: 'image', data, mimeType };
+  return { type: 'resource', resource: { uri, mimeType, blob: data } };
 }

@@ -96,7 +96,8 @@ function insideOf({ service, name, variables }: Part, definition: Definition): R
   switch (service) {
     case 'backend': {
       const graph = { PRIVATE_GRAPHDB_URL: `file://${dataDir}/graph.sqlite` };
-      return { ...listens, ...bus, ...graph, PORT: String(usualPorts.backend) };
+      const files: Record<string, string> = variables.FILES_DIR === undefined ? {} : { FILES_DIR: `${dataDir}/blobs` };
+      return { ...listens, ...bus, ...graph, ...files, PORT: String(usualPorts.backend) };
     }
     case 'remote-mcp': {
       const backend = { PRIVATE_BACKEND_URL: `http://backend:${usualPorts.backend}` };

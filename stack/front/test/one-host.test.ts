@@ -1,6 +1,6 @@
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { cataloguePath } from '../../../services/contracts/catalogue.ts';
+import { cataloguePath, internalFilesPath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath, jwksPath } from '../../../services/contracts/token.ts';
 import { until } from '../../lifecycle/test/trial.ts';
 import { type Asked, ask, send } from './ask.ts';
@@ -37,6 +37,7 @@ const rows: readonly [path: string, service: string][] = [
   ['/.well-known/oauth-authorization-server', 'backend'],
   ['/oauth/callback', 'backend'],
   ['/oauth/callback?code=a%2Fb', 'backend'],
+  [`/files/${'0af'.repeat(21)}1?ticket=a.b.c`, 'backend'],
   ['/', 'frontend'],
   ['/assets/page-abc.js', 'frontend'],
   ['/skills/abc?tab=tools', 'frontend'],
@@ -52,6 +53,9 @@ const closed = [
   `/INTERNAL/catalogue/w`,
   `/%69nternal/catalogue/w`,
   `//internal/catalogue/w`,
+  `${internalFilesPath}/w/f`,
+  `/files/..%2finternal%2ffiles/w/f`,
+  '/files/../internal/files/w/f',
   '/metrics',
   '/mcp/../metrics',
   '/mcpx',

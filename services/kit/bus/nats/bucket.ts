@@ -1,21 +1,18 @@
 import { jetstream, StorageType } from '@nats-io/jetstream';
 import { type KV, Kvm } from '@nats-io/kv';
-import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Bucket, Entry } from '../bus.ts';
 import { checkedKey, checkedValue } from '../check-entry.ts';
 import { throughElection } from './election.ts';
-import { ensureStream, isConflict, isGone, type KeptStream, storageError } from './kept.ts';
+import { ensureStream, isConflict, isGone, type KeptStream, type NatsPlace, storageError } from './kept.ts';
 import { bucketStream, keySubject } from './subjects.ts';
 
 /** Sessions are a few hundred bytes each. */
 const bucketMaxBytes = 256 * 1024 * 1024;
 
-export interface BucketPlace {
-  readonly connection: NatsConnection;
+export interface BucketPlace extends NatsPlace {
   readonly persistent: boolean;
-  /** Throws where the connection can't be used now. */
-  readonly checkUsable: () => void;
 }
 
 /** A bucket of NATS: the last message of each subject of a stream whose messages expire. */

@@ -14,7 +14,7 @@ import { tlsOf } from './tls.ts';
 import { admit, readApplicant, refuse } from './user-token.ts';
 
 /** The one connection to a bus on which no backend is: whoever holds its seeds decides on connections, and admits nobody but himself. */
-export async function connectAlone(options: NatsContentOptions): Promise<NatsConnection> {
+export async function connectAlone(options: Omit<NatsContentOptions, 'keyMaxAgeMs'>): Promise<NatsConnection> {
   const { servers, caPath, seeds } = options;
   const tls = tlsOf(servers, caPath);
   const open = async (how: NodeConnectionOptions) => {

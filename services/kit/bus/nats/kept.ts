@@ -10,7 +10,16 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { isClustered, isNotAnswered } from './election.ts';
 
 const streamNotFound = 10059;
+/** No room for the stream, for the record in it, or on the disk below (NATS, server/errors.json). */
+const isFull = [10023, 10028, 10047, 10077];
 const wrongLastSequence = [10071, 10164];
+
+/** A connection, as whoever keeps something in JetStream uses it. */
+export interface NatsPlace {
+  readonly connection: NatsConnection;
+  /** Throws where the connection can't be used now. */
+  readonly checkUsable: () => void;
+}
 
 export type KeptStream = Partial<StreamConfig> & { name: string };
 
@@ -74,17 +83,23 @@ export function storageError(error: unknown): SvcError {
   }
   const said = error instanceof JetStreamError || error instanceof JetStreamApiError ? error.message : '';
   if (/no space left on device/i.test(said)) {
-    return new SvcError(
-      'unavailable',
-      'The disk of the bus is full: nothing was kept, and nothing that was there is lost.',
-      {
-        hint: 'Free some space where NATS keeps its data, and try again.',
-        cause: error,
-      },
+    const hint = 'Free some space where NATS keeps its data, and try again.';
+    return full('The disk of the bus is full', hint, error);
+  }
+  if (isApiError(error, isFull)) {
+    return full(
+      'The bus has no room left',
+      'Let JetStream take more of its disk (max_file_store), then try again.',
+      error,
     );
   }
   const what = said === '' ? '' : `: ${said}`;
   return new SvcError('unavailable', `The bus could not keep or find what was asked for${what}.`, { cause: error });
+}
+
+function full(what: string, hint: string, cause: unknown): SvcError {
+  const message = `${what}: nothing was kept, and nothing that was there is lost.`;
+  return new SvcError('unavailable', message, { hint, cause });
 }
 
 function isApiError(error: unknown, codes: readonly number[]): boolean {

@@ -33,6 +33,7 @@ import { NatsBucket } from './bucket.ts';
 import { Exchanges } from './exchanges.ts';
 import { framesOf, goneHeaders, goneId } from './frame.ts';
 import { gonePatterns } from './grants.ts';
+import type { NatsPlace } from './kept.ts';
 import { findIdentity, nameOf } from './known-as.ts';
 import { Listener } from './listener.ts';
 import { MessageAssembly } from './message-assembly.ts';
@@ -169,16 +170,17 @@ export class NatsBus implements Bus {
   }
 
   natsStream(name: string): NatsStream {
-    const checkUsable = () => this.#checkUsable();
-    return new NatsStream(name, {
-      ...{ connection: this.#connection, persistent: this.#persistent, logger: this.#logger, checkUsable },
-    });
+    return new NatsStream(name, { ...this.place(), persistent: this.#persistent, logger: this.#logger });
   }
 
   bucket(name: string, { maxAgeMs }: BucketOptions): Bucket {
     this.#permit.checkMayUseBucket(name);
-    const checkUsable = () => this.#checkUsable();
-    return new NatsBucket(name, maxAgeMs, { connection: this.#connection, persistent: this.#persistent, checkUsable });
+    return new NatsBucket(name, maxAgeMs, { ...this.place(), persistent: this.#persistent });
+  }
+
+  /** For what is kept in JetStream in a way of its own. */
+  place(): NatsPlace {
+    return { connection: this.#connection, checkUsable: () => this.#checkUsable() };
   }
 
   onConnection(listener: (state: 'connected' | 'disconnected') => void): Subscription {

@@ -8,7 +8,7 @@ import {
   jetstreamManager,
   StorageType,
 } from '@nats-io/jetstream';
-import { type NatsConnection, nanos } from '@nats-io/transport-node';
+import { nanos } from '@nats-io/transport-node';
 import { randomText } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import type { Stream, Subscription } from '../bus.ts';
@@ -23,7 +23,7 @@ import {
 } from '../handle-batch.ts';
 import { streamBounds } from '../stream-bounds.ts';
 import { throughElection } from './election.ts';
-import { ensureStream, type KeptStream, storageError } from './kept.ts';
+import { ensureStream, type KeptStream, type NatsPlace, storageError } from './kept.ts';
 import { streamSubject } from './subjects.ts';
 
 /** Records that nobody says he has are handed to another: soon, because those on their way to a consumer that stops are lost to it. */
@@ -31,11 +31,9 @@ const ackWaitMs = 5000;
 const keepEveryMs = 1500;
 const idLength = 22;
 
-export interface StreamPlace {
-  readonly connection: NatsConnection;
+export interface StreamPlace extends NatsPlace {
   readonly persistent: boolean;
   readonly logger: Logger;
-  readonly checkUsable: () => void;
 }
 
 export class NatsStream implements Stream {

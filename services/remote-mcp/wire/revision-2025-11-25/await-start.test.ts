@@ -28,7 +28,7 @@ async function viewOfStarting(): Promise<View> {
   });
   builder.add({
     ...{ entry: 'skill', id: skill, name: 'all', description: '', instructions: '' },
-    ...{ tools: [tool], missingTools: [], mcpServers: [server] },
+    ...{ tools: [tool], missingTools: [], files: [], mcpServers: [server] },
   });
   builder.add({ entry: 'role', id: newId('role'), name: 'All', description: '', enabled: true, skills: [skill] });
   builder.add({ entry: 'end', entries: 6 });

@@ -60,7 +60,7 @@ function carryOut(platform: RemoteMcp, request: SessionRequest, call: ToolCall):
   const { view, name, args, signal } = call;
   const isConstant = isConstantTool(name);
   if (isConstant && name !== constantTools.callTool) {
-    return callConstantTool(platform, request, { view, name, args: args ?? {} });
+    return callConstantTool(platform, request, { view, name, args: args ?? {}, signal });
   }
   const members = memberTexts(request.message.paramsText) ?? new Map<string, string>();
   const named = { view, signal, attempts: null, waitedMs: null };

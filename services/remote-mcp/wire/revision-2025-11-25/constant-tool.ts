@@ -4,6 +4,7 @@ import type { Session } from '../../sessions/session.ts';
 import { chooseRole } from '../../tools/choose-role.ts';
 import { listSkills } from '../../tools/list-skills.ts';
 import { loadSkill } from '../../tools/load-skill.ts';
+import { readSkillFile } from '../../tools/read-skill-file.ts';
 import { formatToolText, type ToolText } from '../../tools/tool-text.ts';
 import type { View } from '../../tools/view.ts';
 import type { Params } from './message.ts';
@@ -13,24 +14,30 @@ interface ConstantCall {
   readonly view: View & { readonly session: Session };
   readonly name: string;
   readonly args: Params;
+  readonly signal: AbortSignal;
 }
 
 /** Calls one of the tools that remote-mcp itself offers. */
 export async function callConstantTool(
-  { sessions, listChanges }: Pick<RemoteMcp, 'sessions' | 'listChanges'>,
+  platform: Pick<RemoteMcp, 'sessions' | 'listChanges' | 'readFile'>,
   { answer }: SessionRequest,
   call: ConstantCall,
 ): Promise<void> {
   const { session } = call.view;
   const before = session.disclosure;
-  answer.result(formatToolText(await run(call, sessions)));
-  if (session.disclosure !== before) listChanges.ofSession(session.id);
+  answer.result(formatToolText(await run(call, platform)));
+  if (session.disclosure !== before) platform.listChanges.ofSession(session.id);
 }
 
-async function run({ view, name, args }: ConstantCall, sessions: RemoteMcp['sessions']): Promise<ToolText> {
+async function run(
+  { view, name, args, signal }: ConstantCall,
+  { sessions, readFile }: Pick<RemoteMcp, 'sessions' | 'readFile'>,
+): Promise<ToolText> {
   switch (name) {
     case constantTools.loadSkill:
       return await loadSkill(view, args.skill, sessions);
+    case constantTools.readSkillFile:
+      return await readSkillFile(view, args, { readFile, signal });
     case constantTools.activateRole:
       return await chooseRole(view, { role: args.role, active: true }, sessions);
     case constantTools.deactivateRole:

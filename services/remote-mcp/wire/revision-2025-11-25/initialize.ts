@@ -10,7 +10,7 @@ import { findProtocolVersion, protocolVersions } from './protocol.ts';
 import type { AgentRequest } from './session-request.ts';
 
 const instructions = [
-  'The tools here are grouped into skills. Call list_skills to see them, then load_skill to get the instructions and tools of one.',
+  'The tools here are grouped into skills. Call list_skills to see them, then load_skill to get the instructions and tools of one, and which files it carries.',
   'A tool of a loaded skill is called by its name, or through call_tool where your list of tools does not show it.',
 ].join(' ');
 

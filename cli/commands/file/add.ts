@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { z } from 'zod';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
+import { fetchSkills, skillNamed } from '../../skills.ts';
+
+const offered = z.object({ addSkillFile: z.object({ url: z.string() }) });
+
+export default class FileAdd extends SvcCommand {
+  static override summary = 'Add a file to a skill, or put it in the place of one with the same path.';
+  static override aliases = ['files:add'];
+  static override examples = [
+    { description: 'Under its own name', command: '<%= config.bin %> file add echo ./forms.md' },
+    {
+      description: 'Under the path that the instructions name',
+      command: '<%= config.bin %> file add echo ./forms.md --as references/forms.md',
+    },
+  ];
+  static override args = {
+    skill: Args.string({ description: 'Name or id of the skill', required: true, name: 'SKILL' }),
+    file: Args.string({ description: 'File to add', required: true, name: 'FILE' }),
+  };
+  static override flags = {
+    as: Flags.string({ summary: 'Path of the file in the skill; default: its name.', helpValue: 'PATH' }),
+    workspace: workspaceFlag('Workspace of the skill.'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FileAdd);
+    const terminal = this.terminal(flags);
+    const bytes = await read(args.file);
+    const { backend, workspace } = await tenancyOf(flags);
+    const skill = skillNamed(await fetchSkills(backend, workspace.id), args.skill);
+    const path = flags.as ?? basename(args.file);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const input = { path, digest, sizeBytes: bytes.byteLength };
+    const { addSkillFile } = await backend.query(
+      `mutation ($workspace: ID!, $skill: ID!, $input: SkillFileInput!) {
+        addSkillFile(workspace: $workspace, skill: $skill, input: $input) { url }
+      }`,
+      { workspace: workspace.id, skill: skill.id, input },
+      offered.parse,
+    );
+    await backend.upload(addSkillFile.url, bytes);
+    terminal.json({ skill: skill.name, ...input });
+    terminal.result(`Added ${path} to ${skill.name}: ${bytes.byteLength} bytes.`);
+  }
+}
+
+async function read(file: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(file);
+    // More than any skill takes is not even read.
+    if (size > filesOfSkillMaxBytes) throw new SvcError('too_large', `"${file}" is too large: it has ${size} bytes.`);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof SvcError || !(error instanceof Error)) throw error;
+    const why = 'code' in error ? error.code : error.message;
+    throw new SvcError('invalid_input', `"${file}" cannot be read: ${why}.`);
+  }
+}

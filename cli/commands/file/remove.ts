@@ -1,0 +1,35 @@
+import * as Args from '@oclif/core/args';
+import { z } from 'zod';
+import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { tenancyOf } from '../../platform.ts';
+import { fetchSkills, skillNamed } from '../../skills.ts';
+
+export default class FileRemove extends SvcCommand {
+  static override summary = 'Remove a file from a skill.';
+  static override aliases = ['files:remove'];
+  static override examples = [
+    { description: 'Remove one', command: '<%= config.bin %> file remove echo references/forms.md' },
+    { description: 'In another workspace', command: '<%= config.bin %> file remove echo forms.md --workspace Acme' },
+  ];
+  static override args = {
+    skill: Args.string({ description: 'Name or id of the skill', required: true, name: 'SKILL' }),
+    path: Args.string({ description: 'Path of the file in the skill', required: true, name: 'PATH' }),
+  };
+  static override flags = {
+    workspace: workspaceFlag('Workspace of the skill.'),
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(FileRemove);
+    const terminal = this.terminal(flags);
+    const { backend, workspace } = await tenancyOf(flags);
+    const skill = skillNamed(await fetchSkills(backend, workspace.id), args.skill);
+    await backend.query(
+      'mutation ($w: ID!, $s: ID!, $p: String!) { removeSkillFile(workspace: $w, skill: $s, path: $p) }',
+      { w: workspace.id, s: skill.id, p: args.path },
+      z.object({ removeSkillFile: z.boolean() }).parse,
+    );
+    terminal.json({ skill: skill.name, path: args.path, removed: true });
+    terminal.result(`Removed ${args.path} from ${skill.name}.`);
+  }
+}

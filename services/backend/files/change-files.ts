@@ -1,0 +1,137 @@
+import { type Digest, parseDigest } from '../../contracts/digest.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { parseFilePath } from '../../contracts/file-path.ts';
+import { newId, type SkillId, type WorkspaceId } from '../../contracts/ids.ts';
+import { filesOfSkillMax, filesOfSkillMaxBytes } from '../../contracts/workspace-limits.ts';
+import { type Change, type ChangeContext, change } from '../change.ts';
+import type { Backend } from '../context.ts';
+import { getNode, tooMany } from '../get-node.ts';
+import type { Graph, Node, Transaction } from '../graph/graph.ts';
+import { getAccess } from '../members/access.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { reserveBlob, useBlob } from './keep-blobs.ts';
+import { type SignedUrl, signUrl, type Ticket } from './tickets.ts';
+
+export interface FileInput {
+  readonly path: string;
+  /** sha256 of what will be sent. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+}
+
+type Context = ChangeContext & Pick<Backend, 'config' | 'secrets' | 'blobs'>;
+
+/** Says where the bytes of a file are to be put. Nothing is changed before they are there. */
+export async function offerUpload(
+  backend: Context,
+  principal: TokenPrincipal,
+  { workspace, skill: skillId }: SkillOf,
+  input: FileInput,
+): Promise<SignedUrl> {
+  await getAccess(backend.graph, { principal, workspace, right: 'edit' });
+  const skill = await getNode(backend.graph, 'skill', skillId, workspace);
+  const [path, digest] = [parseFilePath(input.path), parseDigest(input.digest)];
+  const sizeBytes = parseSize(input.sizeBytes, backend.config.SVC_MAX_FILE_SIZE_MB);
+  await requireRoom(backend.graph, skill, { path, sizeBytes });
+  return signUrl(backend, { does: 'upload', principal, workspace, skill: skill.id, path, digest, sizeBytes });
+}
+
+export interface SkillOf {
+  readonly workspace: WorkspaceId;
+  readonly skill: string;
+}
+
+/** Takes the bytes that an upload was offered for, and makes them a file of the skill. */
+export async function upload(
+  backend: Context,
+  { principal, workspace, skill: skillId, path, digest, sizeBytes }: Ticket,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<Node<'file'>> {
+  await getAccess(backend.graph, { principal, workspace, right: 'edit' });
+  await getNode(backend.graph, 'skill', skillId, workspace);
+  await reserveBlob(backend.graph, digest);
+  await backend.blobs.put({ digest, sizeBytes }, bytes);
+  return await change(backend, { principal, workspace, right: 'edit' }, async (change) => {
+    const skill = await getNode(change.transaction, 'skill', skillId, workspace);
+    await requireRoom(change.transaction, skill, { path, sizeBytes });
+    return await setFile(change, skill, { path, digest, sizeBytes });
+  });
+}
+
+async function setFile(
+  { transaction, workspace, record }: Change,
+  skill: Node<'skill'>,
+  { path, digest, sizeBytes }: { readonly path: string; readonly digest: Digest; readonly sizeBytes: number },
+): Promise<Node<'file'>> {
+  const before = await transaction.findBy('file', { skill: skill.id, path }, workspace);
+  if (before?.digest === digest) return before;
+  // Another file than before, so that whoever reads by its id never gets half of each.
+  if (before !== null) await transaction.remove('file', before.id, workspace);
+  const created = { skill: skill.id, path, digest, sizeBytes, createdAt: Date.now() };
+  const file = await transaction.create('file', { id: newId('file'), workspace, ...created });
+  await transaction.link({ from: 'file', edge: 'of' }, file.id, [skill.id]);
+  await transaction.link({ from: 'file', edge: 'content' }, file.id, [await useBlob(transaction, digest)]);
+  record(entryOf(skill, path, { ...(before === null ? {} : { from: before.digest }), to: digest }));
+  return file;
+}
+
+export function removeFile(
+  backend: ChangeContext,
+  principal: TokenPrincipal,
+  { workspace, skill: skillId }: SkillOf,
+  path: string,
+): Promise<void> {
+  return change(backend, { principal, workspace, right: 'edit' }, async ({ transaction, record }) => {
+    const skill = await getNode(transaction, 'skill', skillId, workspace);
+    const file = await transaction.findBy('file', { skill: skill.id, path: path.normalize('NFC') }, workspace);
+    if (file === null) throw noSuchFile(skill, path);
+    await transaction.remove('file', file.id, workspace);
+    record(entryOf(skill, file.path, { from: file.digest }));
+  });
+}
+
+/** Those of a skill that goes. */
+export async function removeFilesOf(transaction: Transaction, skill: Node<'skill'>): Promise<void> {
+  for (const { id } of await filesOf(transaction, skill)) await transaction.remove('file', id, skill.workspace);
+}
+
+export function noSuchFile({ name }: Node<'skill'>, path: string): SvcError {
+  return new SvcError('not_found', `The skill "${name}" has no file ${JSON.stringify(path.slice(0, 80))}.`);
+}
+
+/** A file that takes the place of another needs the room of its own only. */
+async function requireRoom(
+  graph: Pick<Graph, 'followBack'>,
+  skill: Node<'skill'>,
+  { path, sizeBytes }: { readonly path: string; readonly sizeBytes: number },
+): Promise<void> {
+  const others = (await filesOf(graph, skill)).filter((file) => file.path !== path);
+  if (others.length >= filesOfSkillMax) throw tooMany('files in a skill', filesOfSkillMax);
+  const total = others.reduce((sum, file) => sum + file.sizeBytes, sizeBytes);
+  if (total <= filesOfSkillMaxBytes) return;
+  const mib = filesOfSkillMaxBytes / 1024 / 1024;
+  throw new SvcError(
+    'too_large',
+    `With it the files of "${skill.name}" would be ${total} bytes: ${mib} MiB are allowed.`,
+  );
+}
+
+async function filesOf(graph: Pick<Graph, 'followBack'>, { id, workspace }: Node<'skill'>) {
+  const options = { anchor: workspace, limitEach: filesOfSkillMax };
+  return (await graph.followBack({ from: 'file', edge: 'of' }, [id], options)).get(id) ?? [];
+}
+
+function parseSize(sizeBytes: number, maxMb: number): number {
+  if (!Number.isInteger(sizeBytes) || sizeBytes < 0) {
+    throw new SvcError('invalid_input', `"sizeBytes" is ${sizeBytes}: it must be how many bytes the file has.`);
+  }
+  if (sizeBytes <= maxMb * 1024 * 1024) return sizeBytes;
+  throw new SvcError('too_large', `A file of ${sizeBytes} bytes is too large: ${maxMb} MB are allowed.`, {
+    hint: 'Whoever runs the platform decides it: limits.fileSizeMaxMb in svc.yaml.',
+  });
+}
+
+function entryOf({ id, name }: { id: SkillId; name: string }, path: string, change: { from?: string; to?: string }) {
+  const subject = { subject: id, subjectKind: 'skill', subjectName: name } as const;
+  return { action: 'update', ...subject, changes: { [`file ${path}`]: change } } as const;
+}

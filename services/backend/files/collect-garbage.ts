@@ -1,0 +1,26 @@
+import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import { removeUnused } from './keep-blobs.ts';
+
+const everyMs = 10 * 60_000;
+
+/** Removes from time to time what no file uses any more. Several backends may do so at once. */
+export function collectGarbage(backend: Pick<Backend, 'graph' | 'blobs' | 'log'>): Subscription {
+  const logger = backend.log('files');
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    running ??= removeUnused(backend, { now: Date.now(), signal: stopping.signal })
+      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'could not remove unused files, and will try again'))
+      .finally(() => {
+        running = null;
+      });
+  }, everyMs).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}

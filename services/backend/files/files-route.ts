@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { internalFilesPath } from '../../contracts/catalogue.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { findId } from '../../contracts/ids.ts';
+import type { Backend } from '../context.ts';
+import { requireOrigin } from '../cross-origin.ts';
+import { getNode } from '../get-node.ts';
+import { getAccess } from '../members/access.ts';
+import { requireRemoteMcp } from '../runtimes/require-remote-mcp.ts';
+import { noSuchFile, upload } from './change-files.ts';
+import { sendFile } from './send-file.ts';
+import { filesPath, readTicket, type Ticket } from './tickets.ts';
+
+interface Signed {
+  Params: { digest: string };
+  Querystring: { ticket?: string | string[] };
+}
+
+interface Internal {
+  Params: { workspace: string; file: string };
+}
+
+/**
+ * `PUT` and `GET /files/<digest>?ticket=…` for people, with addresses that `signUrl` made; `GET /internal/files/<workspace>/<file>` for
+ * remote-mcp. Bytes pass as they come: none of them is ever held as a whole.
+ */
+export function addFiles(app: FastifyInstance, backend: Backend, origins: readonly string[]): void {
+  app.register(async (files) => {
+    files.removeAllContentTypeParsers();
+    files.addContentTypeParser('*', (_request, body, done) => done(null, body));
+
+    files.put<Signed>(`${filesPath}/:digest`, async (request, reply) => {
+      requireOrigin(request, origins);
+      const ticket = ticketOf(backend, request, 'upload');
+      checkLength(request, ticket);
+      // What is refused half-way is not waited for.
+      reply.header('connection', 'close');
+      const { path, digest, sizeBytes } = await upload(backend, ticket, bytesOf(request));
+      return reply.header('cache-control', 'no-store').send({ path, digest, sizeBytes });
+    });
+  });
+
+  app.get<Signed>(`${filesPath}/:digest`, { exposeHeadRoute: false }, async (request, reply) => {
+    const { principal, workspace, skill, path, digest } = ticketOf(backend, request, 'download');
+    await getAccess(backend.graph, { principal, workspace, right: 'read' });
+    const owner = await getNode(backend.graph, 'skill', skill, workspace);
+    const file = await backend.graph.findBy('file', { skill, path }, workspace);
+    if (file?.digest !== digest) throw noSuchFile(owner, path);
+    return await sendFile(backend.blobs, file, { request, reply });
+  });
+
+  app.get<Internal>(`${internalFilesPath}/:workspace/:file`, { exposeHeadRoute: false }, async (request, reply) => {
+    await requireRemoteMcp(backend, request);
+    const [workspace, id] = [findId('workspace', request.params.workspace), findId('file', request.params.file)];
+    const file = workspace === null || id === null ? null : await backend.graph.find('file', id, workspace);
+    if (file === null) throw new SvcError('not_found', 'There is no such file in this workspace.');
+    return await sendFile(backend.blobs, file, { request, reply });
+  });
+}
+
+function ticketOf(backend: Backend, request: FastifyRequest<Signed>, does: Ticket['does']): Ticket {
+  const { ticket } = request.query;
+  const read = readTicket(backend, typeof ticket === 'string' ? ticket : '', does);
+  if (read.digest === request.params.digest) return read;
+  throw new SvcError('forbidden', 'The address of the file is refused: its two parts do not belong together.');
+}
+
+/** Told before a byte is read, where the client says how many there are. */
+function checkLength({ headers }: FastifyRequest, { sizeBytes }: Ticket): void {
+  const length = headers['content-length'];
+  if (length === undefined || Number(length) === sizeBytes) return;
+  const code = Number(length) > sizeBytes ? 'too_large' : 'invalid_input';
+  throw new SvcError(code, `The request holds ${length} bytes: ${sizeBytes} were said to come.`);
+}
+
+/** The body, whose connection stays for the answer where it is not read to its end. */
+function bytesOf(request: FastifyRequest): AsyncIterable<Uint8Array> {
+  return request.raw.iterator({ destroyOnReturn: false });
+}

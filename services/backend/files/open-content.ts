@@ -1,0 +1,29 @@
+import type { NatsContentOptions } from '../../kit/bus/content.ts';
+import { connectAlone } from '../../kit/bus/nats/connect-alone.ts';
+import type { Blobs } from './blobs.ts';
+import { FolderBlobs } from './folder-blobs.ts';
+import { JetStreamBlobs } from './jetstream-blobs.ts';
+
+export type BlobsPlace =
+  | { readonly engine: 'folder'; readonly dir: string }
+  | ({ readonly engine: 'jetstream' } & Omit<NatsContentOptions, 'keyMaxAgeMs'>);
+
+export interface OpenedBlobs extends AsyncDisposable {
+  readonly blobs: Blobs;
+}
+
+/** Opens the blobs of an installation on which no backend is. */
+export async function openBlobsContent(place: BlobsPlace): Promise<OpenedBlobs> {
+  if (place.engine === 'folder') {
+    return { blobs: await FolderBlobs.open(place.dir), [Symbol.asyncDispose]: async () => undefined };
+  }
+  const connection = await connectAlone(place);
+  const close = () => connection.close();
+  try {
+    const blobs = await JetStreamBlobs.open({ connection, checkUsable: () => undefined });
+    return { blobs, [Symbol.asyncDispose]: close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}

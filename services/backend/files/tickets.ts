@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { parseDigest } from '../../contracts/digest.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { id } from '../../contracts/id-schema.ts';
+import { parseId } from '../../contracts/ids.ts';
+import type { Backend } from '../context.ts';
+import type { Node } from '../graph/graph.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+
+/** How long somebody may take from being given an address to using it. */
+const validMs = 5 * 60_000;
+
+const principal = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('operator'), name: z.string() }),
+  z.object({ kind: z.literal('user'), user: id('user') }),
+]);
+
+const ticket = z.object({
+  does: z.enum(['upload', 'download']),
+  principal,
+  workspace: id('workspace'),
+  skill: id('skill'),
+  path: z.string(),
+  digest: z.string().transform(parseDigest),
+  sizeBytes: z.number().int().nonnegative(),
+  expiresAt: z.number(),
+});
+
+/** Who may do what with which file, and until when. It is no right: that is asked for again when it is used. */
+export type Ticket = z.infer<typeof ticket>;
+
+export interface SignedUrl {
+  readonly url: string;
+  readonly expiresAt: number;
+}
+
+export const filesPath = '/files';
+
+/** The address of a file, for whoever has no token at hand: a browser that downloads, a program that uploads. */
+export function signUrl(backend: Pick<Backend, 'secrets' | 'config'>, what: Omit<Ticket, 'expiresAt'>): SignedUrl {
+  const expiresAt = Date.now() + validMs;
+  const text = Buffer.from(JSON.stringify({ ...what, expiresAt })).toString('base64url');
+  const query = new URLSearchParams({ ticket: `${text}.${backend.secrets.sign(purposeOf(text))}` });
+  const base = backend.config.PUBLIC_BACKEND_URL.replace(/\/$/, '');
+  return { url: `${base}${filesPath}/${what.digest}?${query}`, expiresAt };
+}
+
+export function downloadUrl(
+  backend: Pick<Backend, 'secrets' | 'config'>,
+  who: TokenPrincipal,
+  { workspace, skill, path, digest, sizeBytes }: Node<'file'>,
+): string {
+  const file = { workspace, skill: parseId('skill', skill), path, digest: parseDigest(digest), sizeBytes };
+  return signUrl(backend, { does: 'download', principal: who, ...file }).url;
+}
+
+/** Throws `forbidden`, whatever is wrong with it: whoever has a good one knows what he may. */
+export function readTicket(backend: Pick<Backend, 'secrets'>, text: string, does: Ticket['does']): Ticket {
+  const [claims = '', ...signature] = text.split('.');
+  if (!backend.secrets.isSigned(purposeOf(claims), signature.join('.'))) throw refused('it is not one of ours');
+  const read = ticket.parse(JSON.parse(Buffer.from(claims, 'base64url').toString()));
+  if (read.does !== does) throw refused(`it is for the ${read.does} of a file`);
+  if (read.expiresAt <= Date.now()) throw refused('it has expired');
+  return read;
+}
+
+/** What is signed for another purpose is no ticket. */
+function purposeOf(claims: string): string {
+  return `file ticket ${claims}`;
+}
+
+function refused(why: string): SvcError {
+  return new SvcError('forbidden', `The address of the file is refused: ${why}.`, {
+    hint: 'Ask for another one: each is good for five minutes.',
+  });
+}

@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify';
+import { SvcError } from '../../contracts/errors.ts';
+import { parseKey } from '../../contracts/keys.ts';
+import type { Backend } from '../context.ts';
+import { findSystemKey } from './system-keys.ts';
+
+/** What a whole workspace has, whatever a key may, is for remote-mcp alone. */
+export async function requireRemoteMcp(
+  backend: Pick<Backend, 'graph' | 'secrets'>,
+  request: FastifyRequest,
+): Promise<void> {
+  const [, text] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const parsed = parseKey(text ?? '');
+  if (!parsed.ok || parsed.kind !== 'system') {
+    throw new SvcError('unauthenticated', 'This is given to a system key only: send it as Authorization: Bearer.');
+  }
+  const systemKey = await findSystemKey(backend, parsed.key);
+  if (systemKey === null) throw new SvcError('unauthenticated', 'This system key is not known to the platform.');
+  if (systemKey.component !== 'remote-mcp') {
+    throw new SvcError('forbidden', `This system key is for ${systemKey.component}, not for remote-mcp.`);
+  }
+}

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { parseFilePath } from './file-path.ts';
+
+test.each([
+  'a',
+  'references/forms.md',
+  'a b/c d.txt',
+  '...',
+  '.hidden/..a',
+  'größe/日本語.md',
+  'x'.repeat(255),
+  'sub/SKILL.md',
+  '👩‍💻'.slice(0, 2),
+])('"%s" is a path', (path) => {
+  expect(parseFilePath(path)).toBe(path);
+});
+
+test.each([
+  ['', /empty/],
+  ['/a', /relative/],
+  ['../a', /each part must be a name/],
+  ['a/..', /each part must be a name/],
+  ['a//b', /each part must be a name/],
+  ['./a', /each part must be a name/],
+  ['a/', /each part must be a name/],
+  ['C:\\a', /separated by \//],
+  [' a', /begin or end with a space/],
+  ['a/b ', /begin or end with a space/],
+  ['a\0', /nobody sees/],
+  ['a\u202eb', /nobody sees/],
+  ['a\u2028b', /nobody sees/],
+  ['\ud800', /nobody sees/],
+  ['x'.repeat(256), /longer than 255 bytes/],
+  ['é'.repeat(128), /longer than 255 bytes/],
+  ['skill.md', /SKILL.md is the skill itself/],
+])('%j is none', (path, why) => {
+  expect(() => parseFilePath(path)).toThrow(why);
+});
+
+test('is the same however its letters are composed', () => {
+  expect(parseFilePath('e\u0301')).toBe('\u00e9');
+});

@@ -1,0 +1,43 @@
+import { internalFilesPath } from '../../contracts/catalogue.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { FileId, WorkspaceId } from '../../contracts/ids.ts';
+import { askBackend, type BackendAddress, notAnswering } from '../ask-backend.ts';
+
+const deadlineMs = 15_000;
+
+export interface FileRange {
+  readonly workspace: WorkspaceId;
+  readonly file: FileId;
+  readonly start: number;
+  /** No more than this. */
+  readonly lengthMax: number;
+}
+
+export interface FilePart {
+  readonly bytes: Uint8Array;
+  /** What the backend calls it. */
+  readonly mediaType: string;
+}
+
+/** A part of a file, or null where the workspace has no such file any more. Throws `unavailable`. */
+export type ReadFile = (range: FileRange, signal: AbortSignal) => Promise<FilePart | null>;
+
+export function fileReader(address: () => BackendAddress): ReadFile {
+  return async ({ workspace, file, start, lengthMax }, signal) => {
+    const answer = await askBackend(address(), `${internalFilesPath}/${workspace}/${file}`, {
+      headers: { range: `bytes=${start}-${start + lengthMax - 1}` },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
+    });
+    if (answer.statusCode !== 206) {
+      answer.resume();
+      if (answer.statusCode === 404) return null;
+      throw new SvcError('unavailable', `The backend answered ${answer.statusCode} when a file was read.`);
+    }
+    try {
+      const chunks: Uint8Array[] = await answer.toArray();
+      return { bytes: Buffer.concat(chunks), mediaType: answer.headers['content-type'] ?? 'application/octet-stream' };
+    } catch (thrown) {
+      throw notAnswering(thrown);
+    }
+  };
+}
