@@ -1,4 +1,5 @@
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
+import { carryIn } from '../../bus/carry-in.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -104,6 +105,7 @@ export class Platform {
   /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
   async #settle({ name, service }: Part, signal: AbortSignal): Promise<void> {
     if (service === 'backend') await this.#register(signal);
+    if (name === 'nats') await step('nats', 'take over what other nodes kept', () => carryIn(this.#plan));
     // What one data node is told, all know.
     if (name === 'dgraph-alpha') await this.#provisionGraph(signal);
   }
