@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Environment } from '../environment.ts';
 
 /** What a bus of one node keeps its streams in, and what the nodes of a cluster do, in data/: neither can read what the other wrote. */
 export const aloneFolder = 'nats';
@@ -14,6 +14,6 @@ export function busFolderOf(node: string, nodes: number): string {
 export const carriedFile = 'bus-carried.sqlite';
 
 /** How long the key of a session is kept. */
-export function keyMaxAgeOf({ environment }: Pick<Plan, 'environment'>): number {
+export function keyMaxAgeOf({ environment }: { readonly environment: Environment }): number {
   return Number(environment['remote-mcp'].SVC_SESSION_IDLE_TIMEOUT_MS);
 }

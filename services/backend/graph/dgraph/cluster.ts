@@ -1,21 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type grpc, Mutation, type NQuad, Operation, Request, type Response, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { Secret } from '../../../contracts/secret.ts';
 import { isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
-import { type DataNode, openDataNodes, tryAgainMs } from './data-node.ts';
+import { type DataNode, type NodeOptions, openDataNodes, tryAgainMs } from './data-node.ts';
 import type { Dql } from './dql.ts';
 
-export interface ClusterOptions {
-  /** Addresses of data nodes: any of them answers anything. */
-  readonly servers: readonly string[];
-  /** Null: they speak no TLS. Without a PEM file of their own, the authorities that systems know vouch for them. */
-  readonly tls: { readonly caPath?: string | undefined } | null;
-  readonly login?: { readonly user: string; readonly password: Secret } | undefined;
-  /** Lets its bearer change the schema. */
-  readonly token?: Secret | undefined;
-  /** A part of the cluster that is a graph of its own. */
-  readonly namespace?: number | undefined;
+export interface ClusterOptions extends NodeOptions {
   /** How long one request may take. */
   readonly requestMs?: number;
 }

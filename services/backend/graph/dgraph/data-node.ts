@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DgraphClientStub, grpc, type Operation, type Request, type TxnContext } from 'dgraph-js';
-import type { ClusterOptions } from './cluster.ts';
+import type { Secret } from '../../../contracts/secret.ts';
 import { isLoggedOut } from './cluster-errors.ts';
 
 /** A node that was reached and is gone is not asked again for so long, as long as another is there. */
@@ -8,8 +8,21 @@ export const tryAgainMs = 100;
 /** What one answer, or one request, may be: a page of nodes with texts of many megabytes. */
 const messageMaxBytes = 256 * 1024 * 1024;
 
+/** Where the data nodes are, and who comes there. */
+export interface NodeOptions {
+  /** Addresses of data nodes: any of them answers anything. */
+  readonly servers: readonly string[];
+  /** Null: they speak no TLS. Without a PEM file of their own, the authorities that systems know vouch for them. */
+  readonly tls: { readonly caPath?: string | undefined } | null;
+  readonly login?: { readonly user: string; readonly password: Secret } | undefined;
+  /** Lets its bearer change the schema. */
+  readonly token?: Secret | undefined;
+  /** A part of the cluster that is a graph of its own. */
+  readonly namespace?: number | undefined;
+}
+
 /** The data nodes that are named. Whoever has logged in to one of them is known to all. */
-export function openDataNodes(options: ClusterOptions): readonly DataNode[] {
+export function openDataNodes(options: NodeOptions): readonly DataNode[] {
   const credentials = credentialsOf(options);
   const shown: Shown = { access: null };
   return options.servers.map((server) => new DataNode({ server, credentials, options, shown }));
@@ -23,7 +36,7 @@ interface Shown {
 interface Opened {
   readonly server: string;
   readonly credentials: grpc.ChannelCredentials;
-  readonly options: ClusterOptions;
+  readonly options: NodeOptions;
   readonly shown: Shown;
 }
 
@@ -31,7 +44,7 @@ interface Opened {
 export class DataNode {
   readonly #server: string;
   readonly #credentials: grpc.ChannelCredentials;
-  readonly #options: ClusterOptions;
+  readonly #options: NodeOptions;
   readonly #shown: Shown;
   #stub: DgraphClientStub;
 
@@ -118,7 +131,7 @@ export class DataNode {
   }
 }
 
-function credentialsOf({ tls }: ClusterOptions): grpc.ChannelCredentials {
+function credentialsOf({ tls }: NodeOptions): grpc.ChannelCredentials {
   if (tls === null) return grpc.credentials.createInsecure();
   return grpc.credentials.createSsl(tls.caPath === undefined ? null : readFileSync(tls.caPath));
 }
