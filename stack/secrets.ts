@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
 import { newKey, parseKey } from '../services/contracts/keys.ts';
+import { Secret } from '../services/contracts/secret.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus/seeds.ts';
 import type { Definition } from './definition/definition.ts';
 import { hasOwnGraph } from './graph/has-own-graph.ts';
@@ -113,6 +114,12 @@ export function fingerprintOf(file: string): string {
     .update(`svc:${readSecret(file)}`)
     .digest('hex')
     .slice(0, 16);
+}
+
+/** What the backend shows to NATS. */
+export function busSeedsOf({ busCalloutSeed, busSystemSeed, busIssuerSeed }: SecretFiles) {
+  const read = (file: string) => new Secret(readSecret(file));
+  return { callout: read(busCalloutSeed), system: read(busSystemSeed), issuer: read(busIssuerSeed) };
 }
 
 export function readSecret(file: string): string {

@@ -7,12 +7,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { checkDefinition } from '../definition/check.ts';
+import { installationIn } from '../installation.ts';
 import { planFor, readPlan } from '../lifecycle/plan.ts';
 import { accessToken } from './access-token.ts';
 import { checkGraph } from './check-graph.ts';
 import { alphaConfiguration, zeroConfiguration } from './dgraph-configuration.ts';
 import { checkDgraphProgram, postureOf } from './dgraph-program.ts';
 import { leftGraph } from './left-graph.ts';
+import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
 let dir: string;
 const servers: Server[] = [];
@@ -147,6 +149,24 @@ describe('a graph that is left for another', () => {
     rmSync(join(installation.dataDir, 'graph.sqlite'));
     expect(leftGraph(installation, sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
   });
+});
+
+test('nodes of our own dgraph become more, and not fewer', () => {
+  const installation = installationIn(dir);
+  const nodes = (replicas: string) =>
+    refuseFewerNodes(installation, definitionOf(`topology: distributed\ngraph: dgraph\nreplicas: { ${replicas} }\n`));
+  for (const node of ['alpha', 'zero']) mkdirSync(join(installation.dataDir, 'dgraph', node), { recursive: true });
+  nodes('dgraph-alpha: 1');
+  nodes('dgraph-zero: 3, dgraph-alpha: 2');
+  mkdirSync(join(installation.dataDir, 'dgraph', 'alpha-2'));
+  expect(() => nodes('dgraph-alpha: 1')).toThrow(
+    'replicas.dgraph-alpha is 1, and data/dgraph/alpha-2 is there: nodes of Dgraph can become more, not fewer.',
+  );
+  nodes('dgraph-alpha: 2');
+  nodes('dgraph-alpha: 3');
+  // A node whose data was lost is missed all the same.
+  mkdirSync(join(installation.dataDir, 'dgraph', 'zero-3'));
+  expect(() => nodes('dgraph-alpha: 2')).toThrow('replicas.dgraph-zero is 1, and data/dgraph/zero-3 is there');
 });
 
 test('an access token is one of Dgraph: signed with its key as it lies in the file, and short of life', () => {

@@ -12,6 +12,7 @@ import { checkFrontPorts } from '../front/check-front-ports.ts';
 import { frontNotices } from '../front/front-notices.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { leftGraph } from '../graph/left-graph.ts';
+import { refuseFewerNodes } from '../graph/refuse-fewer-nodes.ts';
 import type { Installation } from '../installation.ts';
 import { portOf } from '../port-of.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
@@ -19,7 +20,6 @@ import { isFree } from '../ports/is-free.ts';
 import { describeHolder, findPortHolder } from '../ports/port-holder.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
 import { portWishesOf } from '../ports/port-wishes.ts';
-import { refuseOtherNodes } from '../refuse-other-nodes.ts';
 import { readSecret } from '../secrets.ts';
 import type { RunningPlatform } from '../state/find-running.ts';
 import { type Plan, planFor } from './plan.ts';
@@ -50,7 +50,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, env, running, held = new Set(), avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile) } = preparation;
   await checkMachine(installation, definition);
-  refuseOtherNodes(installation, definition);
+  refuseFewerNodes(installation, definition);
   for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);

@@ -1,5 +1,6 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { carryOut, wasKeptByOthers } from '../bus/carry-out.ts';
 import { readDefinition } from '../definition/check.ts';
 import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
@@ -103,6 +104,11 @@ async function bringUp(options: BringUp): Promise<UpResult> {
     }
     if (changes.length === 0) onNotice(`${whyNotKept(running)}: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
+  }
+  if (wasKeptByOthers(plan)) {
+    // What a killed platform left running is not taken over then.
+    if (running?.isAbandoned) await stopRunning(installation, running, { signal, onNotice });
+    await carryOut({ plan, env, signal, onNotice });
   }
   for (const port of Object.values(plan.ports)) avoid.add(port);
   if (foreground) {

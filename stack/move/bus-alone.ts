@@ -2,21 +2,23 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import type { RunningPart } from '../engines/process/part-runner.ts';
 import { runAsProcesses } from '../engines/process/parts-as-processes.ts';
 import { usualPatience } from '../engines/process/patience.ts';
 import { ownPrograms } from '../engines/process/process-plan.ts';
 import type { Plan } from '../lifecycle/plan.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
+import type { Part } from '../part.ts';
 import { loopback } from '../ports/port-wishes.ts';
 import type { ProcessIdentity } from '../state/process-identity.ts';
 
 export interface BusAloneOptions {
-  /** With a nats-server of ours among its parts. */
+  /** With NATS of ours among its parts. */
   readonly plan: Plan;
   readonly env: EnvRecord;
-  /** Where it keeps what it is given. */
-  readonly storeDir: string;
-  /** Called before it runs, so that it can be found whatever happens to this process. */
+  /** Where one node keeps what it is given; without it each has its own folder. */
+  readonly storeDir?: string;
+  /** Called before each of them runs, so that it can be found whatever happens to this process. */
   readonly born: (process: ProcessIdentity) => void;
   readonly signal: AbortSignal;
 }
@@ -26,35 +28,53 @@ export interface BusAlone {
   stop(): Promise<void>;
 }
 
-/** Runs nats-server without the rest of the platform, where nobody else looks for it: not at the port that runtimes and services know. */
+/** Runs the nodes of NATS without the rest of the platform, where nobody else looks for them: not at the ports that runtimes and services know. */
 export async function startBusAlone({ plan, env, storeDir, born, signal }: BusAloneOptions): Promise<BusAlone> {
-  const own = plan.parts.find(({ service }) => service === 'nats');
-  if (own === undefined) throw new Error('the plan has no nats-server of ours');
-  const [port, httpPort] = [await freePort(), await freePort()];
-  const readyUrl = `http://${loopback}:${httpPort}/healthz`;
-  const listening = { LISTEN: `${loopback}:${port}`, HTTP_LISTEN: `${loopback}:${httpPort}`, TLS: '' };
-  const part = { ...own, readyUrl, variables: { ...own.variables, ...listening, STORE_DIR: storeDir } };
+  const nodes = await movedAside(plan.parts.filter(({ service }) => service === 'nats'));
   const runner = runAsProcesses({ plan, env, taken: new Map(), programs: ownPrograms(env), patience: usualPatience });
-  try {
-    const running = await runner.start(part, { born });
-    const stop = async () => {
-      await running.stop('hurry');
-      await runner.close();
-    };
-    try {
-      const ended = running.ended.then(({ reason }) => {
-        throw new SvcError('unavailable', `nats-server ${reason}.`, { hint: 'Read what it wrote: svc logs nats' });
-      });
-      await Promise.race([waitUntilReady(readyUrl, { timeoutMs: usualPatience.readyMs, signal }), ended]);
-      return { servers: [`nats://${loopback}:${port}`], stop };
-    } catch (error) {
-      await running.stop('hurry');
-      throw error;
-    }
-  } catch (error) {
+  const started: RunningPart[] = [];
+  const stop = async () => {
+    await Promise.all(started.map((node) => node.stop('hurry')));
     await runner.close();
+  };
+  try {
+    for (const { part } of nodes) {
+      const own = storeDir === undefined ? part.variables : { ...part.variables, STORE_DIR: storeDir };
+      started.push(await runner.start({ ...part, variables: own }, { born }));
+    }
+    await Promise.all(started.map((node) => becomesReady(node, signal)));
+    return { servers: nodes.map(({ server }) => server), stop };
+  } catch (error) {
+    await stop();
     throw error;
   }
+}
+
+/** The same nodes on ports that nobody was told. */
+async function movedAside(nodes: readonly Part[]) {
+  const moved = await Promise.all(
+    nodes.map(async (part) => {
+      const [port, httpPort, routePort] = await Promise.all([freePort(), freePort(), freePort()]);
+      return { part, port, httpPort, route: `${loopback}:${routePort}` };
+    }),
+  );
+  return moved.map(({ part, port, httpPort, route }) => {
+    const others = moved.filter((other) => other.part !== part).map((other) => other.route);
+    const variables = {
+      ...part.variables,
+      ...{ LISTEN: `${loopback}:${port}`, HTTP_LISTEN: `${loopback}:${httpPort}`, TLS: '' },
+      ...(others.length === 0 ? {} : { ROUTE_LISTEN: route, ROUTES: others.join(',') }),
+    };
+    const readyUrl = `http://${loopback}:${httpPort}/healthz`;
+    return { part: { ...part, readyUrl, variables }, server: `nats://${loopback}:${port}` };
+  });
+}
+
+async function becomesReady({ readyUrl, ended }: RunningPart, signal: AbortSignal): Promise<void> {
+  const failed = ended.then(({ reason }) => {
+    throw new SvcError('unavailable', `nats-server ${reason}.`, { hint: 'Read what it wrote: svc logs nats' });
+  });
+  await Promise.race([waitUntilReady(readyUrl, { timeoutMs: usualPatience.readyMs, signal }), failed]);
 }
 
 async function freePort(): Promise<number> {

@@ -4,11 +4,10 @@ import { type KindOfContent, readContent } from '../../services/backend/graph/co
 import { copyGraph, openGraphContent } from '../../services/backend/graph/open-content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { Secret } from '../../services/contracts/secret.ts';
 import type { BusContent } from '../../services/kit/bus/content.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import type { Plan } from '../lifecycle/plan.ts';
-import { readSecret } from '../secrets.ts';
+import { busSeedsOf } from '../secrets.ts';
 import type { ProcessIdentity } from '../state/process-identity.ts';
 import { startBusAlone } from './bus-alone.ts';
 import { type CarriedBus, carryBus, verifyBus } from './carry-bus.ts';
@@ -84,7 +83,7 @@ async function withBus<Result>(
   if (definition.topology === 'embedded') {
     return await using(await openBusContent({ engine: 'sqlite', file: busIn(dir, 'embedded'), keyMaxAgeMs }), work);
   }
-  const shown = { engine: 'nats', seeds: seedsOf(plan), keyMaxAgeMs } as const;
+  const shown = { engine: 'nats', seeds: busSeedsOf(plan.secrets), keyMaxAgeMs } as const;
   if (definition.bus.servers !== 'auto') {
     const caPath = environment.backend.BUS_CA_PATH ?? null;
     return await using(await openBusContent({ ...shown, servers: definition.bus.servers, caPath }), work);
@@ -110,12 +109,4 @@ async function using<Content extends { close(): Promise<void> }, Result>(
   } finally {
     await content.close();
   }
-}
-
-function seedsOf({ secrets }: Plan) {
-  return {
-    callout: new Secret(readSecret(secrets.busCalloutSeed)),
-    system: new Secret(readSecret(secrets.busSystemSeed)),
-    issuer: new Secret(readSecret(secrets.busIssuerSeed)),
-  };
 }

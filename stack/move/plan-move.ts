@@ -55,6 +55,11 @@ export async function planMove({ installation, to, env, onNotice }: PlanMoveOpti
       'This platform runs in containers, and moving from there is not part of this version.',
     );
   }
+  if (definition.replicas.nats > 1) {
+    throw new SvcError('unsupported', 'The bus has several nodes, and moving from there is not part of this version.', {
+      hint: 'Set replicas.nats: 1 in svc.yaml and type svc up first: what they keep is carried over.',
+    });
+  }
   const changes = changesFor(definition, to);
   const target = targetDefinition(definitionFile, changes);
   const running = findRunning(installation);

@@ -30,19 +30,31 @@ export async function freeServicePorts(): Promise<ServicePorts> {
 
 export type BusPorts = Readonly<Record<'port' | 'httpPort', number>>;
 
-export async function freeBusPorts(): Promise<BusPorts> {
-  const [port = 0, httpPort = 0] = await freePorts(2);
-  return { port, httpPort };
+/** Ports after which as many are free as further nodes take. */
+export async function freeBusPorts(nodes = 1): Promise<BusPorts> {
+  for (;;) {
+    const [port = 0, httpPort = 0] = await freePorts(2);
+    if (await areFree([...inRow(port, nodes), ...inRow(httpPort, nodes)])) return { port, httpPort };
+  }
+}
+
+function inRow(first: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+async function areFree(ports: readonly number[]): Promise<boolean> {
+  const free = await Promise.all(ports.map((port) => isFree('127.0.0.1', port)));
+  return !free.includes(false) && new Set(ports).size === ports.length;
 }
 
 export type DgraphPorts = Readonly<Record<'dgraph-zero' | 'dgraph-alpha', number>>;
 
-/** Ports of the two nodes of which those are free, too, that they come with. */
-export async function freeDgraphPorts(): Promise<DgraphPorts> {
+/** Ports of the first nodes of which those are free, too, that they come with, and those of further nodes. */
+export async function freeDgraphPorts(nodes = 1): Promise<DgraphPorts> {
   for (;;) {
     const [zero = 0, alpha = 0] = await freePorts(2);
-    const beside = [zero + 1000, alpha + 1000, alpha - 1000];
-    const areFree = await Promise.all(beside.map((port) => isFree('127.0.0.1', port)));
-    if (!areFree.includes(false)) return { 'dgraph-zero': zero, 'dgraph-alpha': alpha };
+    const firsts = [zero, zero + 1000, alpha, alpha + 1000, alpha - 1000];
+    if (await areFree(firsts.flatMap((port) => inRow(port, nodes))))
+      return { 'dgraph-zero': zero, 'dgraph-alpha': alpha };
   }
 }

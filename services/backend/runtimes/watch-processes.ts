@@ -47,8 +47,8 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
   });
 
   function forget({ runtime, process }: Sender, event: string): void {
+    if (backend.processes.isLive(process)) logger.info({ runtime, process }, event);
     backend.processes.gone(process);
-    logger.info({ runtime, process }, event);
     inTurn(process, () => (backend.processes.isLive(process) ? Promise.resolve() : removeStatuses(backend, process)));
   }
 

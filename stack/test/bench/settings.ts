@@ -8,16 +8,19 @@ export interface Settings {
   readonly replicas: number;
   /** A bus that somebody else runs; else the installation has its own. */
   readonly busUrl?: string;
+  /** Of our own NATS and Dgraph, by the fields of `replicas`. */
+  readonly nodes?: Readonly<Record<string, number>>;
 }
 
 /** Writes them to svc.yaml, with ports that nothing else uses, so that it runs beside an installation of its reader. */
-export async function choose(dir: string, { replicas, busUrl }: Settings): Promise<void> {
+export async function choose(dir: string, { replicas, busUrl, nodes = {} }: Settings): Promise<void> {
   const file = installationIn(dir).definitionFile;
   let text = await readFile(file, 'utf8');
   for (const name of ['backend', 'remote-mcp', 'runtime', 'frontend']) {
     text = replaceScalar(text, ['ports', name], String(await freePort()));
   }
-  for (const name of ['remote-mcp', 'runtime']) text = replaceScalar(text, ['replicas', name], String(replicas));
+  const counts = { 'remote-mcp': replicas, runtime: replicas, ...nodes };
+  for (const [name, count] of Object.entries(counts)) text = replaceScalar(text, ['replicas', name], String(count));
   if (busUrl !== undefined) text = replaceScalar(text, ['bus', 'servers'], `[${busUrl}]`);
   await writeFile(file, text);
 }

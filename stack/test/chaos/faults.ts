@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
-import type { ChaosPlatform } from './platform.ts';
+import type { BusInHand, ChaosPlatform } from './platform.ts';
 
 /** One thing that goes wrong, for a while. When it returns, what was taken is given back. */
 export interface Fault {
@@ -19,9 +19,11 @@ export interface Taken {
   /** How long backend and bus are away together. */
   readonly longAwayMs: number;
   readonly clock: Clock | null;
+  /** Null where the bus is a cluster, whose nodes are among the services. */
+  readonly hand: BusInHand | null;
 }
 
-export function faultsOf({ services, longAwayMs, clock }: Taken): readonly Fault[] {
+export function faultsOf({ services, longAwayMs, clock, hand }: Taken): readonly Fault[] {
   const ofServices = services.flatMap((service) => [
     { name: `kill -9 ${service}`, happen: (platform: ChaosPlatform) => platform.signal(service, 'SIGKILL') },
     { name: `restart ${service}`, happen: (platform: ChaosPlatform) => platform.signal(service, 'SIGTERM') },
@@ -29,12 +31,19 @@ export function faultsOf({ services, longAwayMs, clock }: Taken): readonly Fault
   ]);
   return [
     ...ofServices,
+    ...(hand === null ? [] : faultsOfBus(hand, longAwayMs)),
+    ...(clock === null ? [] : leapsOf(clock)),
+  ];
+}
+
+function faultsOfBus({ wire }: BusInHand, longAwayMs: number): readonly Fault[] {
+  return [
     { name: 'kill -9 the bus', happen: (platform) => platform.restartBus('SIGKILL') },
     { name: 'restart the bus', happen: (platform) => platform.restartBus('SIGTERM') },
     { name: 'freeze the bus', happen: (platform) => freeze(platform, ['bus'], stoppedMs) },
     {
       name: 'cut the bus off',
-      async happen({ wire }) {
+      async happen() {
         wire.cut();
         await pause(awayMs);
         wire.heal();
@@ -42,7 +51,7 @@ export function faultsOf({ services, longAwayMs, clock }: Taken): readonly Fault
     },
     {
       name: 'pull the cable of the bus',
-      async happen({ wire }) {
+      async happen() {
         wire.silence();
         await pause(awayMs);
         wire.heal();
@@ -50,13 +59,12 @@ export function faultsOf({ services, longAwayMs, clock }: Taken): readonly Fault
     },
     {
       name: 'slow the bus down',
-      async happen({ wire }) {
+      async happen() {
         wire.slow(slowMs);
         await pause(awayMs);
         wire.heal();
       },
     },
-    ...(clock === null ? [] : leapsOf(clock)),
     {
       name: `take backend and bus away for ${longAwayMs / 1000} s`,
       happen: (platform) => freeze(platform, ['backend', 'bus'], longAwayMs),

@@ -9,7 +9,7 @@ import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
 /**
- * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--faketime LIBRARY] [--graph GRAPH]`: fifty agents at steady work while one part after the other is taken away,
+ * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--faketime LIBRARY] [--graph GRAPH] [--clusters]`: fifty agents at steady work while one part after the other is taken away,
  * in an order that the seed gives, then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
 const { values } = parseArgs({
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     faketime: { type: 'string' },
     graph: { type: 'string', default: 'sqlite' },
+    clusters: { type: 'boolean', default: false },
   },
 });
 
@@ -38,7 +39,11 @@ const problems: string[] = [];
 const calls: Call[] = [];
 process.stdout.write(`seed ${values.seed}\n`);
 
-const platform = await ChaosPlatform.start({ libfaketime: values.faketime, graph: values.graph });
+const platform = await ChaosPlatform.start({
+  libfaketime: values.faketime,
+  graph: values.graph,
+  clusters: values.clusters,
+});
 try {
   await run();
 } finally {
@@ -63,9 +68,9 @@ async function run(): Promise<void> {
   const blind = await unnoticed(platform, before);
   if (blind.length > 0) problems.push(`the search for leaks does not see: ${blind.join(', ')}`);
   const names = (await platform.status()).services.map(({ name }) => name);
-  const { clock } = platform;
+  const { clock, hand } = platform;
   if (clock === null) process.stdout.write('left out: setting the clocks, for which libfaketime is missing\n');
-  const all = faultsOf({ services: names, longAwayMs: Number(values.away) * 1000, clock });
+  const all = faultsOf({ services: names, longAwayMs: Number(values.away) * 1000, clock, hand });
   const faults = all.filter(({ name }) => name.includes(values.only));
   for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault);
   while (performance.now() < deadline) {

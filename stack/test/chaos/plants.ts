@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
+import { busSeedsOf, secretFilesOf } from '../../secrets.ts';
 import type { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 
@@ -45,9 +46,10 @@ async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
   };
 }
 
-async function plantSubscriptions({ bus }: ChaosPlatform): Promise<Remove> {
-  const authenticator = nkeyAuthenticator(Buffer.from(bus.seeds.callout.reveal()));
-  const connection = await connect({ servers: bus.url, authenticator, reconnect: false });
+async function plantSubscriptions({ installation, busUrls }: ChaosPlatform): Promise<Remove> {
+  const { callout } = busSeedsOf(secretFilesOf(installation));
+  const authenticator = nkeyAuthenticator(Buffer.from(callout.reveal()));
+  const connection = await connect({ servers: [...busUrls], authenticator, reconnect: false });
   for (let i = 0; i < subscriptions; i++) connection.subscribe(`planted.${i}`, { callback: () => undefined });
   await connection.flush();
   return () => connection.close();

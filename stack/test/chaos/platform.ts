@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Secret } from '../../../services/contracts/secret.ts';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { type Installation, installationIn } from '../../installation.ts';
-import { readSecret, secretFilesOf } from '../../secrets.ts';
+import { readPlan } from '../../lifecycle/plan.ts';
+import { busSeedsOf, secretFilesOf } from '../../secrets.ts';
 import { eventually, everything, startNode, svc } from '../bench/processes.ts';
 import { choose } from '../bench/settings.ts';
 import { Clock } from './clock.ts';
@@ -29,46 +29,44 @@ export interface ChaosOptions {
   /** A library that lets clocks jump; without one they keep the machine's time. */
   readonly libfaketime: string | undefined;
   readonly graph: string;
+  /** Whether bus and graph are clusters of the installation's own. */
+  readonly clusters: boolean;
 }
 
-/** An installation to be hard on: two of each that may be several; and the bus is ours, behind a wire, so that both can be taken away. */
+/** A bus that somebody else runs, as far as the installation knows, and the wire to it. */
+export interface BusInHand {
+  readonly server: TestServer;
+  readonly wire: Wire;
+}
+
+/** An installation to be hard on: two of each that may be several; and the bus is in our hand, so that it can be taken away, or a cluster. */
 export class ChaosPlatform {
   readonly folder: string;
   readonly installation: Installation;
-  readonly bus: TestServer;
-  readonly wire: Wire;
+  /** Null where it is a cluster: its nodes are parts like others. */
+  readonly hand: BusInHand | null;
   /** Of the services; null where they have that of the machine. */
   readonly clock: Clock | null;
   readonly key: string;
   readonly urls: readonly string[];
 
-  private constructor(
-    made: Pick<ChaosPlatform, 'folder' | 'installation' | 'bus' | 'wire' | 'clock' | 'key' | 'urls'>,
-  ) {
+  private constructor(made: Pick<ChaosPlatform, 'folder' | 'installation' | 'hand' | 'clock' | 'key' | 'urls'>) {
     this.folder = made.folder;
     this.installation = made.installation;
-    this.bus = made.bus;
-    this.wire = made.wire;
+    this.hand = made.hand;
     this.clock = made.clock;
     this.key = made.key;
     this.urls = made.urls;
   }
 
-  static async start({ libfaketime, graph }: ChaosOptions): Promise<ChaosPlatform> {
+  static async start({ libfaketime, graph, clusters }: ChaosOptions): Promise<ChaosPlatform> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-chaos-'));
     const dir = join(folder, 'svc');
     await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', graph, '--engine', 'process', '--yes');
     const installation = installationIn(dir);
-    const secrets = secretFilesOf(installation);
-    const bus = await TestServer.start(folder, {
-      seeds: {
-        callout: new Secret(readSecret(secrets.busCalloutSeed)),
-        system: new Secret(readSecret(secrets.busSystemSeed)),
-        issuer: new Secret(readSecret(secrets.busIssuerSeed)),
-      },
-    });
-    const wire = await Wire.start(bus.port);
-    await choose(dir, { replicas: 2, busUrl: `nats://127.0.0.1:${wire.port}` });
+    const hand = clusters ? null : await takeInHand(installation, folder);
+    if (hand === null) await choose(dir, { replicas: 2, nodes: nodesOf(graph) });
+    else await choose(dir, { replicas: 2, busUrl: `nats://127.0.0.1:${hand.wire.port}` });
     await svc(dir, 'up');
     const clock = Clock.in(folder, libfaketime);
     if (clock !== null) await supervise(dir, clock.node);
@@ -78,7 +76,7 @@ export class ChaosPlatform {
     const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'chaos'));
     const { services } = status.parse(await svc(dir, 'status'));
     const urls = services.filter(({ name }) => name.startsWith('remote-mcp')).map(({ url }) => `${url}/mcp`);
-    return new ChaosPlatform({ folder, installation, bus, wire, clock, key, urls });
+    return new ChaosPlatform({ folder, installation, hand, clock, key, urls });
   }
 
   async status(): Promise<Status> {
@@ -88,7 +86,7 @@ export class ChaosPlatform {
   /** To a service by its name, or to the bus. */
   async signal(name: string, signal: NodeJS.Signals): Promise<void> {
     if (name === 'bus') {
-      process.kill(this.bus.pid, signal);
+      process.kill(this.inHand.server.pid, signal);
       return;
     }
     const pid = (await this.status()).services.find((service) => service.name === name)?.pid;
@@ -96,9 +94,27 @@ export class ChaosPlatform {
     process.kill(pid, signal);
   }
 
+  get inHand(): BusInHand {
+    if (this.hand === null) throw new Error('the bus is a cluster, whose nodes are parts');
+    return this.hand;
+  }
+
   async restartBus(signal: NodeJS.Signals): Promise<void> {
-    await this.bus.stop(signal);
-    await this.bus.start();
+    const { server } = this.inHand;
+    await server.stop(signal);
+    await server.start();
+  }
+
+  /** Where nodes of the bus tell how they are. */
+  get monitoringUrls(): readonly string[] {
+    if (this.hand !== null) return [this.hand.server.monitoringUrl];
+    const { parts } = readPlan(this.installation);
+    return parts.flatMap(({ service, readyUrl }) => (service === 'nats' ? [new URL(readyUrl).origin] : []));
+  }
+
+  get busUrls(): readonly string[] {
+    if (this.hand !== null) return [this.hand.server.url];
+    return readPlan(this.installation).parts.flatMap(({ service, url }) => (service === 'nats' ? [url] : []));
   }
 
   /** Resolves when everything says that it is well, and its MCP server is Connected. */
@@ -141,13 +157,23 @@ export class ChaosPlatform {
 
   async stop(): Promise<void> {
     await svc(this.installation.dir, 'down');
-    await this.wire.stop();
-    await this.bus.stop();
+    await this.hand?.wire.stop();
+    await this.hand?.server.stop();
   }
 
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+async function takeInHand(installation: Installation, folder: string): Promise<BusInHand> {
+  const server = await TestServer.start(folder, { seeds: busSeedsOf(secretFilesOf(installation)) });
+  return { server, wire: await Wire.start(server.port) };
+}
+
+/** Any one of them may die. */
+function nodesOf(graph: string): Readonly<Record<string, number>> {
+  return { nats: 3, ...(graph === 'dgraph' ? { 'dgraph-zero': 3, 'dgraph-alpha': 3 } : {}) };
 }
 
 /** Starts it again with that Node. `svc up` chose its ports, and `svc down` ends it as usual. */

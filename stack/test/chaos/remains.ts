@@ -26,14 +26,18 @@ const busState = z.object({ connections: z.number(), subscriptions: z.number() }
 export async function holdingOf(platform: ChaosPlatform): Promise<Holding> {
   const own = processesOf(platform.installation.dir);
   const sum = (of: (pid: number) => number) => own.reduce((total, { pid }) => total + whileItLives(() => of(pid)), 0);
-  const answer = await fetch(`${platform.bus.monitoringUrl}/varz`, { signal: AbortSignal.timeout(5000) });
-  const { connections, subscriptions } = busState.parse(await answer.json());
+  const nodes = await Promise.all(
+    platform.monitoringUrls.map(async (url) => {
+      const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(5000) });
+      return busState.parse(await answer.json());
+    }),
+  );
   return {
     processes: own.length,
     descriptors: sum(descriptorsOf),
     memoryBytes: sum(residentBytes),
-    connections,
-    subscriptions,
+    connections: nodes.reduce((total, node) => total + node.connections, 0),
+    subscriptions: nodes.reduce((total, node) => total + node.subscriptions, 0),
   };
 }
 

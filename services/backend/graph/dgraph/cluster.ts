@@ -1,29 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DgraphClientStub, grpc, Mutation, type NQuad, Operation, Request, TxnContext } from 'dgraph-js';
+import { type grpc, Mutation, type NQuad, Operation, Request, type Response, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { Secret } from '../../../contracts/secret.ts';
-import {
-  isBusy,
-  isLoggedOut,
-  isSilent,
-  isUnanswered,
-  isUnsent,
-  toClusterError,
-  toCommitError,
-} from './cluster-errors.ts';
+import { isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
+import { type DataNode, type NodeOptions, openDataNodes, tryAgainMs } from './data-node.ts';
 import type { Dql } from './dql.ts';
 
-export interface ClusterOptions {
-  /** Addresses of data nodes: any of them answers anything. */
-  readonly servers: readonly string[];
-  /** Null: they speak no TLS. Without a PEM file of their own, the authorities that systems know vouch for them. */
-  readonly tls: { readonly caPath?: string | undefined } | null;
-  readonly login?: { readonly user: string; readonly password: Secret } | undefined;
-  /** Lets its bearer change the schema. */
-  readonly token?: Secret | undefined;
-  /** A part of the cluster that is a graph of its own. */
-  readonly namespace?: number | undefined;
+export interface ClusterOptions extends NodeOptions {
   /** How long one request may take. */
   readonly requestMs?: number;
 }
@@ -42,10 +24,9 @@ export interface Change {
 const requestTimeoutMs = 10_000;
 /** Indexes are made anew, on all there is. */
 const alterTimeoutMs = 120_000;
-/** A node that was reached and is gone is not asked again for so long, as long as another is there. */
-const tryAgainMs = 100;
-/** What one answer, or one request, may be: a page of nodes with texts of many megabytes. */
-const messageMaxBytes = 256 * 1024 * 1024;
+/** So long both of two nodes are waited for before one of them answers alone, and so long it goes on to. */
+const bothMs = 1500;
+const aloneMs = 2000;
 
 /** The data nodes of Dgraph. Every request has a deadline; what reached nobody is asked of the next. */
 export class Cluster {
@@ -53,15 +34,19 @@ export class Cluster {
   readonly #nodes: readonly DataNode[];
   readonly #requestMs: number;
   #turn = 0;
+  /** Until then the answer of one of two nodes will do. */
+  #aloneUntil = 0;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
     this.#requestMs = options.requestMs ?? requestTimeoutMs;
-    const credentials = credentialsOf(options);
-    this.#nodes = options.servers.map((server) => new DataNode(server, credentials, options));
+    this.#nodes = openDataNodes(options);
   }
 
-  /** Everything that has been acknowledged is seen. With a moment: as it was then, which the first question with it decides. */
+  /**
+   * Everything that has been acknowledged is seen, but for the last moment before one of two nodes went away, until it is back. With a moment:
+   * as it was then, which the first question with it decides.
+   */
   async ask(dql: Dql, blocks: readonly string[], moment: Moment | null): Promise<Readonly<Record<string, unknown>>> {
     const request = new Request();
     request.setQuery(dql.text(...blocks));
@@ -71,7 +56,7 @@ export class Cluster {
       request.setStartTs(moment.context.getStartTs());
       request.setHash(moment.context.getHash());
     }
-    const response = await this.#anywhere((node, options) => node.query(request, options));
+    const response = await (moment === null ? this.#read(request) : this.#anywhere(asking(request)));
     if (moment !== null) join(moment, response.getTxn());
     const parsed: unknown = JSON.parse(Buffer.from(response.getJson_asU8()).toString());
     return isRecord(parsed) ? parsed : {};
@@ -92,6 +77,8 @@ export class Cluster {
       join(moment, response.getTxn());
       if (isLast && !isWhole) await this.#once((node, options) => node.commit(moment.context, options));
     }
+    // Both are there again.
+    this.#aloneUntil = 0;
     return uids;
   }
 
@@ -115,29 +102,54 @@ export class Cluster {
     for (const node of this.#nodes) node.close();
   }
 
+  /**
+   * Two nodes store every change both, so that while one is away nothing can change, and what the other has is all there is: it is asked for
+   * that, and not to be sure that nobody knows better. Of three it could be one that the other two have left behind.
+   */
+  async #read(request: Request): Promise<Response> {
+    if (this.#nodes.length !== 2) return this.#anywhere(asking(request));
+    if (performance.now() > this.#aloneUntil) {
+      try {
+        return await this.#until({ isPassing: isUnanswered, toError: asItIs, withinMs: bothMs }, asking(request));
+      } catch (thrown) {
+        if (!isSilent(thrown) && !isUnanswered(thrown)) throw toClusterError(thrown, this.#options.servers);
+        this.#aloneUntil = performance.now() + aloneMs;
+      }
+    }
+    request.setBestEffort(true);
+    return this.#either(asking(request));
+  }
+
+  /** Of all nodes at once, because one that is away may be silent. */
+  async #either<Answer>(ask: Ask<Answer>): Promise<Answer> {
+    const deadline = Date.now() + this.#requestMs;
+    try {
+      return await Promise.any(this.#nodes.map((node) => ask(node, { deadline })));
+    } catch (thrown) {
+      const [first] = thrown instanceof AggregateError ? thrown.errors : [thrown];
+      throw toClusterError(first, this.#options.servers);
+    }
+  }
+
   /** A question may be asked again, of another node, until the time is over. */
-  #anywhere<Answer>(ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>): Promise<Answer> {
-    return this.#until(isUnanswered, toClusterError, ask);
+  #anywhere<Answer>(ask: Ask<Answer>): Promise<Answer> {
+    return this.#until({ isPassing: isUnanswered, toError: toClusterError, withinMs: this.#requestMs }, ask);
   }
 
   /** What may have been carried out is not asked twice. */
-  #once<Answer>(ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>): Promise<Answer> {
-    return this.#until(isUnsent, toCommitError, ask);
+  #once<Answer>(ask: Ask<Answer>): Promise<Answer> {
+    return this.#until({ isPassing: isUnsent, toError: toCommitError, withinMs: this.#requestMs }, ask);
   }
 
-  async #until<Answer>(
-    isPassing: (thrown: unknown) => boolean,
-    toError: typeof toClusterError,
-    ask: (node: DataNode, options: grpc.CallOptions) => Promise<Answer>,
-  ): Promise<Answer> {
-    const deadline = Date.now() + this.#requestMs;
+  async #until<Answer>({ isPassing, toError, withinMs }: Insisting, ask: Ask<Answer>): Promise<Answer> {
+    const deadline = Date.now() + withinMs;
     for (;;) {
       const node = this.#pick();
       try {
         return await ask(node, { deadline });
       } catch (thrown) {
         // Whoever is silent may be at the other end of a connection that is none any more.
-        if (isSilent(thrown)) node.reconnect();
+        if (isSilent(thrown) && withinMs >= this.#requestMs) node.reconnect();
         if (!isPassing(thrown) || Date.now() + tryAgainMs > deadline) throw toError(thrown, this.#options.servers);
         await delay(tryAgainMs);
       }
@@ -154,97 +166,21 @@ export class Cluster {
   }
 }
 
-/** One data node: logged in when it is first asked, and again when its answer says so. */
-class DataNode {
-  readonly #server: string;
-  readonly #credentials: grpc.ChannelCredentials;
-  readonly #options: ClusterOptions;
-  #stub: DgraphClientStub;
-  #entered: Promise<unknown> | null = null;
+type Ask<Answer> = (node: DataNode, options: grpc.CallOptions) => Promise<Answer>;
 
-  constructor(server: string, credentials: grpc.ChannelCredentials, options: ClusterOptions) {
-    this.#server = server;
-    this.#credentials = credentials;
-    this.#options = options;
-    this.#stub = this.#connect();
-  }
-
-  /** What is under way on the connection so far comes to its own end. */
-  reconnect(): void {
-    this.#stub.close();
-    this.#stub = this.#connect();
-    this.#entered = null;
-  }
-
-  #connect(): DgraphClientStub {
-    return new DgraphClientStub(this.#server, this.#credentials, {
-      'grpc.max_receive_message_length': messageMaxBytes,
-      'grpc.max_send_message_length': messageMaxBytes,
-      // One that went away is looked for often: it may be back before anyone else can answer.
-      'grpc.initial_reconnect_backoff_ms': tryAgainMs,
-      'grpc.max_reconnect_backoff_ms': 1000,
-      // Else a new client would get the connection of the one before. Dgraph allows no pings that would tell whether it still is one.
-      'grpc.use_local_subchannel_pool': 1,
-    });
-  }
-
-  get isConnected(): boolean {
-    return this.#stub.grpcClient().getChannel().getConnectivityState(false) === grpc.connectivityState.READY;
-  }
-
-  query(request: Request, options: grpc.CallOptions) {
-    return this.#loggedIn(options, (metadata) => this.#stub.query(request, metadata, options));
-  }
-
-  commit(context: TxnContext, options: grpc.CallOptions) {
-    return this.#loggedIn(options, (metadata) => this.#stub.commitOrAbort(context, metadata, options));
-  }
-
-  alter(operation: Operation, options: grpc.CallOptions) {
-    return this.#loggedIn(options, (metadata) => this.#stub.alter(operation, metadata, options));
-  }
-
-  close(): void {
-    this.#stub.close();
-  }
-
-  async #loggedIn<Answer>(
-    options: grpc.CallOptions,
-    ask: (metadata: grpc.Metadata) => Promise<Answer>,
-  ): Promise<Answer> {
-    await this.#enter(options);
-    try {
-      return await ask(this.#metadata());
-    } catch (thrown) {
-      if (this.#options.login === undefined || !isLoggedOut(thrown)) throw thrown;
-      this.#entered = null;
-      await this.#enter(options);
-      return ask(this.#metadata());
-    }
-  }
-
-  async #enter(options: grpc.CallOptions): Promise<void> {
-    const { login, namespace = 0 } = this.#options;
-    if (login === undefined) return;
-    this.#entered ??= this.#stub
-      .loginIntoNamespace(login.user, login.password.reveal(), namespace, undefined, this.#metadata(), options)
-      .catch((thrown: unknown) => {
-        this.#entered = null;
-        throw thrown;
-      });
-    await this.#entered;
-  }
-
-  #metadata(): grpc.Metadata {
-    const metadata = new grpc.Metadata();
-    if (this.#options.token !== undefined) metadata.set('auth-token', this.#options.token.reveal());
-    return metadata;
-  }
+interface Insisting {
+  /** Whether it may be asked again after this. */
+  readonly isPassing: (thrown: unknown) => boolean;
+  readonly toError: typeof toClusterError;
+  readonly withinMs: number;
 }
 
-function credentialsOf({ tls }: ClusterOptions): grpc.ChannelCredentials {
-  if (tls === null) return grpc.credentials.createInsecure();
-  return grpc.credentials.createSsl(tls.caPath === undefined ? null : readFileSync(tls.caPath));
+function asking(request: Request): Ask<Response> {
+  return (node, options) => node.query(request, options);
+}
+
+function asItIs(thrown: unknown): unknown {
+  return thrown;
 }
 
 export function beginMoment(): Moment {

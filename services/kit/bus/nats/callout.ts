@@ -32,6 +32,7 @@ export class Callout {
   readonly #issuer: Issuer;
   readonly #logger: Logger;
   #authorizer: Authorizer | null = null;
+  #admitted: (identity: Identity) => void = () => undefined;
   #deciding = 0;
 
   constructor(connection: NatsConnection, issuer: Issuer, logger: Logger) {
@@ -50,6 +51,11 @@ export class Callout {
         if (this.#authorizer === authorizer) this.#authorizer = null;
       },
     };
+  }
+
+  /** Called before somebody is let in. What he had under way on a connection before has got lost with it. */
+  onAdmission(listener: (identity: Identity) => void): void {
+    this.#admitted = listener;
   }
 
   async close(): Promise<void> {
@@ -94,13 +100,13 @@ export class Callout {
   #decideOnBackend(applicant: Applicant, login: ReadLogin): string {
     if (!provesBackend(this.#issuer, login)) return refuse(this.#issuer, applicant, 'This is no backend.');
     const identity = { kind: 'backend', process: login.process } as const;
-    return this.#admit(applicant, nameOf(identity), grantsOf(identity, login.inbox));
+    return this.#admit(applicant, identity, login);
   }
 
   async #decide(applicant: Applicant, login: ReadLogin, decided: Promise<Identity>): Promise<string> {
     try {
       const identity = await withinDeadline(decided, authorizeDeadlineMs, lateAnswer);
-      return this.#admit(applicant, nameOf(identity), grantsOf(identity, login.inbox));
+      return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);
       if (login.asksWhy) return this.#tellWhy(applicant, login, error);
@@ -109,8 +115,10 @@ export class Callout {
     }
   }
 
-  #admit(applicant: Applicant, name: string, grants: ReturnType<typeof grantsOf>): string {
-    return admit(this.#issuer, { applicant, account: busAccount, name, grants });
+  #admit(applicant: Applicant, identity: Identity, { inbox }: ReadLogin): string {
+    this.#admitted(identity);
+    const grants = grantsOf(identity, inbox);
+    return admit(this.#issuer, { applicant, account: busAccount, name: nameOf(identity), grants });
   }
 
   /** NATS itself tells a client only that it is refused. So whoever asks comes in for a moment, to read why and do nothing else. */

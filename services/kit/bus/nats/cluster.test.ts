@@ -129,12 +129,14 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     const asker = await open(cluster, remoteMcp);
     await asker.bucket(buckets.sessions, sessions).put('a', Buffer.from('1'));
     await openBackend(cluster);
-    await vi.waitFor(async () => expect(await replicasAt(other)).toEqual({ usage: 3, KV_sessions: 3 }), soon);
     // A node whose disk was lost gets all of it from the others.
     await rm(first.storeDir, { recursive: true });
     await first.start();
     await cluster.healthy(first);
-    expect(await replicasAt(first)).toEqual({ usage: 3, KV_sessions: 3 });
+    const next = await open(cluster, remoteMcp);
+    expect(await next.bucket(buckets.sessions, sessions).get('a')).not.toBeNull();
+    const kept = { usage: 3, KV_sessions: 3 };
+    for (const node of [first, other]) await vi.waitFor(async () => expect(await replicasAt(node)).toEqual(kept), soon);
   });
 
   it('nobody comes in as one of them who does not know their secret', async () => {

@@ -10,6 +10,7 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { isClustered, isNotAnswered } from './election.ts';
 
 const streamNotFound = 10059;
+const noPeers = 10005;
 /** No room for the stream, for the record in it, or on the disk below (NATS, server/errors.json). */
 const isFull = [10023, 10028, 10047, 10077];
 const wrongLastSequence = [10071, 10164];
@@ -21,27 +22,33 @@ export interface NatsPlace {
   readonly checkUsable: () => void;
 }
 
+/** Of a cluster so many nodes keep everything: any one of them may die. */
+const replicas = 3;
+
 export type KeptStream = Partial<StreamConfig> & { name: string };
 
 /** Makes the stream, or makes it as it should be where there is one already. What it holds stays. */
 export async function ensureStream(connection: NatsConnection, config: KeptStream): Promise<void> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
-  const kept = { ...config, num_replicas: replicasAt(connection) };
   try {
-    // Never added where it is there: NATS would first look whether another of its size has room.
-    if (await isAdjusted(manager, kept)) return;
-    await manager.streams.add(kept).catch(async (error: unknown) => {
-      // Somebody else may have made it in the meantime.
-      if (!(await isAdjusted(manager, kept))) throw error;
+    if (!isClustered(connection)) return await ensure(manager, config);
+    await ensure(manager, { ...config, num_replicas: replicas }).catch(async (error: unknown) => {
+      if (!isApiError(error, [noPeers])) throw error;
+      // While one is away what is there stays as it is, and what is made begins on one: whoever looks next makes it three.
+      await ensure(manager, config);
     });
   } catch (error) {
     throw storageError(error);
   }
 }
 
-/** Of a cluster three nodes keep everything, so that any one of them may die. The server says whether it is of one. */
-function replicasAt(connection: NatsConnection): number {
-  return isClustered(connection) ? 3 : 1;
+async function ensure(manager: JetStreamManager, config: KeptStream): Promise<void> {
+  // Never added where it is there: NATS would first look whether another of its size has room.
+  if (await isAdjusted(manager, config)) return;
+  await manager.streams.add(config).catch(async (error: unknown) => {
+    // Somebody else may have made it in the meantime.
+    if (!(await isAdjusted(manager, config))) throw error;
+  });
 }
 
 /** False where there is no such stream. */

@@ -30,6 +30,7 @@ import { Watchers } from '../watchers.ts';
 import type { Wire } from './asking.ts';
 import type { BackendAccounts } from './backend-accounts.ts';
 import { NatsBucket } from './bucket.ts';
+import { isClustered } from './election.ts';
 import { Exchanges } from './exchanges.ts';
 import { framesOf, goneHeaders, goneId } from './frame.ts';
 import { gonePatterns } from './grants.ts';
@@ -104,6 +105,8 @@ export class NatsBus implements Bus {
     }
     for (const pattern of gonePatterns(identity)) this.#listen(pattern, (message) => this.#hearGone(message));
     accounts?.system.onGone((gone, id) => this.#tellGone(gone, id));
+    // With one server everybody's connection ends. Of several one that dies tells nobody who was connected to it.
+    if (isClustered(connection)) accounts?.callout.onAdmission((admitted) => this.#tellGone(admitted));
   }
 
   publish(subject: string, payload: Uint8Array, headers?: Headers): void {
@@ -226,6 +229,7 @@ export class NatsBus implements Bus {
   returned(): void {
     if (this.#connected || this.#state === 'closed') return;
     this.#connected = true;
+    if (this.#accounts !== null && isClustered(this.#connection)) this.#tellGone(this.identity);
     this.#watchers.tell('connected');
   }
 
@@ -242,7 +246,7 @@ export class NatsBus implements Bus {
   }
 
   /** Every backend hears it of NATS, and tells all whom it may concern. */
-  #tellGone(identity: Identity, id: string): void {
+  #tellGone(identity: Identity, id = this.#exchanges.nextId()): void {
     if (!this.#connected) return;
     this.#connection.publish(goneSubject(identity.kind, endOf(identity)), nameOf(identity), {
       headers: goneHeaders(id),

@@ -1,0 +1,114 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { openBusContent } from '../../services/kit/bus/open-content.ts';
+import { type Plan, planFor } from '../lifecycle/plan.ts';
+import { startBusAlone } from '../move/bus-alone.ts';
+import { carryBus, verifyBus } from '../move/carry-bus.ts';
+import { leasedPorts } from '../ports/port-lease.ts';
+import { portWishesOf } from '../ports/port-wishes.ts';
+import { busSeedsOf } from '../secrets.ts';
+import { readJson, syncFolder, writeDurably } from '../state/durable-file.ts';
+import { endLeftProcesses } from '../state/left-processes.ts';
+import { acquireLock } from '../state/lock.ts';
+import { isAlive, processIdentity } from '../state/process-identity.ts';
+import { aloneFolder, carriedFile, clusterFolder, keyMaxAgeOf } from './bus-folders.ts';
+import { hasOwnBus } from './has-own-bus.ts';
+
+export interface CarryingOut {
+  readonly plan: Plan;
+  readonly env: EnvRecord;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Whether what the bus keeps was kept by another number of nodes: one alone and a cluster can't read what the other wrote. */
+export function wasKeptByOthers({ installation, definition }: Plan): boolean {
+  if (!hasOwnBus(definition) || !definition.bus.persistentMessaging) return false;
+  const { own, others } = foldersOf(definition.replicas.nats);
+  return existsSync(join(installation.dataDir, others)) && !existsSync(join(installation.dataDir, own));
+}
+
+/**
+ * Reads what other nodes kept into a file, from which the nodes of the plan get it once they run. The old nodes run meanwhile, and nobody else.
+ * Killed at any moment it is begun anew by the next start: what is read from stays as it is until all of it is in the file.
+ */
+export async function carryOut({ plan, env, signal, onNotice }: CarryingOut): Promise<void> {
+  const { installation, definition, secrets } = plan;
+  const { dataDir } = installation;
+  const lock = acquireLock(installation, 'platform');
+  const started = new StartedNodes(join(installation.stateDir, 'carrying.json'));
+  try {
+    await started.end();
+    const before = planBefore(plan);
+    const file = join(dataDir, carriedFile);
+    const draft = `${file}.part`;
+    const shown = { engine: 'nats', caPath: null, seeds: busSeedsOf(secrets), keyMaxAgeMs: keyMaxAgeOf(plan) } as const;
+    rmSync(draft, { force: true });
+    const bus = await startBusAlone({ plan: before, env, born: (node) => started.add(node), signal });
+    try {
+      await using from = closing(await openBusContent({ ...shown, servers: bus.servers }));
+      const carried = await into(draft, plan, (to) => carryBus(from.content, to));
+      const [usage, sessions] = await into(draft, plan, (there) => verifyBus(carried, there));
+      onNotice(
+        `The bus has ${definition.replicas.nats} in the place of ${before.definition.replicas.nats} nodes: ${usage?.count ?? 0} usage records and ${sessions?.count ?? 0} sessions are carried over.`,
+      );
+    } finally {
+      await bus.stop();
+    }
+    renameSync(draft, file);
+    syncFolder(dataDir);
+    rmSync(join(dataDir, foldersOf(definition.replicas.nats).others), { recursive: true });
+  } finally {
+    await started.end();
+    lock.release();
+  }
+}
+
+function foldersOf(nodes: number) {
+  return nodes === 1 ? { own: aloneFolder, others: clusterFolder } : { own: clusterFolder, others: aloneFolder };
+}
+
+/** The same platform with as many nodes as kept what is there. */
+function planBefore({ installation, definition }: Plan): Plan {
+  const before = {
+    ...definition,
+    replicas: { ...definition.replicas, nats: definition.replicas.nats === 1 ? 3 : 1 },
+  } as const;
+  return planFor(installation, before, leasedPorts(installation, portWishesOf(before)));
+}
+
+type Content = Awaited<ReturnType<typeof openBusContent>>;
+
+async function into<Result>(file: string, plan: Plan, work: (content: Content) => Promise<Result>): Promise<Result> {
+  await using opened = closing(await openBusContent({ engine: 'sqlite', file, keyMaxAgeMs: keyMaxAgeOf(plan) }));
+  return await work(opened.content);
+}
+
+function closing(content: Content) {
+  return { content, [Symbol.asyncDispose]: () => content.close() };
+}
+
+/** The nodes that were started here, written down, so that whoever begins anew ends them first. */
+class StartedNodes {
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  add(node: z.infer<typeof processIdentity>): void {
+    writeDurably(this.#file, JSON.stringify([...this.#read(), node]));
+  }
+
+  async end(): Promise<void> {
+    const left = this.#read().filter(isAlive);
+    await endLeftProcesses(left.map((process) => ({ name: 'nats', process })));
+    rmSync(this.#file, { force: true });
+  }
+
+  #read(): readonly z.infer<typeof processIdentity>[] {
+    return z.array(processIdentity).safeParse(readJson(this.#file)).data ?? [];
+  }
+}

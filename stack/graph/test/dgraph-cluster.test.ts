@@ -1,0 +1,181 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Graph } from '../../../services/backend/graph/graph.ts';
+import { openGraph } from '../../../services/backend/graph/open-graph.ts';
+import { newId, type UserId } from '../../../services/contracts/ids.ts';
+import { Secret } from '../../../services/contracts/secret.ts';
+import { ensureFolders } from '../../create-installation.ts';
+import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
+import { findProgram } from '../../find-program.ts';
+import { type Plan, readPlan } from '../../lifecycle/plan.ts';
+import { until } from '../../lifecycle/test/trial.ts';
+import { readSecret } from '../../secrets.ts';
+import { readRecord } from '../../state/platform-record.ts';
+import { freeDgraphPorts } from '../../test/free-ports.ts';
+
+/** Elections take their seconds, on a machine that others use as well. */
+const patienceMs = 90_000;
+vi.setConfig({ testTimeout: 3 * patienceMs, hookTimeout: patienceMs });
+
+const dgraph = findProgram('dgraph', process.env.PATH);
+
+/** A platform with a Dgraph of so many nodes; its services are only those that listen. */
+async function openClusterTrial(zeros: number, alphas: number) {
+  const ports = await freeDgraphPorts(3);
+  const trial = await openProcessTrial([
+    ['graph: sqlite', 'graph: dgraph'],
+    ['dgraph-zero: 1', `dgraph-zero: ${zeros}`],
+    ['dgraph-alpha: 1', `dgraph-alpha: ${alphas}`],
+    ['  port: auto # 8080', `  port: ${ports['dgraph-alpha']}`],
+    ['  zeroPort: auto', `  zeroPort: ${ports['dgraph-zero']}`],
+  ]);
+  const plan = readPlan(trial.installation);
+  ensureFolders(trial.installation, plan.definition);
+  const programs = { ...trial.programs, foreign: { ...trial.programs.foreign, dgraph } };
+  return { ...trial, programs };
+}
+
+/** As the backend opens it. */
+function openAsBackend({ environment, secrets }: Plan): Promise<Graph> {
+  const {
+    PRIVATE_GRAPHDB_URL: url = '',
+    PRIVATE_GRAPHDB_GRPC_URL: servers = '',
+    PRIVATE_GRAPHDB_USER: user,
+  } = environment.backend;
+  const [password, token] = [secrets.graphPassword, secrets.graphToken].map((file) => new Secret(readSecret(file)));
+  return openGraph({ url, servers: servers.split(','), user, password, token });
+}
+
+const healthy = ({ installation }: Pick<ProcessTrial, 'installation'>) =>
+  until(() => readRecord(installation)?.services.every(({ state }) => state === 'healthy') ?? false, patienceMs);
+
+/** Writes and reads all the while, and remembers what was acknowledged. */
+class Load {
+  readonly acknowledged: string[] = [];
+  readonly refused: unknown[] = [];
+  readonly #graph: Graph;
+  readonly #working = new AbortController();
+  readonly #work: Promise<void>;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+    this.#work = this.#write();
+  }
+
+  async #write(): Promise<void> {
+    while (!this.#working.signal.aborted) {
+      const id = newId('user');
+      try {
+        await this.#graph.write((transaction) => transaction.create('user', userOf(id)));
+        this.acknowledged.push(id);
+      } catch (error) {
+        this.refused.push(error);
+      }
+    }
+  }
+  async stop(): Promise<void> {
+    this.#working.abort();
+    await this.#work;
+  }
+}
+
+const userOf = (id: UserId) => ({ id, email: `${id}@example.com`, name: 'trial', createdAt: 1 });
+
+/** Elections of coordination and data nodes, one after the other; measured: 9 s. */
+const takeoverMs = 30_000;
+const refusedByName = { code: expect.stringMatching(/^(unavailable|timeout)$/) };
+
+describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
+  let trial: Awaited<ReturnType<typeof openClusterTrial>>;
+  let supervisor: ReturnType<typeof supervise>;
+  let graph: Graph;
+  const first = newId('user');
+
+  const start = async () => {
+    supervisor = supervise(trial);
+    await Promise.race([healthy(trial), supervisor.run]);
+    graph = await openAsBackend(readPlan(trial.installation));
+  };
+  const stop = async () => {
+    await graph.close();
+    await supervisor.stop();
+  };
+  const pidOf = (name: string) => supervisor.part(name).process?.pid ?? 0;
+  const create = (id = newId('user')) => graph.write((transaction) => transaction.create('user', userOf(id)));
+  const isThere = async (id: string) => (await graph.find('user', id as UserId, null)) !== null;
+
+  beforeAll(async () => {
+    trial = await openClusterTrial(1, 1);
+    await start();
+    await create(first);
+    await stop();
+    trial.edit('dgraph-zero: 1', 'dgraph-zero: 3');
+    trial.edit('dgraph-alpha: 1', 'dgraph-alpha: 2');
+    await start();
+  }, 2 * patienceMs);
+  afterAll(async () => {
+    await stop();
+    await trial[Symbol.asyncDispose]();
+  });
+
+  test('what one node kept is kept by all that came', async () => {
+    expect(await isThere(first)).toBe(true);
+    expect(existsSync(join(trial.installation.dataDir, 'dgraph/alpha-2/p'))).toBe(true);
+  });
+
+  /** Whoever writes meanwhile is answered, or refused by name; soon it goes on, and all that was acknowledged is there. */
+  async function killUnderLoad(name: string): Promise<void> {
+    const load = new Load(graph);
+    await until(() => load.acknowledged.length > 5, patienceMs);
+    process.kill(pidOf(name), 'SIGKILL');
+    const before = load.acknowledged.length;
+    await until(() => load.acknowledged.length > before + 5, takeoverMs);
+    await healthy(trial);
+    await load.stop();
+    for (const error of load.refused) expect(error).toMatchObject(refusedByName);
+    for (const id of load.acknowledged) expect(await isThere(id), id).toBe(true);
+  }
+
+  test.each(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2'])(
+    '%s, killed, is back, and nothing that was acknowledged is lost',
+    killUnderLoad,
+  );
+
+  test.each(['dgraph-alpha', 'dgraph-alpha-2'])(
+    'of two data nodes %s is silent: what was saved is read from the other, and changes are refused by name',
+    async (name) => {
+      const id = newId('user');
+      await create(id);
+      // Of the last change before it the other one has not heard yet that both have it.
+      await create();
+      const pid = pidOf(name);
+      process.kill(pid, 'SIGSTOP');
+      try {
+        for (let i = 0; i < 5; i++) expect(await isThere(id)).toBe(true);
+        await expect(create()).rejects.toMatchObject(refusedByName);
+        expect(await isThere(first)).toBe(true);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await vi.waitFor(() => create(), { timeout: takeoverMs });
+    },
+  );
+
+  test('with a third data node changes go on while one of them is away, and each may die', async () => {
+    await stop();
+    trial.edit('dgraph-alpha: 2', 'dgraph-alpha: 3');
+    await start();
+    expect(await isThere(first)).toBe(true);
+    const pid = pidOf('dgraph-alpha');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await vi.waitFor(() => create(), { timeout: takeoverMs });
+      await vi.waitFor(async () => expect(await isThere(first)).toBe(true), { timeout: takeoverMs });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await healthy(trial);
+    for (const name of ['dgraph-alpha', 'dgraph-alpha-2', 'dgraph-alpha-3']) await killUnderLoad(name);
+  });
+});

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Agent } from './agent.ts';
+import { freeBusPorts } from './free-ports.ts';
+import { hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+
+vi.setConfig({ testTimeout: startTimeoutMs });
+
+/** Longer than it takes to elect another node to keep things. */
+const underLoadMs = 12_000;
+/** A call may be silent for a minute: none is for so long because its answer got lost. */
+const silentMaxMs = 20_000;
+
+interface Service {
+  readonly name: string;
+  readonly state: string;
+  readonly pid: number;
+}
+
+/** A platform that had one node of NATS and gets three, with an agent who notices nothing of it. */
+describe.skipIf(!hasNatsServer)('on real servers', () => {
+  let platform: Platform;
+  let agent: Agent;
+  let calls = 0;
+
+  beforeAll(async () => {
+    platform = await Platform.start({ topology: 'distributed' });
+    const ports = await freeBusPorts(3);
+    await edit(`port: ${platform.busPorts.port}`, `port: ${ports.port}`);
+    await edit(`httpPort: ${platform.busPorts.httpPort}`, `httpPort: ${ports.httpPort}`);
+    const skill = await platform.addEcho();
+    agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
+    await call();
+  }, startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+  async function edit(from: string, to: string): Promise<void> {
+    const { definitionFile } = platform.installation;
+    const before = await readFile(definitionFile, 'utf8');
+    expect(before).toContain(from);
+    await writeFile(definitionFile, before.replace(from, to));
+  }
+  async function services(): Promise<readonly Service[]> {
+    return (await platform.svc('status')).services;
+  }
+  const pidOf = async (name: string) => (await services()).find((service) => service.name === name)?.pid ?? 0;
+  const healthy = () => until(async () => (await services()).every(({ state }) => state === 'healthy'), 60_000);
+  async function call(): Promise<void> {
+    const message = `call ${++calls}`;
+    expect(await agent.text('echo', { message })).toBe(`Echo: ${message}`);
+  }
+  const inData = (name: string) => existsSync(join(platform.installation.dataDir, name));
+  const sessionsBegun = () => agent.sent.filter(({ method }) => method === 'initialize').length;
+
+  test('what one node kept is carried over to three, and the session of an agent goes on', async () => {
+    await edit('nats: 1', 'nats: 3');
+    const { stderr, code } = await platform.run(['up']);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(
+      /The bus has 3 in the place of 1 nodes: \d+ usage records and 1 sessions are carried over\./,
+    );
+    const nodes = (await services()).map(({ name }) => name).filter((name) => name.startsWith('nats'));
+    expect(nodes).toEqual(['nats', 'nats-2', 'nats-3']);
+    expect([inData('nats'), inData('bus-carried.sqlite'), inData('nats-cluster/nats-3')]).toEqual([false, false, true]);
+    await call();
+    expect(sessionsBegun()).toBe(1);
+  });
+
+  test.each(['nats', 'nats-2', 'nats-3'])('%s, killed amid calls, is back, and the agent goes on', async (name) => {
+    process.kill(await pidOf(name), 'SIGKILL');
+    const refused: string[] = [];
+    let longestMs = 0;
+    for (const until = performance.now() + underLoadMs; performance.now() < until; ) {
+      const began = performance.now();
+      await call().catch((error: unknown) => refused.push(String(error)));
+      longestMs = Math.max(longestMs, performance.now() - began);
+    }
+    // Nobody waits for an answer that got lost with the node; what can't be answered is refused by name, and that for a moment only.
+    expect(longestMs).toBeLessThan(silentMaxMs);
+    for (const why of refused) expect(why).toMatch(/runtime|unknown|not known/);
+    expect(refused.length).toBeLessThan(calls / 2);
+    await healthy();
+    await call();
+    expect(sessionsBegun()).toBe(1);
+  });
+
+  test('back to one node, everything is there still', async () => {
+    await edit('nats: 3', 'nats: 1');
+    await platform.svc('up');
+    expect([inData('nats'), inData('bus-carried.sqlite'), inData('nats-cluster')]).toEqual([true, false, false]);
+    await call();
+    expect(sessionsBegun()).toBe(1);
+    const { services: seen } = await platform.svc('status');
+    expect(seen.filter(({ name }: Service) => name.startsWith('nats'))).toHaveLength(1);
+  });
+});
