@@ -10,6 +10,7 @@ import type { Graph } from '../../../services/backend/graph/graph.ts';
 import type { NodeRecord } from '../../../services/backend/graph/node-record.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
+import { Secret } from '../../../services/contracts/secret.ts';
 import { type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
 
@@ -78,6 +79,7 @@ async function fill(engine: Engine, address: GraphAddress, size: number) {
   const start = performance.now();
   const content = await engine.content(address);
   await content.addNodes(nodes());
+  await content.finish();
   await content.close();
   return { workspace, digest: key.digest, seconds: (performance.now() - start) / 1000 };
 }
@@ -92,7 +94,7 @@ async function middlePage(graph: Graph, workspace: WorkspaceId, size: number): P
   return await graph.select({ ...selection, where: [{ field: 'name', prefix }] });
 }
 
-function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
+export function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
   const { id, workspace = null, ...values } = node;
   return { type, id: String(id), version: 1, workspace, values } as NodeRecord;
 }
@@ -120,6 +122,7 @@ function dgraphIn(cluster: TestCluster): Engine {
   return {
     name: 'Dgraph',
     empty: () => cluster.emptyGraph(),
-    content: (address) => openGraphContent({ engine: 'dgraph', ...TestCluster.optionsFor(address) }),
+    content: ({ password = '', ...address }) =>
+      openGraphContent({ engine: 'dgraph', ...address, password: new Secret(password) }),
   };
 }
