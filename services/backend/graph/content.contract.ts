@@ -93,6 +93,16 @@ export function contentContract(engine: ContentEngine): void {
     ]);
   });
 
+  it('whoever carries it can be stopped', async () => {
+    const [from, to] = [await engine.empty(), await engine.empty()];
+    await filled(from);
+    const stopped = AbortSignal.abort(new Error('enough'));
+    await using(engine, from, async (source) => {
+      await expect(readContent(source, stopped)).rejects.toThrow('enough');
+      await using(engine, to, (target) => expect(carryContent(source, target, stopped)).rejects.toThrow('enough'));
+    });
+  });
+
   it('thousands of nodes and edges come whole and in order', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     const graph = await openAt(from);

@@ -11,6 +11,8 @@ export interface GraphContent {
   addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void>;
   /** Between nodes that are there. */
   addEdges(from: TypeName, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void>;
+  /** After the last of what was added: only then is it all there for a backend. */
+  finish(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,12 +40,12 @@ export interface ChangesOfKind {
 const types = Object.entries(schema) as readonly (readonly [TypeName, NodeType])[];
 
 /** Everything, by kind, in the order of the names: `graph` first, and no kind that nothing is of. */
-export async function readContent(content: GraphContent): Promise<readonly KindOfContent[]> {
+export async function readContent(content: GraphContent, signal?: AbortSignal): Promise<readonly KindOfContent[]> {
   const kinds: KindOfContent[] = [];
   for (const [kind, lines] of kindsOf(content)) {
     const hash = createHash('sha256');
     let count = 0;
-    for await (const { line } of lines) {
+    for await (const { line } of heeding(lines, signal)) {
       hash.update(`${line}\n`);
       count += 1;
     }
@@ -56,11 +58,12 @@ export async function readContent(content: GraphContent): Promise<readonly KindO
 }
 
 /** All that one graph has is put into the other, which has nothing. */
-export async function carryContent(from: GraphContent, to: GraphContent): Promise<void> {
-  for (const [type] of types) await to.addNodes(from.nodes(type));
+export async function carryContent(from: GraphContent, to: GraphContent, signal?: AbortSignal): Promise<void> {
+  for (const [type] of types) await to.addNodes(heeding(from.nodes(type), signal));
   for (const [type, { edges }] of types) {
-    for (const edge of Object.keys(edges)) await to.addEdges(type, edge, from.edges(type, edge));
+    for (const edge of Object.keys(edges)) await to.addEdges(type, edge, heeding(from.edges(type, edge), signal));
   }
+  await to.finish();
 }
 
 /** What is there now and was not, or was otherwise, before, and what was there then; no kind that is as it was. */
@@ -80,6 +83,13 @@ export async function changesBetween(before: GraphContent, now: GraphContent): P
     if (counts.added + counts.changed + old.size > 0) changes.push({ kind, ...counts, removed: old.size });
   }
   return changes;
+}
+
+async function* heeding<Item>(items: AsyncIterable<Item>, signal: AbortSignal | undefined): AsyncGenerator<Item> {
+  for await (const item of items) {
+    signal?.throwIfAborted();
+    yield item;
+  }
 }
 
 /** What it is known by, and all of it. */

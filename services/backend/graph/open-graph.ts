@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import type { ClusterOptions } from './dgraph/cluster.ts';
 import type { Graph } from './graph.ts';
 import { openSqliteGraph } from './sqlite/sqlite-graph.ts';
 
@@ -25,12 +26,17 @@ const grpcAbove = 1000;
 export async function openGraph(options: OpenGraphOptions): Promise<Graph> {
   const { url } = options;
   if (url.startsWith(filePrefix)) return openSqliteGraph({ file: fileOf(url) });
-  const { servers = [grpcAddress(url)], caPath, user, password, token, namespace } = options;
-  const login = user === undefined || password === undefined ? undefined : { user, password };
-  const tls = caPath !== undefined || url.startsWith('https:') ? { caPath } : null;
   // Its client takes memory that whoever keeps a file has no use for.
   const { openDgraphGraph } = await import('./dgraph/dgraph-graph.ts');
-  return openDgraphGraph({ servers, tls, login, token, namespace });
+  return openDgraphGraph(clusterOptions(options));
+}
+
+/** As a client of Dgraph is told of it. */
+export function clusterOptions(options: OpenGraphOptions): ClusterOptions {
+  const { url, servers = [grpcAddress(url)], caPath, user, password, token, namespace } = options;
+  const login = user === undefined || password === undefined ? undefined : { user, password };
+  const tls = caPath !== undefined || url.startsWith('https:') ? { caPath } : null;
+  return { servers, tls, login, token, namespace };
 }
 
 function fileOf(url: string): string {

@@ -11,6 +11,7 @@ import type { Graph } from '../../../services/backend/graph/graph.ts';
 import type { NodeRecord } from '../../../services/backend/graph/node-record.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { newId, type WorkspaceId } from '../../../services/contracts/ids.ts';
+import { Secret } from '../../../services/contracts/secret.ts';
 import { type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
 
@@ -82,6 +83,7 @@ async function fill(engine: Engine, address: GraphAddress, size: number) {
   const start = performance.now();
   const content = await engine.content(address);
   await content.addNodes(nodes());
+  await content.finish();
   await content.close();
   return { workspace, beside, digest: key.digest, seconds: (performance.now() - start) / 1000 };
 }
@@ -109,7 +111,7 @@ async function pullCatalogue(graph: Graph, id: WorkspaceId): Promise<void> {
   if (last !== 'end') throw new Error('the catalogue changed while it was read');
 }
 
-function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
+export function recordOf(type: string, node: Readonly<Record<string, unknown>>): NodeRecord {
   const { id, workspace = null, ...values } = node;
   return { type, id: String(id), version: 1, workspace, values } as NodeRecord;
 }
@@ -137,6 +139,7 @@ function dgraphIn(cluster: TestCluster): Engine {
   return {
     name: 'Dgraph',
     empty: () => cluster.emptyGraph(),
-    content: (address) => openGraphContent({ engine: 'dgraph', ...TestCluster.optionsFor(address) }),
+    content: ({ password = '', ...address }) =>
+      openGraphContent({ engine: 'dgraph', ...address, password: new Secret(password) }),
   };
 }

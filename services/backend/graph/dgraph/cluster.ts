@@ -86,6 +86,18 @@ export class Cluster {
   async alter(schema: string): Promise<void> {
     const operation = new Operation();
     operation.setSchema(schema);
+    await this.#change(operation);
+  }
+
+  /** Takes a predicate with all its values, or a type, out of the schema; none is fine. */
+  async drop(what: 'ATTR' | 'TYPE', name: string): Promise<void> {
+    const operation = new Operation();
+    operation.setDropOp(Operation.DropOp[what]);
+    operation.setDropValue(name);
+    await this.#change(operation);
+  }
+
+  async #change(operation: Operation): Promise<void> {
     for (const until = performance.now() + alterTimeoutMs; ; ) {
       try {
         await this.#pick().alter(operation, { deadline: Date.now() + alterTimeoutMs });

@@ -1,3 +1,4 @@
+import { SvcError } from '../../../contracts/errors.ts';
 import type { EdgeRecord, GraphContent } from '../content.ts';
 import { pageMax } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
@@ -5,23 +6,28 @@ import { checkEdge } from '../node-rules.ts';
 import type { TypeName } from '../schema.ts';
 import { beginMoment, type Change, Cluster, type ClusterOptions } from './cluster.ts';
 import { Dql } from './dql.ts';
-import { migrate } from './migrate.ts';
+import { migrate, readTypes } from './migrate.ts';
 import { predicates } from './predicates.ts';
 import { edgeQuad, newNodeQuads } from './quads.ts';
 import { Reads } from './reads.ts';
-import { storedTypes } from './storage.ts';
+import { schemaText, storedTypes, withoutLooks } from './storage.ts';
 import { listIn, type StoredNode } from './stored-node.ts';
 
 /** Nodes, or edges, that go to Dgraph at once, and how many such requests are on their way: it has two hands free. */
-const nodesAtOnce = 200;
+const nodesAtOnce = 500;
 const edgesAtOnce = 2000;
 const requestsAtOnce = 4;
+/** For so many at once, on a machine that has other things to do. */
+const requestMs = 120_000;
 
 /** A graph in Dgraph on which no backend is. */
 export async function openDgraphContent(options: ClusterOptions): Promise<GraphContent> {
-  const cluster = new Cluster(options);
+  const cluster = new Cluster({ requestMs, ...options });
   try {
-    await migrate(cluster, storedTypes());
+    const present = await readTypes(cluster);
+    // One that is new is going to be filled, and is no graph before that is done.
+    if (present.size === 0) await cluster.alter(schemaText(withoutLooks(storedTypes())));
+    else await migrate(cluster, knownTypes(present));
   } catch (thrown) {
     cluster.close();
     throw thrown;
@@ -91,6 +97,9 @@ export async function openDgraphContent(options: ClusterOptions): Promise<GraphC
         await cluster.commit(beginMoment(), [{ set, remove: [] }]);
       });
     },
+    async finish() {
+      await migrate(cluster, storedTypes());
+    },
     async close() {
       cluster.close();
     },
@@ -101,6 +110,19 @@ export async function openDgraphContent(options: ClusterOptions): Promise<GraphC
     if (uid === undefined || uid === '') throw new Error(`an edge leads to or from "${id}", which was not added`);
     return uid;
   }
+}
+
+/** What a newer version keeps beside what this one knows would be left behind without a word. */
+function knownTypes(present: Awaited<ReturnType<typeof readTypes>>): ReturnType<typeof storedTypes> {
+  const types = storedTypes();
+  const known = new Set(types.flatMap(({ predicates }) => [...predicates.keys()]));
+  const newer = [...present.values()]
+    .flatMap(({ predicates }) => [...predicates.keys()])
+    .find((one) => !known.has(one));
+  if (newer === undefined) return types;
+  throw new SvcError('unsupported', `The graph database has a "${newer}", which this version does not know.`, {
+    hint: 'Use the version of the platform that wrote it, or a newer one.',
+  });
 }
 
 /** Several at once, each of so many items. */

@@ -45,12 +45,17 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
   }
 }
 
-interface Known {
+/** What the ledger says of each type that is there. */
+export async function readTypes(cluster: Cluster): Promise<ReadonlyMap<string, Known>> {
+  return (await readLedger(cluster, null)).types;
+}
+
+export interface Known {
   readonly predicates: ReadonlyMap<string, string>;
   readonly index: string;
 }
 
-async function readLedger(cluster: Cluster, moment: Moment) {
+async function readLedger(cluster: Cluster, moment: Moment | null) {
   const { q } = await cluster.ask(
     new Dql(),
     [`q(func: has(${ledger.key})) { uid key: ${ledger.key} text: ${ledger.text} }`],

@@ -13,6 +13,8 @@ export interface StoredType {
   readonly index: string;
 }
 
+const unique = ' @upsert @unique';
+
 /** Where the platform itself keeps what it has made here. */
 export const ledger = { key: 'svc.ledger.key', text: 'svc.ledger.text' } as const;
 
@@ -21,8 +23,18 @@ export function storedTypes(types: Readonly<Record<string, NodeType>> = schema):
     name,
     predicates: new Map([...identity(name, type), ...fields(name, type), ...indexes(name, type)]),
     index: createHash('sha256')
-      .update(JSON.stringify([nodeIndexVersion, searchWordsVersion, type.owned, type.index, type.search, unique(type)]))
+      .update(
+        JSON.stringify([nodeIndexVersion, searchWordsVersion, type.owned, type.index, type.search, uniqueIn(type)]),
+      )
       .digest('base64url'),
+  }));
+}
+
+/** The same without the look that Dgraph takes at each unique value, for what comes from a graph in which it was unique. */
+export function withoutLooks(types: readonly StoredType[]): readonly StoredType[] {
+  return types.map((type) => ({
+    ...type,
+    predicates: new Map([...type.predicates].map(([name, definition]) => [name, definition.replace(unique, '')])),
   }));
 }
 
@@ -41,11 +53,7 @@ export function schemaText(types: readonly StoredType[]): string {
 
 function identity(name: string, { owned }: NodeType): [string, string][] {
   const workspace: [string, string][] = owned ? [[predicates.workspace(name), 'string']] : [];
-  return [
-    [predicates.id(name), 'string @index(exact) @upsert @unique'],
-    [predicates.version(name), 'int'],
-    ...workspace,
-  ];
+  return [[predicates.id(name), `string @index(exact)${unique}`], [predicates.version(name), 'int'], ...workspace];
 }
 
 function fields(name: string, type: NodeType): [string, string][] {
@@ -63,7 +71,7 @@ function indexes(name: string, type: NodeType): [string, string][] {
     ...ordersOf(name, type).map((by): [string, string] => [predicates.order(name, by), 'string @index(exact)']),
     ...uniqueCombinations(name, type).map(({ predicate }): [string, string] => [
       predicate,
-      'string @index(exact) @upsert @unique',
+      `string @index(exact)${unique}`,
     ]),
     [predicates.marks(name), '[string] @index(exact)'],
     [predicates.fences(name), '[string] @index(exact)'],
@@ -80,6 +88,6 @@ const scalarOf: Readonly<Record<FieldKind, string>> = {
   boolean: 'bool',
 };
 
-function unique({ unique, uniqueEverywhere = [] }: NodeType): unknown {
+function uniqueIn({ unique, uniqueEverywhere = [] }: NodeType): unknown {
   return [unique, uniqueEverywhere];
 }

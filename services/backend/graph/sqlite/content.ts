@@ -80,6 +80,8 @@ export function openSqliteContent({ file, readOnly }: SqliteContentOptions): Gra
         connection.run(sql, [name, source, target]);
       });
     },
+    // Each transaction is whole by itself.
+    async finish() {},
     async close() {
       connection.close();
     },

@@ -3,11 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ContentEngine, contentContract, filled, using } from '../../content.contract.ts';
-import { carryContent, readContent } from '../../content.ts';
+import { carryContent, type GraphContent, readContent } from '../../content.ts';
+import { openAt } from '../../contract/graph-address.contract.ts';
+import { roleNode } from '../../contract/sample-nodes.contract.ts';
 import { openSqliteContent } from '../../sqlite/content.ts';
 import { openDgraphContent } from '../content.ts';
+import { Dql } from '../dql.ts';
+import { emptyCluster, isEmptyCluster } from '../emptying.ts';
+import { migrate, readTypes } from '../migrate.ts';
+import { storedTypes } from '../storage.ts';
+import { listIn } from '../stored-node.ts';
 import { describeOnCluster } from './describe-on-cluster.ts';
-import { TestCluster } from './test-cluster.ts';
+import { clusterAt, TestCluster } from './test-cluster.ts';
 
 describeOnCluster((cluster) => {
   const engine: ContentEngine = {
@@ -32,5 +39,55 @@ describeOnCluster((cluster) => {
     const before = await using(file(address), there, readContent);
     expect(await using(engine, there, readContent)).toEqual(before);
     expect(await using(file(back), there, readContent)).toEqual(before);
+  });
+
+  it('what was filled is no graph before it is finished, and unique values are looked at from then on', async () => {
+    const [from, to] = [await cluster().emptyGraph(), await cluster().emptyGraph()];
+    const { workspace, role } = await filled(from);
+    const cut: GraphContent = await engine.open(to);
+    const source = await engine.open(from);
+    await carryContent(source, { ...cut, finish: async () => undefined });
+    await cut.close();
+    using look = clusterAt(to);
+    expect(await readTypes(look)).toEqual(new Map());
+    await using(engine, to, (target) => target.finish());
+    const names = storedTypes().map(({ name }) => name);
+    expect(new Set((await readTypes(look)).keys())).toEqual(new Set(names));
+    const graph = await openAt(to);
+    const again = graph.write((transaction) => transaction.create('role', roleNode(workspace, { name: role.name })));
+    await expect(again).rejects.toMatchObject({ code: 'conflict' });
+    await Promise.all([graph.close(), source.close()]);
+  }, 120_000);
+
+  it('emptied, it is as before anything was put there, and can be filled again', async () => {
+    const address = await cluster().emptyGraph();
+    const options = TestCluster.optionsFor(address);
+    expect(await isEmptyCluster(options)).toBe(true);
+    const { workspace } = await filled(address);
+    expect(await isEmptyCluster(options)).toBe(false);
+    await emptyCluster(options);
+    await emptyCluster(options);
+    expect(await isEmptyCluster(options)).toBe(true);
+    using look = clusterAt(address);
+    const asked = storedTypes().flatMap(({ predicates }) => [...predicates.keys()].map((name) => `has(${name})`));
+    const { q } = await look.ask(new Dql(), [`q(func: has(dgraph.type)) @filter(${asked.join(' OR ')}) { uid }`], null);
+    expect(listIn(q)).toEqual([]);
+    const graph = await openAt(address);
+    expect(await graph.find('workspace', workspace, null)).toBeNull();
+    expect(await graph.count({ type: 'workspace', anchor: null, limit: 1 })).toBe(0);
+    await graph.close();
+  }, 240_000);
+
+  it('what a newer version has added is not left behind without a word', async () => {
+    const address = await cluster().emptyGraph();
+    using look = clusterAt(address);
+    await migrate(
+      look,
+      storedTypes({ tomorrow: { owned: false, fields: {}, unique: [], index: [], search: [], edges: {} } }),
+    );
+    await expect(engine.open(address)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('has a "tomorrow.id", which this version does not know'),
+    });
   });
 });

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { type GraphAddress, openAt } from '../../contract/graph-address.contract.ts';
+import { openAt } from '../../contract/graph-address.contract.ts';
 import { roleNode, workspaceNode } from '../../contract/sample-nodes.contract.ts';
 import { allPages, inTurn } from '../../contract/test-graph.contract.ts';
 import type { NodeType } from '../../schema.ts';
-import { beginMoment, Cluster } from '../cluster.ts';
+import { beginMoment, type Cluster } from '../cluster.ts';
 import { Dql } from '../dql.ts';
 import { migrate } from '../migrate.ts';
 import { allOf, quad } from '../quads.ts';
 import { storedTypes } from '../storage.ts';
 import { listIn } from '../stored-node.ts';
 import { describeOnCluster } from './describe-on-cluster.ts';
-import { TestCluster } from './test-cluster.ts';
+import { clusterAt, type TestCluster } from './test-cluster.ts';
 
 const note: NodeType = { owned: true, fields: { title: 'text' }, unique: [], index: [], search: [], edges: {} };
 
@@ -87,9 +87,4 @@ describeOnCluster((server) => {
 
 async function newCluster(server: TestCluster): Promise<Cluster & Disposable> {
   return clusterAt(await server.emptyGraph());
-}
-
-function clusterAt(address: GraphAddress) {
-  const cluster = new Cluster(TestCluster.optionsFor(address));
-  return Object.assign(cluster, { [Symbol.dispose]: () => cluster.close() });
 }

@@ -7,7 +7,7 @@ import { isFree } from '../../../../../stack/ports/is-free.ts';
 import { randomText } from '../../../../contracts/ids.ts';
 import { Secret } from '../../../../contracts/secret.ts';
 import type { GraphAddress } from '../../contract/graph-address.contract.ts';
-import type { ClusterOptions } from '../cluster.ts';
+import { Cluster, type ClusterOptions } from '../cluster.ts';
 
 export function findDgraph(): string | null {
   return findProgram('dgraph', process.env.PATH);
@@ -133,6 +133,12 @@ export class TestCluster {
       .slice(-20)
       .join('\n');
   }
+}
+
+/** A client of it that is closed at the end of its block. */
+export function clusterAt(address: GraphAddress): Cluster & Disposable {
+  const cluster = new Cluster(TestCluster.optionsFor(address));
+  return Object.assign(cluster, { [Symbol.dispose]: () => cluster.close() });
 }
 
 async function graphql(url: string, query: string, headers: Record<string, string>): Promise<unknown> {
