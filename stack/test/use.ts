@@ -49,13 +49,20 @@ export async function makeRole({ url, token, workspace, name }: Writing): Promis
   });
   const told = `${response.status} ${await response.text()}`;
   if (told.includes(`"createRole":{"name":"${of}"}`)) return { of, outcome: 'done', told };
-  const isNamed =
-    /^50[23] .*(was not carried out|may have been carried out or not)|"code":"(unavailable|timeout)"/.test(told);
-  return { of, outcome: isNamed ? 'refused' : 'wrong', told };
+  return { of, outcome: isNamed(told) ? 'refused' : 'wrong', told };
 }
 
 /** Opens a session with the next key, which remote-mcp has to have checked. */
 export async function openOne(mcpUrl: string, nextKey: () => string): Promise<Omit<Attempt, 'begun'>> {
-  const session = await openSession(mcpUrl, nextKey());
-  return { of: session, outcome: 'done', told: '' };
+  try {
+    return { of: await openSession(mcpUrl, nextKey()), outcome: 'done', told: '' };
+  } catch (error) {
+    const told = String(error);
+    return { of: '', outcome: isNamed(told) ? 'refused' : 'wrong', told };
+  }
+}
+
+/** Whoever refuses says why, and where it can't be known what became of it, that. */
+function isNamed(told: string): boolean {
+  return /50[23] .*(was not carried out|may have been carried out or not)|"code":"(unavailable|timeout)"/.test(told);
 }
