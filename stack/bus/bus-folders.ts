@@ -10,8 +10,15 @@ export function busFolderOf(node: string, nodes: number): string {
   return nodes === 1 ? aloneFolder : join(clusterFolder, node);
 }
 
-/** What is on its way from one number of nodes to another, in data/. */
-export const carriedFile = 'bus-carried.sqlite';
+/** What is on its way from one number of nodes to another, in data/: what the bus keeps for a while, and the files that are kept there. */
+export const carriedFolder = 'bus-carried';
+export const carriedBus = 'bus.sqlite';
+export const carriedBlobs = 'blobs';
+
+/** Whether files are kept on the bus. */
+export function keepsBlobs({ environment }: { readonly environment: Environment }): boolean {
+  return environment.backend.FILES_DIR === undefined;
+}
 
 /** How long the key of a session is kept. */
 export function keyMaxAgeOf({ environment }: { readonly environment: Environment }): number {

@@ -1,6 +1,8 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { carryBlobs } from '../../services/backend/files/content.ts';
+import { openBlobsContent } from '../../services/backend/files/open-content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { type Plan, planFor } from '../lifecycle/plan.ts';
@@ -13,7 +15,15 @@ import { readJson, syncFolder, writeDurably } from '../state/durable-file.ts';
 import { endLeftProcesses } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { isAlive, processIdentity } from '../state/process-identity.ts';
-import { aloneFolder, carriedFile, clusterFolder, keyMaxAgeOf } from './bus-folders.ts';
+import {
+  aloneFolder,
+  carriedBlobs,
+  carriedBus,
+  carriedFolder,
+  clusterFolder,
+  keepsBlobs,
+  keyMaxAgeOf,
+} from './bus-folders.ts';
 import { hasOwnBus } from './has-own-bus.ts';
 
 export interface CarryingOut {
@@ -31,8 +41,8 @@ export function wasKeptByOthers({ installation, definition }: Plan): boolean {
 }
 
 /**
- * Reads what other nodes kept into a file, from which the nodes of the plan get it once they run. The old nodes run meanwhile, and nobody else.
- * Killed at any moment it is begun anew by the next start: what is read from stays as it is until all of it is in the file.
+ * Reads what other nodes kept into a folder, from which the nodes of the plan get it once they run. The old nodes run meanwhile, and nobody else.
+ * Killed at any moment it is begun anew by the next start: what is read from stays as it is until all of it is in the folder.
  */
 export async function carryOut({ plan, env, signal, onNotice }: CarryingOut): Promise<void> {
   const { installation, definition, secrets } = plan;
@@ -42,22 +52,32 @@ export async function carryOut({ plan, env, signal, onNotice }: CarryingOut): Pr
   try {
     await started.end();
     const before = planBefore(plan);
-    const file = join(dataDir, carriedFile);
-    const draft = `${file}.part`;
-    const shown = { engine: 'nats', caPath: null, seeds: busSeedsOf(secrets), keyMaxAgeMs: keyMaxAgeOf(plan) } as const;
-    rmSync(draft, { force: true });
+    const carriedDir = join(dataDir, carriedFolder);
+    const draft = `${carriedDir}.part`;
+    const shown = { caPath: null, seeds: busSeedsOf(secrets) };
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { mode: 0o700 });
     const bus = await startBusAlone({ plan: before, env, born: (node) => started.add(node), signal });
     try {
-      await using from = closing(await openBusContent({ ...shown, servers: bus.servers }));
-      const carried = await into(draft, plan, (to) => carryBus(from.content, to));
-      const [usage, sessions] = await into(draft, plan, (there) => verifyBus(carried, there));
+      const { servers } = bus;
+      const kept = await openBusContent({ engine: 'nats', ...shown, servers, keyMaxAgeMs: keyMaxAgeOf(plan) });
+      await using from = closing(kept);
+      const file = join(draft, carriedBus);
+      const carried = await into(file, plan, (to) => carryBus(from.content, to));
+      const [usage, sessions] = await into(file, plan, (there) => verifyBus(carried, there));
+      const counted = [`${usage?.count ?? 0} usage records`, `${sessions?.count ?? 0} sessions`];
+      if (keepsBlobs(plan)) {
+        await using there = await openBlobsContent({ engine: 'jetstream', ...shown, servers });
+        await using here = await openBlobsContent({ engine: 'folder', dir: join(draft, carriedBlobs) });
+        counted.push(`${(await carryBlobs(there.blobs, here.blobs, signal)).count} files`);
+      }
       onNotice(
-        `The bus has ${definition.replicas.nats} in the place of ${before.definition.replicas.nats} nodes: ${usage?.count ?? 0} usage records and ${sessions?.count ?? 0} sessions are carried over.`,
+        `The bus has ${definition.replicas.nats} in the place of ${before.definition.replicas.nats} nodes, with what it kept: ${counted.join(', ')}.`,
       );
     } finally {
       await bus.stop();
     }
-    renameSync(draft, file);
+    renameSync(draft, carriedDir);
     syncFolder(dataDir);
     rmSync(join(dataDir, foldersOf(definition.replicas.nats).others), { recursive: true });
   } finally {
