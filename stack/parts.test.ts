@@ -120,8 +120,9 @@ describe('what a part is started with', () => {
   test('the nodes of Dgraph: the ports that move together, and no secret', () => {
     const claimed = { 'dgraph-zero': 5081, 'dgraph-alpha': 8180 };
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { cacheMb: 64 }\n`, claimed);
-    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ GRPC_PORT: '5081', PORT_OFFSET: '1' });
-    const alpha = { INTERNAL_PORT: '7180', PORT_OFFSET: '100', ZERO_PORT: '5081', CACHE_MB: '64' };
+    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ GRPC_PORT: '5081', PORT_OFFSET: '1', DATA: 'data/dgraph/zero' });
+    const ports = { INTERNAL_PORT: '7180', PORT_OFFSET: '100', ZERO_PORT: '5081' };
+    const alpha = { ...ports, DATA: 'data/dgraph/alpha', CACHE_MB: '64' };
     expect(variablesOf(plan, 'dgraph-alpha')).toEqual(alpha);
     expect(['dgraph-zero', 'dgraph-alpha', 'backend'].map((name) => partOf(plan, name)?.secrets)).toEqual(
       [['token'], ['token', 'acl'], ['password', 'token']].map((names, index) => [

@@ -97,7 +97,7 @@ function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Par
     url: `dgraph://${loopback}:${zero.grpc}`,
     readyUrl: `${httpAddress(loopback, zero.http)}/health`,
     after: [],
-    variables: { GRPC_PORT: String(zero.grpc), PORT_OFFSET: String(zero.offset) },
+    variables: { GRPC_PORT: String(zero.grpc), PORT_OFFSET: String(zero.offset), DATA: 'data/dgraph/zero' },
     secrets: [secrets.graphToken],
   };
   const data: Part = {
@@ -110,6 +110,7 @@ function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Par
       INTERNAL_PORT: String(alpha.internal),
       PORT_OFFSET: String(alpha.offset),
       ZERO_PORT: String(zero.grpc),
+      DATA: 'data/dgraph/alpha',
       CACHE_MB: String(definition.graphdb.cacheMb),
     },
     secrets: [secrets.graphToken, secrets.graphAclKey],

@@ -28,13 +28,14 @@ const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${
 const own = definitionOf('topology: distributed\ngraph: dgraph\n');
 
 describe('the configuration of a node', () => {
-  const values = { PORT_OFFSET: '1', TOKEN: 'the-token', ANONYMOUS: ' anonymous=none' };
+  const values = { PORT_OFFSET: '1', DATA: 'data/d', TOKEN: 'the-token', ANONYMOUS: ' anonymous=none' };
 
   test('of coordination closes its administration, and writes what it acknowledges', () => {
     const text = zeroConfiguration({ ...values, GRPC_PORT: '5081' });
     for (const line of [
       'bindall: false',
       'my: "127.0.0.1:5081"',
+      'wal: "data/d"',
       'port_offset: 1',
       'survive: "filesystem"',
       'limit: "disable-admin-http=true"',
@@ -52,6 +53,8 @@ describe('the configuration of a node', () => {
       'bindall: false',
       'my: "127.0.0.1:7081"',
       'zero: "127.0.0.1:5081"',
+      'postings: "data/d/p"',
+      'wal: "data/d/w"',
       'survive: "filesystem"',
       'acl: "secret-file=secrets/graphdb-acl.key"',
       'security: "token=the-token; whitelist=127.0.0.1; anonymous=none"',
@@ -135,7 +138,7 @@ describe('a graph that is left for another', () => {
     writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
     expect(leftGraph(installation, sqlite)).toEqual([]);
     expect(leftGraph(installation, own)).toEqual([
-      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite, which graph: sqlite in svc.yaml goes back to.',
+      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
     ]);
     mkdirSync(join(installation.dataDir, 'dgraph'));
     expect(leftGraph(installation, own)).toEqual([]);
