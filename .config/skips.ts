@@ -11,6 +11,11 @@ export const skips: readonly AllowedSkip[] = [
     reason: 'Arguments and environments of other processes can be read on Linux only, in /proc.',
   },
   {
+    pattern: /cli\/test\/move\.test\.ts > on a real server > and through one to Dgraph/,
+    reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    programs: ['dgraph', 'nats-server'],
+  },
+  {
     pattern:
       /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
@@ -26,6 +31,11 @@ export const skips: readonly AllowedSkip[] = [
     reason:
       'A platform of several processes needs nats-server, which is not installed on every machine; CI installs it.',
     programs: ['nats-server'],
+  },
+  {
+    pattern: /stack\/move\/test\/dgraph\.test\.ts > on a real Dgraph/,
+    reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    programs: ['dgraph', 'nats-server'],
   },
   {
     pattern: /stack\/graph\/test\/dgraph\.test\.ts > on a real Dgraph/,

@@ -29,14 +29,10 @@ export function refuseMismatch({ topology, graph }: Chosen): void {
   );
 }
 
-/** Names what this version does not know. Between containers, or Dgraph, and anything else nothing is moved yet. */
-export function refuseUnbuilt({ graph, engine }: Chosen, command: 'init' | 'move --to distributed'): void {
-  const isMove = command !== 'init';
-  const isUnknownGraph = graph === 'dgraph' && isMove;
-  const isUnknownEngine = engine === 'docker' && isMove;
-  const wanted = isUnknownGraph ? 'Moving to the graph dgraph' : isUnknownEngine ? 'A move to the docker engine' : null;
-  if (wanted === null) return;
-  throw new SvcError('unsupported', `${wanted} is not part of this version.`, {
-    hint: `Such as: svc ${command} --graph sqlite --engine process`,
+/** Names what this version does not know: between containers and anything else nothing is moved yet. */
+export function refuseMoveToContainers({ engine }: Chosen): void {
+  if (engine !== 'docker') return;
+  throw new SvcError('unsupported', 'A move to the docker engine is not part of this version.', {
+    hint: 'Such as: svc move --to distributed --graph sqlite --engine process',
   });
 }

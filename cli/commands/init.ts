@@ -6,7 +6,7 @@ import { readDefinition } from '../../stack/definition/check.ts';
 import { engines, graphs, type Topology, topologies } from '../../stack/definition/definition.ts';
 import { findInstallation, folderForNew } from '../../stack/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
-import { type Chosen, choice, refuseMismatch, refuseUnbuilt } from '../how-it-runs.ts';
+import { type Chosen, choice, refuseMismatch } from '../how-it-runs.ts';
 import { nextCommand } from '../next-command.ts';
 
 export default class Init extends SvcCommand {
@@ -56,7 +56,6 @@ export default class Init extends SvcCommand {
       graph: choice('--graph', flags.graph, graphs),
       engine: choice('--engine', flags.engine, engines),
     };
-    refuseUnbuilt(chosen, 'init');
     const dir =
       args.dir === undefined
         ? folderForNew({ dir: flags.dir, env: environment, cwd: process.cwd() })
@@ -87,13 +86,12 @@ export default class Init extends SvcCommand {
     if ((chosen.engine ?? definition.engine) !== definition.engine) {
       terminal.warn(`engine stays ${definition.engine}, as svc.yaml says: what exists is never changed.`);
     }
-    if ((chosen.topology ?? definition.topology) !== definition.topology) {
+    for (const field of ['topology', 'graph'] as const) {
+      if ((chosen[field] ?? definition[field]) === definition[field]) continue;
+      const { topology, graph } = { ...definition, ...given(chosen) };
       terminal.warn(
-        `topology stays ${definition.topology}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${chosen.topology}`,
+        `${field} stays ${definition[field]}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${topology} --graph ${graph}`,
       );
-    }
-    if ((chosen.graph ?? definition.graph) !== definition.graph) {
-      terminal.warn(`graph stays ${definition.graph}, as svc.yaml says: what exists is never changed.`);
     }
     const made = created.steps.filter((step) => step.outcome === 'created');
     terminal.json({ dir: created.installation.dir, owner: { email: owner.email }, steps: created.steps });

@@ -1,12 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { engines, graphs, type Topology, topologies } from '../../stack/definition/definition.ts';
+import { engines, graphs, topologies } from '../../stack/definition/definition.ts';
 import type { Installation } from '../../stack/installation.ts';
 import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
 import { move } from '../../stack/move/move.ts';
+import { sideName, type WantedSide } from '../../stack/move/side.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';
-import { choice, refuseUnbuilt } from '../how-it-runs.ts';
+import { choice, refuseMoveToContainers } from '../how-it-runs.ts';
 import { describeLoss, describeMoved, describePlan, sizeText, tellProgress } from '../output/move.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
@@ -17,7 +18,7 @@ interface Asking {
 }
 
 export default class Move extends SvcCommand {
-  static override summary = 'Move an installation to another topology, with all its data, keys and sessions.';
+  static override summary = 'Move an installation to another topology or graph, with all its data, keys and sessions.';
   static override description =
     'Shows what will be done and asks. The old side is kept until --confirm removes it or --undo goes back to it.';
   static override examples = [
@@ -25,12 +26,20 @@ export default class Move extends SvcCommand {
       description: 'Run each service as a process of its own, on NATS',
       command: '<%= config.bin %> move --to distributed --graph sqlite --engine process',
     },
+    {
+      description: 'Keep the data in Dgraph from then on',
+      command: '<%= config.bin %> move --to distributed --graph dgraph',
+    },
+    { description: 'And in SQLite again', command: '<%= config.bin %> move --graph sqlite' },
     { description: 'Remove the old side, once all is well', command: '<%= config.bin %> move --confirm' },
     { description: 'Go back to the old side', command: '<%= config.bin %> move --undo' },
   ];
   static override flags = {
-    to: Flags.string({ summary: 'How it shall run.', helpValue: topologies.join('|') }),
-    graph: Flags.string({ summary: 'Where data is kept; this version knows sqlite, a file.', helpValue: 'sqlite' }),
+    to: Flags.string({ summary: 'How it shall run; without it as now.', helpValue: topologies.join('|') }),
+    graph: Flags.string({
+      summary: 'Where data shall be kept: sqlite, a file, or dgraph; without it where it is now, as far as that goes.',
+      helpValue: graphs.join('|'),
+    }),
     engine: Flags.string({
       summary: 'What runs it; this version knows process, on this machine.',
       helpValue: 'process',
@@ -42,24 +51,24 @@ export default class Move extends SvcCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Move);
-    const to = choice('--to', flags.to, topologies);
-    const chosen = { graph: choice('--graph', flags.graph, graphs), engine: choice('--engine', flags.engine, engines) };
-    refuseUnbuilt(chosen, 'move --to distributed');
-    const wanted = [flags.confirm, flags.undo, to !== undefined].filter(Boolean);
+    const to = { topology: choice('--to', flags.to, topologies), graph: choice('--graph', flags.graph, graphs) };
+    refuseMoveToContainers({ engine: choice('--engine', flags.engine, engines) });
+    const isMove = to.topology !== undefined || to.graph !== undefined;
+    const wanted = [flags.confirm, flags.undo, isMove].filter(Boolean);
     if (wanted.length !== 1) {
-      throw new SvcError('invalid_input', 'svc move needs one of --to, --confirm and --undo.', {
+      throw new SvcError('invalid_input', 'svc move needs one of --to (or --graph), --confirm and --undo.', {
         hint: 'Such as: svc move --to distributed',
       });
     }
     const asking = { terminal: this.terminal(flags), yes: flags.yes };
     const installation = installationOf(flags);
-    if (to !== undefined) await moveTo(installation, to, asking);
+    if (isMove) await moveTo(installation, to, asking);
     else if (flags.confirm) await confirm(installation, asking);
     else await undo(installation, asking);
   }
 }
 
-async function moveTo(installation: Installation, to: Topology, asking: Asking): Promise<void> {
+async function moveTo(installation: Installation, to: WantedSide, asking: Asking): Promise<void> {
   const { terminal } = asking;
   const moved = await move({
     installation,
@@ -68,35 +77,44 @@ async function moveTo(installation: Installation, to: Topology, asking: Asking):
     signal: interruption(),
     onProgress: (progress) => tellProgress(progress, terminal),
     confirm: (plan) => {
-      const question = `Move to ${plan.to.definition.topology}?`;
+      const question = `Move to ${sideName(plan.to.definition)}?`;
       return makeSure(asking, { what: describePlan(plan), question, declined: 'Nothing was moved.' });
     },
   });
   const { state, from, moved: kinds, kept } = moved;
-  terminal.json({ from, to, moved: kinds, kept, state: state === 'waiting' ? 'moved' : state });
-  terminal.result(state === 'moved' ? describeMoved(moved) : `Nothing to do: it is ${to} already.`);
+  terminal.json({ from, to: moved.to, moved: kinds, kept, state: state === 'waiting' ? 'moved' : state });
+  terminal.result(state === 'moved' ? describeMoved(moved) : `Nothing to do: it is ${sideName(moved.to)} already.`);
   if (state === 'unchanged') return;
-  if (state === 'waiting') terminal.talk(`The move from ${from} is not confirmed yet: the old side is in ${kept}.`);
+  if (state === 'waiting')
+    terminal.talk(`The move from ${sideName(from)} is not confirmed yet: the old side is in ${kept}.`);
   terminal.talk('Next: svc move --confirm removes the old side, svc move --undo goes back to it.');
 }
 
 async function confirm(installation: Installation, { terminal }: Asking): Promise<void> {
   const onProgress = tell(terminal);
-  const { from, to, moved, kept } = await confirmMove({ installation, env: environment, onProgress }, (move, bytes) => {
-    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${move.from}, as it was at ${move.startedAt}.`);
+  const options = { installation, env: environment, onProgress };
+  const { from, to, moved, kept, elsewhere } = await confirmMove(options, (move, bytes) => {
+    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${sideName(move.from)}, as it was at ${move.startedAt}.`);
   });
   terminal.json({ from, to, moved, kept, state: 'confirmed' });
-  terminal.result(`Confirmed: it is ${to}, and ${kept} is removed.`);
+  terminal.result(`Confirmed: it is ${sideName(to)}, and ${kept} is removed.`);
+  if (elsewhere.left !== null) {
+    terminal.warn(`What it kept in the Dgraph at ${elsewhere.left} is still there, and may be removed there.`);
+  }
 }
 
 async function undo(installation: Installation, asking: Asking): Promise<void> {
   const { terminal } = asking;
   const options = { installation, env: environment, onProgress: tell(terminal), signal: interruption() };
   const { from, to, moved, kept } = await undoMove(options, (loss) =>
-    makeSure(asking, { what: describeLoss(loss), question: `Go back to ${loss.move.from}?`, declined: 'It stays.' }),
+    makeSure(asking, {
+      what: describeLoss(loss),
+      question: `Go back to ${sideName(loss.move.from)}?`,
+      declined: 'It stays.',
+    }),
   );
   terminal.json({ from, to, moved, kept, state: 'undone' });
-  terminal.result(`Undone: it is ${from} again, as it was before the move.`);
+  terminal.result(`Undone: it is ${sideName(from)} again, as it was before the move.`);
 }
 
 function tell(terminal: Terminal) {

@@ -1,23 +1,23 @@
+import { graphElsewhere } from '../../stack/move/elsewhere.ts';
 import type { Loss } from '../../stack/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
 import type { MovePlan } from '../../stack/move/plan-move.ts';
+import { sideName } from '../../stack/move/side.ts';
 import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What will be done, before anything is. */
 export function describePlan(plan: MovePlan): string {
-  const { from, to, changes, running, graphBytes, busBytes, neededBytes, freeBytes } = plan;
+  const { from, to, changes, running, neededBytes, freeBytes } = plan;
   const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
   return [
-    `Moves from ${from.definition.topology} to ${to.definition.topology}:`,
+    `Moves from ${sideName(from.definition)} to ${sideName(to.definition)}:`,
     ...changes.map(({ path, from: before, to: after }) => `  svc.yaml   ${path.join('.')}: ${before} → ${after}`),
     ...(changes.some(({ path }) => path.join('.') === 'bus.public')
       ? ['  runtimes   those on other machines lose the bus, and the MCP servers bound to them stop']
       : []),
-    `  graph      stays the file that it is (${sizeText(graphBytes)}); a copy is kept`,
-    plan.carriesBus
-      ? `  bus        usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
-      : "  bus        bus.persistentMessaging is false: agents' sessions end, as at every stop",
+    `  graph      ${aboutGraph(plan)}`,
+    `  bus        ${aboutBus(plan)}`,
     running === null
       ? '  downtime   none: the platform does not run'
       : `  downtime   up to about ${plan.downSeconds} s, from its stop to its start${foreground(plan)}`,
@@ -26,20 +26,36 @@ export function describePlan(plan: MovePlan): string {
   ].join('\n');
 }
 
+function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
+  const [before, after] = [from.definition, to.definition];
+  if (before.graph === after.graph) return `stays the file that it is (${sizeText(graphBytes)}); a copy is kept`;
+  if (!carries.graph) return `${after.graph} begins empty, as nothing is there yet`;
+  const url = graphElsewhere(after);
+  const place = url === null ? '' : ` at ${url}, where it must be empty`;
+  return `all of it is carried from ${before.graph} (${sizeText(graphBytes)}) to ${after.graph}${place}`;
+}
+
+function aboutBus({ from, to, carries, busBytes }: MovePlan): string {
+  if (from.definition.topology === to.definition.topology) return "stays as it is, with agents' sessions";
+  return carries.bus
+    ? `usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
+    : "bus.persistentMessaging is false: agents' sessions end, as at every stop";
+}
+
 export function describeMoved({ from, to, moved, kept, downMs }: Moved): string {
-  const shown = moved.filter(({ kind }) => kind === 'graph' || kind === 'usage' || kind === 'sessions');
+  const shown = moved.filter(({ kind }) => kind === 'graph' || kind.startsWith('bus.'));
   const kinds = moved.filter(({ kind, count }) => !shown.some((one) => one.kind === kind) && count > 0);
   const down = downMs === null ? '' : ` The platform was down for ${(downMs / 1000).toFixed(1)} s.`;
   return [
-    `Moved from ${from} to ${to}.${down}`,
-    ...shown.map(({ kind, count, digest }) => `  ${kind.padEnd(9)} ${String(count).padStart(7)}  sha256 ${digest}`),
+    `Moved from ${sideName(from)} to ${sideName(to)}.${down}`,
+    ...shown.map(({ kind, count, digest }) => `  ${kind.padEnd(12)} ${String(count).padStart(7)}  sha256 ${digest}`),
     ...(kinds.length === 0 ? [] : [`  in the graph: ${kinds.map(({ kind, count }) => `${kind} ${count}`).join(', ')}`]),
     `The old side is in ${kept}.`,
   ].join('\n');
 }
 
 /** What going back gives up. */
-export function describeLoss({ move, changes }: Loss): string {
+export function describeLoss({ move, changes, uncounted }: Loss): string {
   const lines = changes.map(({ kind, added, changed, removed }) => {
     const counts = [`${added} new`, `${changed} changed`, `${removed} removed`].filter(
       (text) => !text.startsWith('0 '),
@@ -47,10 +63,13 @@ export function describeLoss({ move, changes }: Loss): string {
     return `  ${kind}: ${counts.join(', ')}`;
   });
   return [
-    `Goes back to ${move.from}, as it was at ${move.startedAt}. Lost is what was written since:`,
-    ...(lines.length === 0 ? ['  nothing in the graph'] : lines),
-    '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
-    `To keep it, go back by another move: svc move --confirm, then svc move --to ${move.from}`,
+    `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Lost is what was written since:`,
+    ...(uncounted === null ? [] : [`  in the graph nobody knows how much: ${uncounted}`]),
+    ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
+    move.from.topology === move.to.topology
+      ? '  changes to svc.yaml'
+      : '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
+    `To keep it, go back by another move: svc move --confirm, then svc move --to ${move.from.topology} --graph ${move.from.graph}`,
   ].join('\n');
 }
 
@@ -76,10 +95,10 @@ export function sizeText(bytes: number): string {
 const steps: Readonly<Record<MoveStep, string>> = {
   stop: 'stop the platform',
   keep: 'keep the old side',
-  carry: 'carry over what the bus holds',
+  carry: 'carry over what is kept otherwise there',
   verify: 'verify what was carried over',
-  'set-aside': 'set the bus that was used aside',
-  'put-in-place': 'put the other one in its place',
+  'set-aside': 'set aside what was used',
+  'put-in-place': 'put the other side in its place',
   'write-definition': 'write svc.yaml',
   start: 'start the platform',
 };

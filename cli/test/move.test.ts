@@ -1,13 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { findDgraph } from '../../services/backend/graph/dgraph/test/test-cluster.ts';
 import { findNatsServer } from '../../services/kit/bus/nats/test/server.ts';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+/** Of a Dgraph there are several starts, with elections each. */
+const dgraphTimeoutMs = 300_000;
 
+const embedded = { topology: 'embedded', graph: 'sqlite' };
+const distributed = { topology: 'distributed', graph: 'sqlite' };
 const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.meta.url));
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
@@ -43,24 +48,29 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const before = await use();
     expect(before).toMatchObject({ names: expect.arrayContaining(['add']), sum: { sum: 5 } });
     const there = await json('move', '--to', 'distributed', '--graph', 'sqlite', '--engine', 'process', '--yes');
-    expect(there).toMatchObject({ from: 'embedded', to: 'distributed', state: 'moved' });
+    expect(there).toMatchObject({ from: embedded, to: distributed, state: 'moved' });
     expect(there.kept).toMatch(/^data\/before-move-/);
     const counts = Object.fromEntries(there.moved.map(({ kind, count }: Record<string, unknown>) => [kind, count]));
-    expect(counts).toMatchObject({ sessions: 1, key: 1, skill: 1, mcpServer: 1 });
+    expect(counts).toMatchObject({ 'bus.sessions': 1, key: 1, skill: 1, mcpServer: 1 });
     for (const { digest } of there.moved) expect(digest).toMatch(/^[0-9a-f]{64}$/);
     expect((await json('status')).topology).toBe('distributed');
     expect(await use()).toEqual(before);
 
     const again = await svc('move', '--to', 'distributed');
-    expect([again.code, again.stdout]).toEqual([0, 'Nothing to do: it is distributed already.\n']);
+    expect([again.code, again.stdout]).toEqual([0, 'Nothing to do: it is distributed with sqlite already.\n']);
     expect(again.stderr).toContain('not confirmed yet');
     const confirmed = await svc('move', '--confirm');
-    expect(confirmed.stderr).toMatch(/^Removes data\/before-move-\S+ \(\d+(\.\d)? [KM]B\): embedded, as it was at /m);
-    expect(confirmed.stdout).toMatch(/^Confirmed: it is distributed/);
+    expect(confirmed.stderr).toMatch(
+      /^Removes data\/before-move-\S+ \(\d+(\.\d)? [KM]B\): embedded with sqlite, as it was at /m,
+    );
+    expect(confirmed.stdout).toMatch(/^Confirmed: it is distributed with sqlite/);
 
     const back = await svc('move', '--to', 'embedded', '--yes');
-    expect([back.code, back.stdout]).toEqual([0, expect.stringMatching(/^Moved from distributed to embedded\./)]);
-    expect(back.stdout).toMatch(/^ {2}sessions +1 {2}sha256 [0-9a-f]{64}$/m);
+    expect([back.code, back.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Moved from distributed with sqlite to embedded with sqlite\./),
+    ]);
+    expect(back.stdout).toMatch(/^ {2}bus\.sessions +1 {2}sha256 [0-9a-f]{64}$/m);
     expect(await use()).toEqual(before);
     expect(readFileSync(`${dir()}/svc.yaml`, 'utf8')).toBe(definition);
     expect((await json('move', '--undo', '--yes')).state).toBe('undone');
@@ -69,6 +79,29 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     await svc('move', '--to', 'embedded', '--yes');
     expect((await json('move', '--confirm')).state).toBe('confirmed');
   });
+
+  test.skipIf(findDgraph() === null)(
+    'and through one to Dgraph and back, in which each thing keeps its id',
+    async () => {
+      const before = { use: await use(), skills: (await json('skill', 'list')).skills };
+      const there = await json('move', '--to', 'distributed', '--graph', 'dgraph', '--yes');
+      expect(there).toMatchObject({ from: embedded, to: { topology: 'distributed', graph: 'dgraph' }, state: 'moved' });
+      expect({ use: await use(), skills: (await json('skill', 'list')).skills }).toEqual(before);
+      await svc('skill', 'create', 'since');
+      await svc('move', '--confirm');
+      const back = await svc('move', '--graph', 'sqlite', '--yes');
+      expect(back.stderr).toMatch(/graph +all of it is carried from dgraph \(.*\) to sqlite$/m);
+      expect(back.stderr).toMatch(/bus +stays as it is, with agents' sessions$/m);
+      await svc('skill', 'create', 'later');
+      expect((await svc('move', '--undo', '--yes')).stderr).toMatch(/^ {2}skill: 1 new$/m);
+      expect(await use()).toEqual(before.use);
+      await svc('move', '--to', 'embedded', '--yes');
+      const names = (await json('skill', 'list')).skills.map(({ name }: { name: string }) => name);
+      expect([await use(), names.sort()]).toEqual([before.use, ['since', 'sums']]);
+      await svc('move', '--confirm');
+    },
+    dgraphTimeoutMs,
+  );
 
   test('it says what it will do, and without a terminal needs the word for it', async () => {
     const { code, stdout, stderr } = await svc('move', '--to', 'distributed');
@@ -90,10 +123,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test.each([
-    [['move'], 2, 'needs one of --to, --confirm and --undo'],
+    [['move'], 2, 'needs one of --to (or --graph), --confirm and --undo'],
+    [['move', '--graph', 'sqlite', '--confirm'], 2, 'needs one of'],
     [['move', '--to', 'distributed', '--undo'], 2, 'needs one of'],
     [['move', '--to', 'elsewhere'], 2, '--to must be embedded or distributed, not "elsewhere"'],
-    [['move', '--to', 'distributed', '--graph', 'dgraph'], 2, 'Moving to the graph dgraph is not part of this version'],
+    [['move', '--graph', 'neo4j'], 2, '--graph must be sqlite or dgraph, not "neo4j"'],
+    [['move', '--graph', 'dgraph'], 2, 'The graph dgraph needs topology distributed'],
+    [['move', '--to', 'embedded', '--graph', 'dgraph'], 2, 'The graph dgraph needs topology distributed'],
     [
       ['move', '--to', 'distributed', '--engine', 'docker'],
       2,
@@ -108,9 +144,9 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('where it is already there is nothing to do', async () => {
     const { code, stdout } = await svc('move', '--to', 'embedded');
-    expect([code, stdout]).toEqual([0, 'Nothing to do: it is embedded already.\n']);
+    expect([code, stdout]).toEqual([0, 'Nothing to do: it is embedded with sqlite already.\n']);
     expect(await json('move', '--to', 'embedded')).toEqual({
-      ...{ from: 'embedded', to: 'embedded', moved: [], kept: null, state: 'unchanged' },
+      ...{ from: embedded, to: embedded, moved: [], kept: null, state: 'unchanged' },
     });
   });
 });

@@ -6,13 +6,14 @@ import { openBlobsContent } from '../../services/backend/files/open-content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { type Plan, planFor } from '../lifecycle/plan.ts';
-import { startBusAlone } from '../move/bus-alone.ts';
+import { startAlone } from '../move/alone.ts';
 import { carryBus, verifyBus } from '../move/carry-bus.ts';
+import { natsAlone } from '../move/parts-alone.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { portWishesOf } from '../ports/port-wishes.ts';
 import { busSeedsOf } from '../secrets.ts';
 import { readJson, syncFolder, writeDurably } from '../state/durable-file.ts';
-import { endLeftProcesses } from '../state/left-processes.ts';
+import { endLeftProcesses, type LeftProcess } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { isAlive, processIdentity } from '../state/process-identity.ts';
 import {
@@ -57,9 +58,11 @@ export async function carryOut({ plan, env, signal, onNotice }: CarryingOut): Pr
     const shown = { caPath: null, seeds: busSeedsOf(secrets) };
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
-    const bus = await startBusAlone({ plan: before, env, born: (node) => started.add(node), signal });
+    const nodes = await natsAlone(before, dataDir);
+    const born = ({ process }: LeftProcess) => started.add(process);
+    const bus = await startAlone({ plan: before, parts: nodes, env, born, signal });
     try {
-      const { servers } = bus;
+      const servers = nodes.map(({ url }) => url);
       const kept = await openBusContent({ engine: 'nats', ...shown, servers, keyMaxAgeMs: keyMaxAgeOf(plan) });
       await using from = closing(kept);
       const file = join(draft, carriedBus);

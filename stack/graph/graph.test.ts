@@ -59,6 +59,8 @@ describe('the configuration of a node', () => {
       'bindall: false',
       'my: "127.0.0.1:7081"',
       'zero: "127.0.0.1:5081"',
+      'postings: "data/d/p"',
+      'wal: "data/d/w"',
       'survive: "filesystem"',
       'acl: "secret-file=secrets/graphdb-acl.key"',
       'security: "token=the-token; whitelist=127.0.0.1; anonymous=none"',
@@ -142,7 +144,7 @@ describe('a graph that is left for another', () => {
     writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
     expect(leftGraph(installation, sqlite)).toEqual([]);
     expect(leftGraph(installation, own)).toEqual([
-      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite, which graph: sqlite in svc.yaml goes back to.',
+      'graph: dgraph begins empty. What is there already stays in data/graph.sqlite: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
     ]);
     mkdirSync(join(installation.dataDir, 'dgraph'));
     expect(leftGraph(installation, own)).toEqual([]);

@@ -15,6 +15,6 @@ export function leftGraph({ dataDir }: Installation, { graph }: Definition): rea
   const has = (one: Definition['graph']) => existsSync(join(dataDir, dataOf[one]));
   if (has(graph) || !has(other)) return [];
   return [
-    `graph: ${graph} begins empty. What is there already stays in data/${dataOf[other]}, which graph: ${other} in svc.yaml goes back to.`,
+    `graph: ${graph} begins empty. What is there already stays in data/${dataOf[other]}: graph: ${other} in svc.yaml goes back to it, and svc move --graph ${graph} then brings it along.`,
   ];
 }

@@ -26,7 +26,11 @@ export interface Plan {
 
 /** The plan that svc.yaml and the leased ports make. */
 export function readPlan(installation: Installation): Plan {
-  const definition = readDefinition(installation.definitionFile);
+  return planOf(installation, readDefinition(installation.definitionFile));
+}
+
+/** The plan that another definition makes with the leased ports. */
+export function planOf(installation: Installation, definition: Definition): Plan {
   return planFor(installation, definition, leasedPorts(installation, portWishesOf(definition)));
 }
 

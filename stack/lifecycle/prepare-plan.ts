@@ -27,7 +27,7 @@ import { clearStaleRecord } from './running-platform.ts';
 
 export interface Preparation {
   readonly installation: Installation;
-  /** What svc.yaml shall say; default: what it says. */
+  /** What svc.yaml shall say once everything is moved; default: what it says. */
   readonly definition?: Definition;
   /** Of the shell that typed it: programs are found through it. */
   readonly env: EnvRecord;
@@ -75,7 +75,8 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const aboutPrograms = await checkPrograms(definition, env.PATH);
   await checkFrontPorts(definition, ports, env.PATH);
   await checkBus(plan);
-  const aboutGraph = [...(await checkGraph(plan)), ...leftGraph(installation, definition)];
+  const left = preparation.definition === undefined ? leftGraph(installation, definition) : [];
+  const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutPrograms, ...frontNotices(definition), ...aboutGraph];
   for (const notice of [...about, ...withoutEffect(plan.environment)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;

@@ -15,7 +15,7 @@ test('what was carried is counted, and the same content has the same digests', a
   const later = Date.now() + hourMs;
   const carried = await carry({ records: ['a', 'b'], keys: { x: later, y: later } });
   const found = await verifyBus(carried, await holding({ records: ['a', 'b'], keys: { y: later, x: later } }));
-  expect(found.map(({ kind, count }) => `${kind} ${count}`)).toEqual(['usage 2', 'sessions 2']);
+  expect(found.map(({ kind, count }) => `${kind} ${count}`)).toEqual(['bus.usage 2', 'bus.sessions 2']);
 });
 
 test('a session that expired on its way may be gone', async () => {

@@ -58,8 +58,8 @@ export async function verifyBus(carried: CarriedBus, there: BusContent): Promise
   const lost = [...carried.keys].filter(([digest, expiresAt]) => !found.has(digest) && expiresAt - lostMaxMs > now);
   if (lost.length > 0) throw differs('sessions', carried.keys.size, keys.length);
   return [
-    { kind: 'usage', count: records.length, digest: summed(records) },
-    { kind: 'sessions', count: keys.length, digest: summed(keys) },
+    { kind: 'bus.usage', count: records.length, digest: summed(records) },
+    { kind: 'bus.sessions', count: keys.length, digest: summed(keys) },
   ];
 }
 

@@ -1,111 +1,119 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
+import { type BlobsContent, carryBlobs, readBlobs } from '../../services/backend/files/content.ts';
+import { openBlobsContent } from '../../services/backend/files/open-content.ts';
+import { carryContent, type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
 import { copyGraph, openGraphContent } from '../../services/backend/graph/open-content.ts';
-import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { BusContent } from '../../services/kit/bus/content.ts';
-import { openBusContent } from '../../services/kit/bus/open-content.ts';
-import type { Plan } from '../lifecycle/plan.ts';
-import { busSeedsOf } from '../secrets.ts';
-import type { ProcessIdentity } from '../state/process-identity.ts';
-import { startBusAlone } from './bus-alone.ts';
 import { type CarriedBus, carryBus, verifyBus } from './carry-bus.ts';
 import { stagingDirOf } from './move-state.ts';
 import type { MovePlan } from './plan-move.ts';
-import { busIn, graphName } from './sides.ts';
+import { type SideOptions, withSide } from './side-content.ts';
+import { blobsIn, graphIn } from './sides.ts';
 
-export interface Carrying {
+export interface Carrying extends Pick<SideOptions, 'env' | 'born' | 'signal'> {
   readonly plan: MovePlan;
-  readonly env: EnvRecord;
-  readonly born: (process: ProcessIdentity) => void;
-  readonly signal: AbortSignal;
 }
 
-/** Copies the graph to what is kept, and returns what the copy holds: nothing where the platform was never started. */
-export async function keepGraph({ plan }: Carrying, kept: string): Promise<readonly KindOfContent[]> {
-  const file = join(plan.installation.dataDir, graphName);
-  if (!existsSync(file)) return [];
-  const copy = join(kept, graphName);
+/** What was read of the old side, to be found again on the new one. */
+export interface Carried {
+  readonly bus: CarriedBus | null;
+  readonly graph: readonly KindOfContent[];
+  readonly blobs: BlobsContent | null;
+}
+
+/** A graph that stays the file that it is is copied to what is kept, with the files it speaks of; returns what the copy holds. */
+export async function keepGraph({ plan, signal }: Carrying, kept: string): Promise<readonly KindOfContent[]> {
+  const file = graphIn(plan.installation.dataDir, 'sqlite');
+  if (plan.carries.graph || !existsSync(file)) return [];
+  const copy = graphIn(kept, 'sqlite');
   await copyGraph(file, copy);
-  return await contentOf(copy);
+  const files = await keepBlobs(blobsIn(plan.installation.dataDir), blobsIn(kept), signal);
+  return [...(await contentOf(copy)), ...files];
 }
 
-/** The graph stays the file that it is. Throws where it is not what was kept. */
-export async function verifyGraph({ plan }: Carrying, kept: readonly KindOfContent[]): Promise<void> {
-  const file = join(plan.installation.dataDir, graphName);
-  const now = existsSync(file) ? await contentOf(file) : [];
-  const differing = kept.find(({ kind, count, digest }) => {
-    const same = now.find((other) => other.kind === kind);
-    return same?.count !== count || same.digest !== digest;
-  });
-  if (differing === undefined && now.length === kept.length) return;
-  throw new SvcError('internal', `The graph is not what was kept of it: ${differing?.kind ?? 'there is more of it'}.`);
-}
-
-/** Makes the new bus, with what the old one keeps, where nobody looks for it yet. */
-export async function makeBus(carrying: Carrying): Promise<CarriedBus> {
-  const { plan } = carrying;
-  const staging = stagingDirOf(plan.installation);
+/** Makes of the new side what has to be carried, where nobody looks for it yet. */
+export async function carryOver(carrying: Carrying): Promise<Carried> {
+  const { plan, ...shared } = carrying;
+  const { installation, carries } = plan;
+  const staging = stagingDirOf(installation);
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { mode: 0o700 });
-  const nothing = { records: [], keys: new Map<string, number>() };
-  if (!plan.carriesBus || isEmpty(plan)) return nothing;
-  return await withBus(carrying, plan.from, plan.installation.dataDir, (from) =>
-    withBus(carrying, plan.to, staging, (to) => carryBus(from, to)),
-  );
+  const old = { ...shared, plan: plan.from, dir: installation.dataDir, wanted: carries, to: 'read' } as const;
+  return await withSide(old, async (from) => {
+    const wanted = { bus: from.bus !== null, graph: from.graph !== null, blobs: from.blobs !== null };
+    if (!Object.values(wanted).includes(true)) return { bus: null, graph: [], blobs: null };
+    const fresh = { ...shared, ...newSideOf(plan), wanted, to: 'fill' } as const;
+    return await withSide(fresh, async (to) => {
+      const bus = from.bus !== null && to.bus !== null ? await carryBus(from.bus, to.bus) : null;
+      const { blobs: old, graph: read } = from;
+      const blobs = old !== null && to.blobs !== null ? await carryBlobs(old, to.blobs, shared.signal) : null;
+      if (read === null || to.graph === null) return { bus, graph: [], blobs };
+      const graph = await readContent(read, shared.signal);
+      await carryContent(read, to.graph, shared.signal);
+      return { bus, graph, blobs };
+    });
+  });
 }
 
-/** Opened anew: what is read is what will be found. */
-export async function verifyNewBus(carrying: Carrying, carried: CarriedBus): Promise<readonly KindOfContent[]> {
-  const { plan } = carrying;
-  const staging = stagingDirOf(plan.installation);
-  if (!existsSync(busIn(staging, plan.to.definition.topology))) return [];
-  return await withBus(carrying, plan.to, staging, (there) => verifyBus(carried, there));
+/** Opened anew: what is read is what will be found. Throws where it is not what was read of the old side. */
+export async function verifyCarried(carrying: Carrying, carried: Carried): Promise<readonly KindOfContent[]> {
+  const { plan, ...shared } = carrying;
+  const wanted = { bus: carried.bus !== null, graph: carried.graph.length > 0, blobs: carried.blobs !== null };
+  if (!Object.values(wanted).includes(true)) return [];
+  const fresh = { ...shared, ...newSideOf(plan), wanted, to: 'read' } as const;
+  return await withSide(fresh, async (there) => {
+    const graph = there.graph === null ? [] : await readContent(there.graph, shared.signal);
+    refuseDifferent(carried.graph, graph);
+    const bus = carried.bus === null || there.bus === null ? [] : await verifyBus(carried.bus, there.bus);
+    const blobs = there.blobs === null ? [] : filesAs(await readBlobs(there.blobs));
+    refuseDifferent(carried.blobs === null ? [] : filesAs(carried.blobs), blobs);
+    return [...graph, ...bus, ...blobs];
+  });
 }
 
-/** A platform that was never started has no bus; one that somebody else runs is always there. */
-function isEmpty({ from, installation }: MovePlan): boolean {
-  const { topology, bus } = from.definition;
-  const isOurs = topology === 'embedded' || bus.servers === 'auto';
-  return isOurs && !existsSync(busIn(installation.dataDir, topology));
+/** Throws where a graph that stays the file that it is is not what was kept of it. */
+export async function verifyKept({ plan }: Carrying, kept: readonly KindOfContent[]): Promise<void> {
+  if (plan.carries.graph) return;
+  const file = graphIn(plan.installation.dataDir, 'sqlite');
+  const graph = kept.filter(({ kind }) => kind !== filesKind);
+  refuseDifferent(graph, existsSync(file) ? await contentOf(file) : []);
 }
 
-async function withBus<Result>(
-  { env, born, signal }: Carrying,
-  plan: Plan,
-  dir: string,
-  work: (content: BusContent) => Promise<Result>,
-): Promise<Result> {
-  signal.throwIfAborted();
-  const { definition, environment } = plan;
-  const keyMaxAgeMs = Number(environment['remote-mcp'].SVC_SESSION_IDLE_TIMEOUT_MS);
-  if (definition.topology === 'embedded') {
-    return await using(await openBusContent({ engine: 'sqlite', file: busIn(dir, 'embedded'), keyMaxAgeMs }), work);
-  }
-  const shown = { engine: 'nats', seeds: busSeedsOf(plan.secrets), keyMaxAgeMs } as const;
-  if (definition.bus.servers !== 'auto') {
-    const caPath = environment.backend.BUS_CA_PATH ?? null;
-    return await using(await openBusContent({ ...shown, servers: definition.bus.servers, caPath }), work);
-  }
-  const bus = await startBusAlone({ plan, env, storeDir: busIn(dir, 'distributed'), born, signal });
-  try {
-    return await using(await openBusContent({ ...shown, servers: bus.servers, caPath: null }), work);
-  } finally {
-    await bus.stop();
-  }
+/** A bus that both sides have is not made anew. */
+function newSideOf({ to, from, installation }: MovePlan) {
+  const dir = stagingDirOf(installation);
+  const isSameBus = from.definition.topology === to.definition.topology;
+  return { plan: to, dir, busDir: isSameBus ? installation.dataDir : dir };
+}
+
+async function keepBlobs(from: string, to: string, signal: AbortSignal): Promise<readonly KindOfContent[]> {
+  if (!existsSync(from)) return [];
+  await using old = await openBlobsContent({ engine: 'folder', dir: from });
+  await using copy = await openBlobsContent({ engine: 'folder', dir: to });
+  return filesAs(await carryBlobs(old.blobs, copy.blobs, signal));
+}
+
+const filesKind = 'files';
+
+/** As one kind of what is carried. */
+function filesAs({ count, digest }: BlobsContent): readonly KindOfContent[] {
+  return count === 0 ? [] : [{ kind: filesKind, count, digest }];
+}
+
+function refuseDifferent(expected: readonly KindOfContent[], found: readonly KindOfContent[]): void {
+  const differing = expected.find(({ kind, count, digest }) => {
+    const same = found.find((other) => other.kind === kind);
+    return same?.count !== count || same.digest !== digest;
+  });
+  if (differing === undefined && found.length === expected.length) return;
+  const what = differing === undefined ? 'there is more of it' : differing.kind;
+  throw new SvcError('internal', `The graph on the new side is not that of the old one: ${what}.`);
 }
 
 async function contentOf(file: string): Promise<readonly KindOfContent[]> {
-  return await using(await openGraphContent({ engine: 'sqlite', file, readOnly: true }), readContent);
-}
-
-async function using<Content extends { close(): Promise<void> }, Result>(
-  content: Content,
-  work: (content: Content) => Promise<Result>,
-): Promise<Result> {
+  const content = await openGraphContent({ engine: 'sqlite', file, readOnly: true });
   try {
-    return await work(content);
+    return await readContent(content);
   } finally {
     await content.close();
   }

@@ -3,8 +3,12 @@ import { checkDefinition } from '../definition/check.ts';
 import { fillTemplate } from '../definition/template.ts';
 import { replaceScalar } from '../yaml-text.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
+import type { Side } from './side.ts';
 
 const embedded = fillTemplate({ id: 'abcdefgh12345678' });
+const distributed: Side = { topology: 'distributed', graph: 'sqlite' };
+const oneProcess: Side = { topology: 'embedded', graph: 'sqlite' };
+const onDgraph: Side = { topology: 'distributed', graph: 'dgraph' };
 const read = (text: string) => checkDefinition(text, 'svc.yaml');
 
 /** Lines that one text has and the other has not. */
@@ -17,9 +21,9 @@ function differing(before: string, after: string): readonly string[] {
 }
 
 test('to several processes one word changes, and back it is the same text again', () => {
-  const there = applyChanges(embedded, changesFor(read(embedded), 'distributed'));
+  const there = applyChanges(embedded, changesFor(read(embedded), distributed));
   expect(differing(embedded, there)).toEqual(['- topology: embedded', '+ topology: distributed']);
-  expect(applyChanges(there, changesFor(read(there), 'embedded'))).toBe(embedded);
+  expect(applyChanges(there, changesFor(read(there), oneProcess))).toBe(embedded);
 });
 
 test('what one process cannot have becomes what it has: replicas, a bus elsewhere and a public one', () => {
@@ -33,7 +37,7 @@ test('what one process cannot have becomes what it has: replicas, a bus elsewher
       '  public: # our own network\n    servers: [nats://bus.example.com:4222]\n    bind: 0.0.0.0\n    insecure: true\n',
     )
     .replace('port: auto # 4222', 'port: 4222');
-  const changes = changesFor(read(open), 'embedded');
+  const changes = changesFor(read(open), oneProcess);
   expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`)).toEqual([
     'topology: distributed → embedded',
     'replicas.remote-mcp: 3 → 1',
@@ -44,7 +48,7 @@ test('what one process cannot have becomes what it has: replicas, a bus elsewher
   expect(read(one)).toEqual(read(embedded.replace('port: auto # 4222', 'port: 4222')));
   expect(one).toContain('public: # our own network');
   const elsewhere = replaceScalar(many, ['bus', 'servers'], '[nats://bus.example.com:4222]');
-  expect(read(applyChanges(elsewhere, changesFor(read(elsewhere), 'embedded')))).toEqual(read(embedded));
+  expect(read(applyChanges(elsewhere, changesFor(read(elsewhere), oneProcess)))).toEqual(read(embedded));
 });
 
 test.each([
@@ -56,7 +60,7 @@ test.each([
   ['tls: none', []],
 ])('one process has no host name for everything: %s', (more, told) => {
   const open = `id: abcdefgh12345678\ntopology: distributed\npublic: { host: agents.example.com, ${more} } # ours\n`;
-  const changes = changesFor(read(open), 'embedded');
+  const changes = changesFor(read(open), oneProcess);
   expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`).toSorted()).toEqual(
     [
       'topology: distributed → embedded',
@@ -70,7 +74,20 @@ test.each([
 
 test('a file that says nothing of its topology is told where it is now', () => {
   const short = 'id: abcdefgh12345678\n# the shortest that there is';
-  const there = applyChanges(short, changesFor(read(short), 'distributed'));
+  const there = applyChanges(short, changesFor(read(short), distributed));
   expect(there).toBe(`${short}\ntopology: distributed\n`);
   expect(read(there).topology).toBe('distributed');
+});
+
+test('to the other graph one more word changes, and back it is the same text again', () => {
+  const there = applyChanges(embedded, changesFor(read(embedded), onDgraph));
+  expect(differing(embedded, there)).toEqual([
+    '- topology: embedded',
+    '- graph: sqlite',
+    '+ topology: distributed',
+    '+ graph: dgraph',
+  ]);
+  const onFile = applyChanges(there, changesFor(read(there), distributed));
+  expect(differing(there, onFile)).toEqual(['- graph: dgraph', '+ graph: sqlite']);
+  expect(applyChanges(there, changesFor(read(there), oneProcess))).toBe(embedded);
 });

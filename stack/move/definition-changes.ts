@@ -1,5 +1,6 @@
-import type { Definition, Topology } from '../definition/definition.ts';
+import type { Definition } from '../definition/definition.ts';
 import { isMistakes, type Path, readYaml, replaceScalar } from '../yaml-text.ts';
+import type { Side } from './side.ts';
 
 /** One field of svc.yaml that a move changes. */
 export interface FieldChange {
@@ -8,22 +9,37 @@ export interface FieldChange {
   readonly to: string;
 }
 
-/** What svc.yaml must say otherwise for the other topology: only what has to change, and what would be refused there. */
-export function changesFor(definition: Definition, to: Topology): readonly FieldChange[] {
-  const topology = { path: ['topology'], from: definition.topology, to };
-  if (to === 'distributed') return [topology];
-  const { replicas, bus } = definition;
-  const many = (['remote-mcp', 'runtime'] as const).filter((service) => replicas[service] > 1);
+/** What svc.yaml must say otherwise for the other side: only what has to change, and what would be refused there. */
+export function changesFor(definition: Definition, to: Side): readonly FieldChange[] {
+  const sides = (['topology', 'graph'] as const).filter((field) => definition[field] !== to[field]);
   return [
-    topology,
-    ...many.map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' })),
+    ...sides.map((field) => ({ path: [field], from: definition[field], to: to[field] })),
+    ...withoutMany(definition, to),
+    ...(to.topology === 'embedded' ? withoutOutside(definition) : []),
+  ];
+}
+
+/** One process is all of each service, and a file has one writer. */
+function withoutMany({ replicas }: Definition, { topology, graph }: Side): readonly FieldChange[] {
+  const single = [
+    ...(graph === 'sqlite' ? (['backend'] as const) : []),
+    ...(topology === 'embedded' ? (['remote-mcp', 'runtime'] as const) : []),
+  ];
+  return single
+    .filter((service) => replicas[service] > 1)
+    .map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' }));
+}
+
+/** Nobody else reaches the bus inside one process, and no front stands before it. */
+function withoutOutside(definition: Definition): readonly FieldChange[] {
+  const { bus } = definition;
+  return [
     ...(bus.servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: bus.servers.join(', '), to: 'auto' }]),
     ...(bus.public === undefined ? [] : [{ path: ['bus', 'public'], from: bus.public.servers.join(', '), to: 'null' }]),
     ...withoutPublicHost(definition),
   ];
 }
 
-/** There is no front in one process. */
 function withoutPublicHost({ public: { host, tls, cert, key, acme } }: Definition): readonly FieldChange[] {
   const fields = [
     { path: ['public', 'host'], from: host },
@@ -43,7 +59,7 @@ export function applyChanges(text: string, changes: readonly FieldChange[]): str
   return changes.reduce((changed, { path, to }) => setField(changed, path, to), text);
 }
 
-/** What differs from the default is always there, except the topology: embedded is the default. */
+/** What differs from the default is always there; embedded and sqlite may be left out. */
 function setField(text: string, path: Path, value: string): string {
   const read = readYaml(text);
   const [name] = path;

@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { type ChangesOfKind, changesBetween } from '../../services/backend/graph/content.ts';
-import { openGraphContent } from '../../services/backend/graph/open-content.ts';
+import type { ChangesOfKind } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
@@ -10,11 +7,12 @@ import { up } from '../lifecycle/up.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
+import { lostChanges } from './lost-changes.ts';
 import type { MoveProgress } from './move.ts';
+import { sizeOf } from './move-cost.ts';
 import { keptDirOf, type MoveState, readMove, writeMove } from './move-state.ts';
-import { sizeOf } from './plan-move.ts';
-import { settleMove } from './settle-move.ts';
-import { graphName, removeKept, restoreSide } from './sides.ts';
+import { goBack, settleMove } from './settle-move.ts';
+import { removeKept } from './sides.ts';
 
 export interface EndOptions {
   readonly installation: Installation;
@@ -28,6 +26,8 @@ export interface Loss {
   readonly move: MoveState;
   /** In the graph, since the move. */
   readonly changes: readonly ChangesOfKind[];
+  /** Why they could not be counted, or null: the way back is open even where the new side is broken. */
+  readonly uncounted: string | null;
 }
 
 /** Removes the old side that a move has kept. `tell` hears first what and how large it is. */
@@ -48,21 +48,16 @@ export async function undoMove(options: EndOptions, confirm: (loss: Loss) => Pro
   const { installation, env, onProgress, signal } = options;
   let restart = false;
   const undone = await withMove(options, 'undoing', async (state) => {
-    await confirm({ move: state, changes: await lostChanges(installation, state) });
+    await confirm({ move: state, ...(await lossOf(options, state)) });
     signal?.throwIfAborted();
     const running = findRunning(installation);
     restart = running !== null;
-    const step = (name: Extract<MoveProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
-    step('stop');
+    const onStep = (name: Extract<MoveProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
+    onStep('stop');
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
     if (running !== null) await stopRunning(installation, running, { onNotice });
-    const data = acquireLock(installation, 'platform');
-    try {
-      writeMove(installation, { ...state, phase: 'undoing', wasRunning: restart });
-      restoreSide(installation, state, step);
-    } finally {
-      data.release();
-    }
+    writeMove(installation, { ...state, phase: 'undoing', wasRunning: restart });
+    await goBack(installation, state, { onNotice, onStep });
   });
   if (restart || (undone.phase === 'undoing' && undone.wasRunning)) {
     onProgress({ kind: 'step', step: 'start' });
@@ -85,7 +80,7 @@ async function withMove(
     const state = readMove(installation);
     if (state === null) {
       throw new SvcError('not_found', 'There is no move that waits to be confirmed or undone.', {
-        hint: 'Move with svc move --to distributed or --to embedded.',
+        hint: 'Move with svc move --to distributed or --to embedded, and --graph sqlite or dgraph.',
       });
     }
     await work(state);
@@ -95,16 +90,12 @@ async function withMove(
   }
 }
 
-async function lostChanges(installation: Installation, state: MoveState): Promise<readonly ChangesOfKind[]> {
-  const file = join(installation.dataDir, graphName);
-  const copy = join(keptDirOf(installation, state), graphName);
-  if (!existsSync(file) || !existsSync(copy)) return [];
-  const then = await openGraphContent({ engine: 'sqlite', file: copy, readOnly: true });
-  const now = await openGraphContent({ engine: 'sqlite', file, readOnly: true });
+async function lossOf(options: EndOptions, state: MoveState): Promise<Omit<Loss, 'move'>> {
+  const { installation, env, signal = new AbortController().signal } = options;
   try {
-    return await changesBetween(then, now);
-  } finally {
-    await then.close();
-    await now.close();
+    return { changes: await lostChanges({ installation, state, env, signal }), uncounted: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { changes: [], uncounted: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,10 +1,11 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { topologies } from '../definition/definition.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
 import type { Installation } from '../installation.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
 import { processIdentity } from '../state/process-identity.ts';
+import { side } from './side.ts';
 
 /**
  * Until `switching` the old side is whole and in its place, and what was begun is taken back. From there on the new side is whole, and
@@ -16,23 +17,31 @@ const kindOfContent = z.object({ kind: z.string(), count: z.number().int(), dige
 
 const moveState = z.object({
   phase: z.enum(phases),
-  from: z.enum(topologies),
-  to: z.enum(topologies),
+  from: side,
+  to: side,
   startedAt: z.string(),
   /** Folder of the old side, relative to the installation. */
   kept: z.string(),
   /** Whether the platform ran when it began: then it shall run at the end. */
   wasRunning: z.boolean(),
-  /** The nats-server that the move itself has started. */
-  bus: processIdentity.nullable(),
+  /** What the move itself has started. */
+  processes: z.array(z.object({ name: z.string(), process: processIdentity })),
+  /** Addresses of a Dgraph that somebody else runs: the one that keeps the old side, and the one that was given the new one. */
+  elsewhere: z.object({ left: z.string().nullable(), filled: z.string().nullable() }),
   /** What was carried over and verified. */
   moved: z.array(kindOfContent),
 });
 export type MoveState = z.infer<typeof moveState>;
 
-/** `state/move.json`: how far a move has come that is not confirmed. Null where there is none. */
+/** `state/move.json`: how far a move has come that is not confirmed. Null where there is none. Throws where it says what is not understood. */
 export function readMove({ stateDir }: Installation): MoveState | null {
-  return moveState.safeParse(readJson(moveFile(stateDir))).data ?? null;
+  const file = moveFile(stateDir);
+  if (!existsSync(file)) return null;
+  const { data } = moveState.safeParse(readJson(file));
+  if (data !== undefined) return data;
+  throw new SvcError('unsupported', '"state/move.json" is of a move that another version has begun.', {
+    hint: 'Bring it to its end with that version: svc move --confirm, or svc move --undo',
+  });
 }
 
 export function writeMove({ stateDir }: Installation, state: MoveState): void {

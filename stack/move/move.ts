@@ -3,7 +3,6 @@ import type { KindOfContent } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { readDefinition } from '../definition/check.ts';
-import type { Topology } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import type { Progress } from '../lifecycle/progress.ts';
 import { stopRunning } from '../lifecycle/running-platform.ts';
@@ -11,11 +10,14 @@ import { up } from '../lifecycle/up.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { syncFolder } from '../state/durable-file.ts';
 import { findRunning } from '../state/find-running.ts';
+import type { LeftProcess } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
-import { keepGraph, makeBus, verifyGraph, verifyNewBus } from './carry-over.ts';
+import { carryOver, keepGraph, verifyCarried, verifyKept } from './carry-over.ts';
+import { elsewhereOf } from './elsewhere.ts';
 import { keptDirOf, type MoveState, readMove, writeMove } from './move-state.ts';
 import { type MovePlan, planMove } from './plan-move.ts';
 import { settleMove, takeBack } from './settle-move.ts';
+import { isSameSide, type Side, sideFor, sideName, sideOf, type WantedSide } from './side.ts';
 import { keepDefinition, type SideStep, switchSides } from './sides.ts';
 
 /** What a move does, in this order. */
@@ -25,7 +27,7 @@ export type MoveProgress = Progress | { readonly kind: 'step'; readonly step: Mo
 
 export interface MoveOptions {
   readonly installation: Installation;
-  readonly to: Topology;
+  readonly to: WantedSide;
   /** Of the shell that typed it. */
   readonly env: EnvRecord;
   readonly onProgress?: (progress: MoveProgress) => void;
@@ -37,8 +39,8 @@ export interface MoveOptions {
 export interface Moved {
   /** It was there already: `waiting` for its move to be confirmed, or `unchanged`. */
   readonly state: 'moved' | 'waiting' | 'unchanged';
-  readonly from: Topology;
-  readonly to: Topology;
+  readonly from: Side;
+  readonly to: Side;
   readonly moved: readonly KindOfContent[];
   /** Folder of the old side, relative to the installation; null where nothing is kept. */
   readonly kept: string | null;
@@ -46,9 +48,9 @@ export interface Moved {
   readonly downMs: number | null;
 }
 
-/** Moves an installation to the other topology, with all it holds. The old side is kept until it is confirmed. */
+/** Moves an installation to another side, with all it holds. The old side is kept until it is confirmed. */
 export async function move(options: MoveOptions): Promise<Moved> {
-  const { installation, to, onProgress = () => undefined } = options;
+  const { installation, onProgress = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
@@ -57,12 +59,14 @@ export async function move(options: MoveOptions): Promise<Moved> {
   try {
     const settled = await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
     restart = settled?.wasRunning === true && findRunning(installation) === null;
-    const there = whereItIs(installation, to);
+    const now = sideOf(readDefinition(installation.definitionFile));
+    const to = sideFor(options.to, now);
+    const there = whereItIs(installation, now, to);
     if (there !== null) {
       const result: Moved = settled?.phase === 'switching' ? { ...there, state: 'moved' } : there;
       return await ended(begin, result, () => lock.release(), restart);
     }
-    const plan = await planMove({ ...begin, onNotice: (message) => onProgress({ kind: 'notice', message }) });
+    const plan = await planMove({ ...begin, to, onNotice: (message) => onProgress({ kind: 'notice', message }) });
     await options.confirm(plan);
     signal.throwIfAborted();
     restart ||= plan.running !== null;
@@ -84,17 +88,16 @@ export async function move(options: MoveOptions): Promise<Moved> {
 type Begun = MoveOptions & Required<Pick<MoveOptions, 'onProgress' | 'signal'>>;
 
 /** Null where there is something to do. Throws where another move must come to its end first. */
-function whereItIs(installation: Installation, to: Topology): Moved | null {
-  const { topology } = readDefinition(installation.definitionFile);
+function whereItIs(installation: Installation, now: Side, to: Side): Moved | null {
   const waiting = readMove(installation);
-  if (topology === to) {
-    const { from = topology, moved = [], kept = null } = waiting ?? {};
+  if (isSameSide(now, to)) {
+    const { from = now, moved = [], kept = null } = waiting ?? {};
     return { state: waiting === null ? 'unchanged' : 'waiting', from, to, moved, kept, downMs: null };
   }
   if (waiting === null) return null;
   throw new SvcError(
     'conflict',
-    `The move from ${waiting.from} to ${waiting.to} is not confirmed yet: the old side is in ${waiting.kept}.`,
+    `The move from ${sideName(waiting.from)} to ${sideName(waiting.to)} is not confirmed yet: the old side is in ${waiting.kept}.`,
     { hint: 'If all is well: svc move --confirm. To go back to it: svc move --undo' },
   );
 }
@@ -105,41 +108,44 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
   const step = (name: MoveStep) => onProgress({ kind: 'step', step: name });
   const startedAt = new Date().toISOString();
   const kept = `data/before-move-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`;
-  const [from, to] = [plan.from.definition.topology, plan.to.definition.topology];
-  const shared = { from, to, startedAt, kept, wasRunning: options.wasRunning, bus: null, moved: [] };
+  const [from, to] = [sideOf(plan.from.definition), sideOf(plan.to.definition)];
+  const elsewhere = { left: null, filled: null };
+  const shared = { from, to, startedAt, kept, wasRunning: options.wasRunning, processes: [], elsewhere, moved: [] };
   let state: MoveState = { phase: 'preparing', ...shared };
   const note = (next: Partial<MoveState>) => {
     state = { ...state, ...next };
     writeMove(installation, state);
   };
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   note({});
   try {
     step('stop');
-    const onNotice = (message: string) => onProgress({ kind: 'notice', message });
     // Told to stop, it does, whatever is heard meanwhile: only then it can be started again.
     if (plan.running !== null) await stopRunning(installation, plan.running, { onNotice });
     signal.throwIfAborted();
     const data = acquireLock(installation, 'platform');
     try {
-      const carrying = { plan, env, signal, born: (bus: MoveState['bus']) => note({ bus }) };
+      const born = (process: LeftProcess) => note({ processes: [...state.processes, process] });
+      const carrying = { plan, env, signal, born };
       step('keep');
       mkdirSync(keptDirOf(installation, state), { mode: 0o700 });
       keepDefinition(installation, state);
-      const graph = await keepGraph(carrying, keptDirOf(installation, state));
+      const same = await keepGraph(carrying, keptDirOf(installation, state));
       syncFolder(installation.dataDir);
       step('carry');
-      const carried = await makeBus(carrying);
+      note({ elsewhere: elsewhereOf(plan) });
+      const carried = await carryOver(carrying);
       step('verify');
-      const bus = await verifyNewBus(carrying, carried);
-      await verifyGraph(carrying, graph);
+      const moved = await verifyCarried(carrying, carried);
+      await verifyKept(carrying, same);
       signal.throwIfAborted();
-      note({ phase: 'switching', bus: null, moved: [...graph, ...bus] });
+      note({ phase: 'switching', processes: [], moved: [...same, ...moved] });
       switchSides(installation, state, step);
     } finally {
       data.release();
     }
   } catch (error) {
-    if (state.phase === 'preparing') await takeBack(installation, state);
+    if (state.phase === 'preparing') await takeBack(installation, state, onNotice);
     throw error;
   }
   return { state: 'moved', from, to, moved: state.moved, kept, downMs: null };
@@ -154,7 +160,10 @@ async function ended(options: Begun, result: Moved, release: () => void, restart
     await up(options);
   } catch (error) {
     if (options.signal.aborted) {
-      options.onProgress({ kind: 'notice', message: `It was not started. It is ${result.to}; to start it: svc up` });
+      options.onProgress({
+        kind: 'notice',
+        message: `It was not started. It is ${sideName(result.to)}; to start it: svc up`,
+      });
     }
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
     throw new SvcError(error.code, `All was moved, and what is there now does not start: ${error.message}`, {

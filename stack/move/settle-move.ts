@@ -2,23 +2,26 @@ import type { Installation } from '../installation.ts';
 import { endLeftProcesses } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { isAlive } from '../state/process-identity.ts';
+import { emptyFilled } from './elsewhere.ts';
 import { type MoveState, readMove } from './move-state.ts';
-import { removeKept, restoreSide, switchSides } from './sides.ts';
+import { sideName } from './side.ts';
+import { removeKept, restoreSide, type SideStep, switchSides } from './sides.ts';
+
+type OnNotice = (message: string) => void;
 
 /**
  * What a killed `svc move` left is taken back or finished, before anything is started: each comes to one whole side. Returns the move as it
  * was found, or null where there was nothing to do. Called by whoever has the lock of a command.
  */
-export async function settleMove(
-  installation: Installation,
-  onNotice: (message: string) => void,
-): Promise<MoveState | null> {
+export async function settleMove(installation: Installation, onNotice: OnNotice): Promise<MoveState | null> {
   const state = readMove(installation);
-  if (state === null || state.phase === 'moved') return null;
-  const began = `The move from ${state.from} to ${state.to} that began at ${state.startedAt}`;
+  if (state === null) return null;
+  await endStarted(state);
+  if (state.phase === 'moved') return null;
+  const began = `The move from ${sideName(state.from)} to ${sideName(state.to)} that began at ${state.startedAt}`;
   switch (state.phase) {
     case 'preparing':
-      await takeBack(installation, state);
+      await takeBack(installation, state, onNotice);
       onNotice(`${began} was cut short and was taken back: everything is as it was before.`);
       break;
     case 'switching':
@@ -32,18 +35,33 @@ export async function settleMove(
       onNotice(`${began} was confirmed, and what was left of the old side is removed now.`);
       break;
     case 'undoing':
-      holdingData(installation, () => restoreSide(installation, state, () => undefined));
-      onNotice(`${began} was being undone, and that is finished now: it runs ${state.from} again.`);
+      await goBack(installation, state, { onNotice, onStep: () => undefined });
+      onNotice(`${began} was being undone, and that is finished now: it runs ${sideName(state.from)} again.`);
       break;
   }
   return state;
 }
 
 /** The old side is in its place: only what was made of the new one goes. */
-export async function takeBack(installation: Installation, state: MoveState): Promise<void> {
-  const { bus } = readMove(installation) ?? state;
-  if (bus !== null && isAlive(bus)) await endLeftProcesses([{ name: 'nats', process: bus }]);
+export async function takeBack(installation: Installation, state: MoveState, onNotice: OnNotice): Promise<void> {
+  await endStarted(readMove(installation) ?? state);
+  await emptyFilled(installation, state, onNotice);
   removeKept(installation, state);
+}
+
+/** The side that was kept is used again, and the other one is gone. */
+export async function goBack(
+  installation: Installation,
+  state: MoveState,
+  { onNotice, onStep }: { readonly onNotice: OnNotice; readonly onStep: (step: SideStep) => void },
+): Promise<void> {
+  holdingData(installation, () => restoreSide(installation, state, onStep));
+  await emptyFilled(installation, state, onNotice);
+  removeKept(installation, state);
+}
+
+async function endStarted({ processes }: MoveState): Promise<void> {
+  await endLeftProcesses(processes.filter(({ process }) => isAlive(process)));
 }
 
 function holdingData(installation: Installation, work: () => void): void {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkDefinition } from '../definition/check.ts';
-import type { Topology } from '../definition/definition.ts';
+import type { Definition, Graph, Topology } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { syncFolder, writeDurably } from '../state/durable-file.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
@@ -12,28 +12,58 @@ const busNames: Readonly<Record<Topology, readonly string[]>> = {
   embedded: ['bus.sqlite', 'bus.sqlite-wal', 'bus.sqlite-shm'],
   distributed: ['nats'],
 };
-export const graphName = 'graph.sqlite';
+/** Files of skills, beside SQLite; with Dgraph the bus keeps them. */
+const blobsName = 'blobs';
+/** And what a graph of our own is kept in. */
+const graphNames: Readonly<Record<Graph, readonly string[]>> = {
+  sqlite: ['graph.sqlite', 'graph.sqlite-wal', 'graph.sqlite-shm', blobsName],
+  dgraph: ['dgraph'],
+};
 const definitionName = 'svc.yaml';
 
 export function busIn(dir: string, topology: Topology): string {
   return join(dir, busNames[topology][0] ?? '');
 }
 
+export function graphIn(dir: string, graph: Graph): string {
+  return join(dir, graphNames[graph][0] ?? '');
+}
+
+export function blobsIn(dir: string): string {
+  return join(dir, blobsName);
+}
+
 /** One visible step of putting a side in its place. Each may be done again, from the first one, wherever it was cut short. */
 export type SideStep = 'set-aside' | 'put-in-place' | 'write-definition';
 type OnStep = (step: SideStep) => void;
 
-/** Makes the new side the one that is used: the old bus joins what is kept, the new one takes its place, and svc.yaml says so. */
+/** Names in data/ of what one side keeps, and of what the other has for it. */
+interface Counterparts {
+  readonly old: readonly string[];
+  readonly fresh: readonly string[];
+}
+
+function counterpartsOf({ from, to }: MoveState): readonly Counterparts[] {
+  return [
+    { old: busNames[from.topology], fresh: busNames[to.topology], differ: from.topology !== to.topology },
+    { old: graphNames[from.graph], fresh: graphNames[to.graph], differ: from.graph !== to.graph },
+  ].filter(({ differ }) => differ);
+}
+
+/** Makes the new side the one that is used: what only the old one has joins what is kept, the new one takes its place, and svc.yaml says so. */
 export function switchSides(installation: Installation, state: MoveState, onStep: OnStep): void {
   const { dataDir, definitionFile } = installation;
   const staging = stagingDirOf(installation);
   const kept = keptDirOf(installation, state);
+  const counterparts = counterpartsOf(state);
   onStep('set-aside');
-  rename(dataDir, kept, busNames[state.from]);
-  // Of an earlier time when svc.yaml said so. What was carried here takes its place.
-  if (existsSync(busIn(staging, state.to))) rename(dataDir, kept, busNames[state.to]);
+  for (const { old, fresh } of counterparts) {
+    rename(dataDir, kept, old);
+    // Of an earlier time when svc.yaml said so. What was carried here takes its place.
+    if (fresh.some((name) => existsSync(join(staging, name)))) rename(dataDir, kept, fresh);
+  }
   onStep('put-in-place');
-  rename(staging, dataDir, busNames[state.to]);
+  for (const { fresh } of counterparts) rename(staging, dataDir, fresh);
   onStep('write-definition');
   const before = readFileSync(join(kept, definitionName), 'utf8');
   const changes = changesFor(checkDefinition(before, definitionFile), state.to);
@@ -46,19 +76,21 @@ export function switchSides(installation: Installation, state: MoveState, onStep
 export function restoreSide(installation: Installation, state: MoveState, onStep: OnStep): void {
   const { dataDir } = installation;
   const kept = keptDirOf(installation, state);
+  const counterparts = counterpartsOf(state);
   onStep('set-aside');
-  remove(dataDir, busNames[state.to]);
+  for (const { fresh } of counterparts) remove(dataDir, fresh);
   onStep('put-in-place');
-  rename(kept, dataDir, busNames[state.from]);
-  if (existsSync(join(kept, graphName))) {
-    // The log of one database must never meet another.
-    remove(dataDir, [`${graphName}-wal`, `${graphName}-shm`]);
-    rename(kept, dataDir, [graphName]);
+  for (const { old } of counterparts) rename(kept, dataDir, old);
+  // Else it was set aside itself, and is back.
+  if (state.from.graph === state.to.graph && existsSync(graphIn(kept, 'sqlite'))) {
+    const [file = '', ...beside] = graphNames.sqlite;
+    // The log of one database must never meet another, and files are those that it speaks of.
+    remove(dataDir, beside);
+    rename(kept, dataDir, [file, blobsName]);
   }
   onStep('write-definition');
   const before = join(kept, definitionName);
   if (existsSync(before)) writeDefinition(installation, readFileSync(before, 'utf8'));
-  removeKept(installation, state);
 }
 
 /** Forgets a move: what is kept of the old side goes first, so that it is never forgotten and still there. */
@@ -71,6 +103,12 @@ export function removeKept(installation: Installation, state: MoveState): void {
 export function keepDefinition(installation: Installation, state: MoveState): void {
   const text = readFileSync(installation.definitionFile, 'utf8');
   writeDurably(join(keptDirOf(installation, state), definitionName), text);
+}
+
+/** What svc.yaml said before the move. */
+export function readKeptDefinition(installation: Installation, state: MoveState): Definition {
+  const file = join(keptDirOf(installation, state), definitionName);
+  return checkDefinition(readFileSync(file, 'utf8'), file);
 }
 
 function writeDefinition({ definitionFile }: Installation, text: string): void {

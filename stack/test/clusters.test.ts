@@ -58,9 +58,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     await edit('nats: 1', 'nats: 3');
     const { stderr, code } = await platform.run(['up']);
     expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(
-      /The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./,
-    );
+    expect(stderr).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
     const nodes = (await services()).map(({ name }) => name).filter((name) => name.startsWith('nats'));
     expect(nodes).toEqual(['nats', 'nats-2', 'nats-3']);
     expect([inData('nats'), inData('bus-carried'), inData('nats-cluster/nats-3')]).toEqual([false, false, true]);

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:f
 import { createServer } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { emptyDgraph, isEmptyDgraph, openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { ensureFolders } from '../../create-installation.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
@@ -19,6 +20,7 @@ import { SecretSearch } from '../../test/secret-search.ts';
 import { accessToken } from '../access-token.ts';
 import { askDgraph, type Credentials } from '../ask-dgraph.ts';
 import { checkGraph } from '../check-graph.ts';
+import { dgraphAddressOf } from '../dgraph-address.ts';
 import { alphaPorts, zeroPorts } from '../dgraph-ports.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../graph-user.ts';
 import { provisionGraph } from '../provision-graph.ts';
@@ -191,6 +193,18 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     await expect(cluster).rejects.toThrow(/Only guardians|superadmin/);
     await ask('/alter', { drop_attr: 'trial.name' }, user);
   });
+
+  test('the user of the backend fills a graph and empties it again', async () => {
+    const address = dgraphAddressOf(plan);
+    expect(await isEmptyDgraph(address)).toBe(true);
+    const content = await openGraphContent({ engine: 'dgraph', ...address });
+    await content.finish();
+    await content.close();
+    expect(await isEmptyDgraph(address)).toBe(false);
+    await emptyDgraph(address);
+    expect(await isEmptyDgraph(address)).toBe(true);
+    // Two hundred changes of the schema, one after the other.
+  }, 240_000);
 
   test('provisioned again it stays as it is, and what was changed by hand is mended', async () => {
     const before = await ask('/query', users, asAdmin());

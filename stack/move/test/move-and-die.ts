@@ -3,11 +3,11 @@ import { undoMove } from '../end-move.ts';
 import { type MoveProgress, move } from '../move.ts';
 import { readMove } from '../move-state.ts';
 
-/** `svc move` as a process that kills itself at a step, or at `bus`: as soon as it has started a bus. */
-const [verb, dir = '', to, step] = process.argv.slice(2);
+/** `svc move` as a process that kills itself at a step, or at the name of a part: as soon as it has started that. */
+const [verb, dir = '', to = '{}', step] = process.argv.slice(2);
 const installation = installationIn(dir);
 const die = () => process.kill(process.pid, 'SIGKILL');
-if (step === 'bus') setInterval(() => readMove(installation)?.bus && die(), 1);
+setInterval(() => readMove(installation)?.processes.some(({ name }) => name === step) && die(), 1).unref();
 const options = {
   installation,
   env: process.env,
@@ -17,4 +17,4 @@ const options = {
   confirm: async () => undefined,
 };
 if (verb === 'undo') await undoMove(options, options.confirm);
-else await move({ ...options, to: to === 'embedded' ? 'embedded' : 'distributed' });
+else await move({ ...options, to: JSON.parse(to) });

@@ -13,10 +13,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { z } from 'zod';
 import { Secret } from '../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../services/kit/bus/nats/test/server.ts';
-import { connectToBackend } from '../../backend-client.ts';
 import { checkDefinition } from '../../definition/check.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
@@ -31,27 +29,17 @@ import { move } from '../move.ts';
 import { readMove, writeMove } from '../move-state.ts';
 import { settleMove } from '../settle-move.ts';
 import { busIn } from '../sides.ts';
-import { contentOf, countOf, fill, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
+import { addMcpServer, contentOf, countOf, fill, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
 
 // Each moves once to three times, on a machine that may have other things to do.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const env = process.env;
+const distributed = { topology: 'distributed' } as const;
+const embedded = { topology: 'embedded' } as const;
+const bothInOne = { topology: 'embedded', graph: 'sqlite' };
+const bothApart = { topology: 'distributed', graph: 'sqlite' };
 const onProgress = () => undefined;
-
-async function addMcpServer(installation: Installation): Promise<void> {
-  const backend = await connectToBackend(installation);
-  const { workspaces } = await backend.query(
-    '{ workspaces { nodes { id } } }',
-    {},
-    z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }).parse,
-  );
-  await backend.query(
-    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
-    { workspace: workspaces.nodes[0]?.id, input: { name: 'since', launch: { url: 'http://127.0.0.1:9' } } },
-    () => undefined,
-  );
-}
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
   let filled: Awaited<ReturnType<typeof openFilled>>;
@@ -75,23 +63,23 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('there and back, everything is as it was, and svc.yaml is the same text', async () => {
     copy();
-    const there = await moveTo(installation, 'distributed');
-    expect(there).toMatchObject({ state: 'moved', from: 'embedded', to: 'distributed', downMs: null });
-    expect([countOf(there.moved, 'usage'), countOf(there.moved, 'sessions')]).toEqual([texts.length, 2]);
-    expect(there.moved).toEqual(expect.arrayContaining([...original.graph]));
+    const there = await moveTo(installation, distributed);
+    expect(there).toMatchObject({ state: 'moved', from: bothInOne, to: bothApart, downMs: null });
+    expect([countOf(there.moved, 'bus.usage'), countOf(there.moved, 'bus.sessions')]).toEqual([texts.length, 2]);
+    expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
     expect(readFileSync(installation.definitionFile, 'utf8')).toBe(
       original.definition.replace('topology: embedded', 'topology: distributed'),
     );
     expect(statSync(installation.definitionFile).mode & 0o777).toBe(0o644);
     await confirmMove({ installation, env, onProgress }, () => undefined);
     expect(leftovers(installation)).toEqual([]);
-    const back = await moveTo(installation, 'embedded');
+    const back = await moveTo(installation, embedded);
     const digests = (moved: typeof back.moved) => moved.map(({ kind, digest }) => `${kind} ${digest}`);
     expect(digests(back.moved)).toEqual(digests(there.moved));
     expect(await contentOf(installation)).toEqual(original);
   });
 
-  test.each(['stop', 'keep', 'carry', 'bus', 'verify'])(
+  test.each(['stop', 'keep', 'carry', 'nats', 'verify'])(
     'killed at %s, the old side is there and whole',
     async (step) => {
       copy();
@@ -101,10 +89,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       const notices: string[] = [];
       await settleMove(installation, (message) => void notices.push(message));
       expect(notices.join()).toContain('everything is as it was before');
-      expect(left?.bus == null || !isAlive(left.bus)).toBe(true);
+      expect(left?.processes.filter(({ process }) => isAlive(process))).toEqual([]);
       expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
       expect(await contentOf(installation)).toEqual(original);
-      expect((await moveTo(installation, 'distributed')).state).toBe('moved');
+      expect((await moveTo(installation, distributed)).state).toBe('moved');
     },
   );
 
@@ -113,11 +101,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await killedMove(installation, { step })).toBe('SIGKILL');
     expect(readMove(installation)?.phase).toBe('switching');
     const notices: string[] = [];
-    const finished = await moveTo(installation, 'distributed', (message) => void notices.push(message));
+    const finished = await moveTo(installation, distributed, (message) => void notices.push(message));
     expect(notices.join()).toContain('is finished now');
-    expect([finished.state, countOf(finished.moved, 'sessions')]).toEqual(['moved', 2]);
+    expect([finished.state, countOf(finished.moved, 'bus.sessions')]).toEqual(['moved', 2]);
     await confirmMove({ installation, env, onProgress }, () => undefined);
-    await moveTo(installation, 'embedded');
+    await moveTo(installation, embedded);
     expect(await contentOf(installation)).toEqual(original);
   });
 
@@ -125,10 +113,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     'killed at %s on the way back, nothing is lost',
     async (step) => {
       copy();
-      await moveTo(installation, 'distributed');
+      await moveTo(installation, distributed);
       await confirmMove({ installation, env, onProgress }, () => undefined);
-      expect(await killedMove(installation, { to: 'embedded', step })).toBe('SIGKILL');
-      await moveTo(installation, 'embedded');
+      expect(await killedMove(installation, { to: embedded, step })).toBe('SIGKILL');
+      await moveTo(installation, embedded);
       expect(await contentOf(installation)).toEqual(original);
       expect(leftovers(installation)).toHaveLength(1);
     },
@@ -138,7 +126,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     'an undo that is killed at %s is begun or finished the next time',
     async (step) => {
       copy();
-      await moveTo(installation, 'distributed');
+      await moveTo(installation, distributed);
       expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
       await undoMove({ installation, env, onProgress }, async () => undefined);
       expect(await contentOf(installation)).toEqual(original);
@@ -148,7 +136,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('a confirmation that is killed is finished the next time', async () => {
     copy();
-    await moveTo(installation, 'distributed');
+    await moveTo(installation, distributed);
     const state = readMove(installation) ?? expect.fail('it is not confirmed');
     writeMove(installation, { ...state, phase: 'confirming' });
     await confirmMove({ installation, env, onProgress }, () => expect.fail('it was told before'));
@@ -157,7 +145,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('undone, it is the old side again, and what was written since is told and gone', async () => {
     copy();
-    await moveTo(installation, 'distributed');
+    await moveTo(installation, distributed);
     await up({ installation, env });
     await addMcpServer(installation);
     writeFileSync(installation.definitionFile, `${readFileSync(installation.definitionFile, 'utf8')}# since\n`);
@@ -174,7 +162,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('an undo that is declined changes nothing', async () => {
     copy();
-    const { kept } = await moveTo(installation, 'distributed');
+    const { kept } = await moveTo(installation, distributed);
     const declined = new Error('no');
     await expect(undoMove({ installation, env, onProgress }, () => Promise.reject(declined))).rejects.toBe(declined);
     expect(readMove(installation)).toMatchObject({ phase: 'moved', kept });
@@ -182,13 +170,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('where it is already there is nothing to do, and another move waits until one is confirmed', async () => {
     copy();
-    expect(await moveTo(installation, 'embedded')).toMatchObject({ state: 'unchanged', kept: null, moved: [] });
-    await moveTo(installation, 'distributed');
-    await expect(moveTo(installation, 'embedded')).rejects.toMatchObject({
+    expect(await moveTo(installation, embedded)).toMatchObject({ state: 'unchanged', kept: null, moved: [] });
+    await moveTo(installation, distributed);
+    await expect(moveTo(installation, embedded)).rejects.toMatchObject({
       code: 'conflict',
       hint: expect.stringContaining('svc move --confirm'),
     });
-    expect((await moveTo(installation, 'distributed')).state).toBe('waiting');
+    expect((await moveTo(installation, distributed)).state).toBe('waiting');
   });
 
   test('a new side that does not start is told, with the way back, which leads there', async () => {
@@ -199,7 +187,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     onTestFinished(() => void stranger.close());
     const failing = move({
       installation,
-      to: 'distributed',
+      to: distributed,
       env,
       confirm: async () => undefined,
       onProgress: (progress) => {
@@ -219,11 +207,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   test('declined, or without nats-server, nothing is stopped and nothing is changed', async () => {
     copy();
     const declined = new Error('no');
-    await expect(move({ installation, to: 'distributed', env, confirm: () => Promise.reject(declined) })).rejects.toBe(
+    await expect(move({ installation, to: distributed, env, confirm: () => Promise.reject(declined) })).rejects.toBe(
       declined,
     );
     await expect(
-      move({ installation, to: 'distributed', env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
+      move({ installation, to: distributed, env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
     ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('nats-server') });
     expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
     expect(await contentOf(installation)).toEqual(original);
@@ -232,7 +220,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   test('while another svc is at work it is refused, and nothing waits to be ended', async () => {
     copy();
     const lock = acquireLock(installation, 'command');
-    await expect(moveTo(installation, 'distributed')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(moveTo(installation, distributed)).rejects.toMatchObject({ code: 'conflict' });
     lock.release();
     await expect(confirmMove({ installation, env, onProgress }, () => undefined)).rejects.toMatchObject({
       code: 'not_found',
@@ -245,7 +233,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const interrupting = new AbortController();
     const interrupted = move({
       installation,
-      to: 'distributed',
+      to: distributed,
       env,
       confirm: async () => undefined,
       signal: interrupting.signal,
@@ -260,7 +248,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test.each([
-    ['bus', 'embedded', 'everything is as it was before'],
+    ['nats', 'embedded', 'everything is as it was before'],
     ['put-in-place', 'distributed', 'is finished now'],
     ['start', 'distributed', null],
   ])('killed at %s while the platform ran, svc up runs it as %s', async (step, topology, told) => {
@@ -274,13 +262,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(notices).toEqual(told === null ? [] : [expect.stringContaining(told)]);
   });
 
-  test('killed at bus, svc down ends the bus that it had started', async () => {
+  test('killed at nats, svc down ends the bus that it had started', async () => {
     copy();
-    expect(await killedMove(installation, { step: 'bus' })).toBe('SIGKILL');
-    const { bus } = readMove(installation) ?? expect.fail('it was not begun');
-    expect(bus !== null && isAlive(bus)).toBe(true);
+    expect(await killedMove(installation, { step: 'nats' })).toBe('SIGKILL');
+    const { processes } = readMove(installation) ?? expect.fail('it was not begun');
+    expect(processes.map(({ name, process }) => [name, isAlive(process)])).toEqual([['nats', true]]);
     expect((await down({ installation })).outcome).toBe('unchanged');
-    expect(bus !== null && isAlive(bus)).toBe(false);
+    expect(processes.filter(({ process }) => isAlive(process))).toEqual([]);
     expect(leftovers(installation)).toEqual([]);
   });
 
@@ -299,12 +287,12 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       .replace('topology: embedded', 'topology: distributed')
       .replace('servers: auto', `servers: [${server.url}]`);
     writeFileSync(installation.definitionFile, elsewhere);
-    await moveTo(installation, 'embedded');
+    await moveTo(installation, embedded);
     expect(await contentOf(installation)).toEqual(original);
     await undoMove({ installation, env, onProgress }, async () => undefined);
     expect(readFileSync(installation.definitionFile, 'utf8')).toBe(elsewhere);
-    expect((await moveTo(installation, 'embedded')).moved).toMatchObject(
-      expect.arrayContaining([expect.objectContaining({ kind: 'sessions', count: 2 })]),
+    expect((await moveTo(installation, embedded)).moved).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ kind: 'bus.sessions', count: 2 })]),
     );
   });
 
@@ -312,8 +300,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     copy();
     const memory = original.definition.replace('persistentMessaging: true', 'persistentMessaging: false');
     writeFileSync(installation.definitionFile, memory);
-    const { moved } = await moveTo(installation, 'distributed');
-    expect([countOf(moved, 'usage'), countOf(moved, 'graph')]).toEqual([undefined, countOf(original.graph, 'graph')]);
+    const { moved } = await moveTo(installation, distributed);
+    expect([countOf(moved, 'bus.usage'), countOf(moved, 'graph')]).toEqual([
+      undefined,
+      countOf(original.graph, 'graph'),
+    ]);
     expect(existsSync(busIn(installation.dataDir, 'distributed'))).toBe(false);
   });
 
@@ -321,7 +312,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     copy();
     mkdirSync(busIn(installation.dataDir, 'distributed'));
     writeFileSync(join(busIn(installation.dataDir, 'distributed'), 'old'), '');
-    const { kept } = await moveTo(installation, 'distributed');
+    const { kept } = await moveTo(installation, distributed);
     expect(existsSync(join(installation.dir, kept ?? '', 'nats/old'))).toBe(true);
     expect(existsSync(join(busIn(installation.dataDir, 'distributed'), 'old'))).toBe(false);
   });

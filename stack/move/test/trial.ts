@@ -1,19 +1,25 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { readBlobs } from '../../../services/backend/files/content.ts';
+import { openBlobsContent } from '../../../services/backend/files/open-content.ts';
 import { type KindOfContent, readContent } from '../../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
+import type { Digest } from '../../../services/contracts/digest.ts';
 import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../services/kit/bus/content.ts';
 import { openBusContent } from '../../../services/kit/bus/open-content.ts';
-import type { Topology } from '../../definition/definition.ts';
+import { connectToBackend } from '../../backend-client.ts';
 import type { Installation } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
 import { openTrial } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
 import { move } from '../move.ts';
-import { busIn, graphName } from '../sides.ts';
+import type { WantedSide } from '../side.ts';
+import { blobsIn, busIn, graphIn } from '../sides.ts';
 
 const keyMaxAgeMs = 3_600_000;
 export const texts = ['one', 'two', 'three'];
@@ -25,6 +31,7 @@ export async function openFilled() {
   await up({ installation, env: process.env });
   await down({ installation });
   await fill({ engine: 'sqlite', file: busIn(installation.dataDir, 'embedded') });
+  await addFile(installation);
   return trial;
 }
 
@@ -33,6 +40,13 @@ export async function fill(where: Where): Promise<void> {
   await bus.addRecords('usage', records());
   await bus.addEntries('sessions', entries());
   await bus.close();
+}
+
+async function addFile({ dataDir }: Installation): Promise<void> {
+  const bytes = Buffer.from('what a skill says in a file');
+  const digest = createHash('sha256').update(bytes).digest('hex') as Digest;
+  await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
+  await opened.blobs.put({ digest, sizeBytes: bytes.byteLength }, Readable.from([bytes]));
 }
 
 type Where =
@@ -56,10 +70,12 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
   for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
   await bus.close();
-  const graph = await openGraphContent({ engine: 'sqlite', file: join(dataDir, graphName), readOnly: true });
+  const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
   const kinds = await readContent(graph);
   await graph.close();
+  await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
   return {
+    files: [{ kind: 'files', ...(await readBlobs(opened.blobs)) }],
     usage,
     sessions: sessions.sort(),
     graph: kinds,
@@ -67,8 +83,27 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
   };
 }
 
+/** What a platform that runs is given since it was moved. */
+export async function addMcpServer(installation: Installation): Promise<void> {
+  const backend = await connectToBackend(installation);
+  const { workspaces } = await backend.query(
+    '{ workspaces { nodes { id } } }',
+    {},
+    z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }).parse,
+  );
+  await backend.query(
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+    { workspace: workspaces.nodes[0]?.id, input: { name: 'since', launch: { url: 'http://127.0.0.1:9' } } },
+    () => undefined,
+  );
+}
+
 /** Without a question. */
-export async function moveTo(installation: Installation, to: Topology, onNotice: (message: string) => void = () => {}) {
+export async function moveTo(
+  installation: Installation,
+  to: WantedSide,
+  onNotice: (message: string) => void = () => {},
+) {
   return await move({
     installation,
     to,
@@ -80,13 +115,13 @@ export async function moveTo(installation: Installation, to: Topology, onNotice:
   });
 }
 
-/** Runs it in a process of its own, which is killed at that step, or at `bus`: as soon as it has started a bus. */
+/** Runs it in a process of its own, which is killed at that step, or as soon as it has started the part of that name. */
 export async function killedMove(
   { dir }: Installation,
-  { verb = 'move', to = 'distributed', step }: { verb?: 'move' | 'undo'; to?: Topology; step: string },
+  { verb = 'move', to = { topology: 'distributed' }, step }: { verb?: 'move' | 'undo'; to?: WantedSide; step: string },
 ): Promise<string | null> {
   const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, verb, dir, to, step], { stdio: 'ignore' });
+  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), step], { stdio: 'ignore' });
   const [, signal] = await once(child, 'exit');
   return signal;
 }

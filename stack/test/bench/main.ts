@@ -8,6 +8,7 @@ import { measureDisturbances } from './disturbances.ts';
 import type { Figure } from './figure.ts';
 import { measureGraph } from './graph.ts';
 import { measureMemory } from './memory.ts';
+import { measureMove } from './move.ts';
 import { type Platform, type PlatformOptions, startPlatform } from './platform.ts';
 import { repository } from './processes.ts';
 import { measureReplicas } from './replicas.ts';
@@ -29,6 +30,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   replicas: () => onOwnPlatform({ replicas: 2 }, measureReplicas),
   graph: measureGraph,
   dgraph: () => onOwnPlatform({ replicas: 1, graph: 'dgraph' }, (platform) => measureUp(platform, upWithDgraphMaxMs)),
+  move: measureMove,
   containers: measureContainers,
 };
 const wanted = process.argv.slice(2);

@@ -1,0 +1,71 @@
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Side } from './side.ts';
+
+export interface Load {
+  readonly from: Side;
+  readonly to: Side;
+  readonly carries: { readonly bus: boolean; readonly graph: boolean };
+  readonly graphBytes: number;
+  readonly busBytes: number;
+}
+
+export interface Cost {
+  /** Room for what is made while the old side is kept. */
+  readonly neededBytes: number;
+  readonly downSeconds: number;
+}
+
+const megabyte = 1024 * 1024;
+/** Records, logs and what a file system needs for itself. */
+const spareBytes = megabyte;
+/** Stop, a bus for itself, and start: measured, rounded up. */
+const downSecondsLeast = 4;
+/** What is copied and read again in a second on a slow disk. NATS has each message on the disk before the next (measured: a thousand a second). */
+const bytesASecond = 20 * megabyte;
+const bytesASecondToNats = megabyte / 2;
+/** A Dgraph by itself, and what is filled or read there for each byte of the other side, measured and rounded up. */
+const dgraph = {
+  bytes: 64 * megabyte,
+  downSeconds: 40,
+  growth: 4,
+  bytesASecondTo: megabyte,
+  bytesASecondFrom: 4 * megabyte,
+};
+
+/** What a move takes, so that it can be said, and refused, before anything is stopped. */
+export function costOf({ from, to, carries, graphBytes, busBytes }: Load): Cost {
+  const busSeconds = busBytes / (to.topology === 'distributed' ? bytesASecondToNats : bytesASecond);
+  const graph = carries.graph ? costOfDgraph(to, graphBytes) : costOfCopy(from, graphBytes);
+  return {
+    neededBytes: graph.neededBytes + 3 * busBytes + spareBytes,
+    downSeconds: downSecondsLeast + Math.ceil(graph.downSeconds + busSeconds),
+  };
+}
+
+function costOfDgraph(to: Side, graphBytes: number): Cost {
+  const isTo = to.graph === 'dgraph';
+  return {
+    neededBytes: isTo ? dgraph.bytes + dgraph.growth * graphBytes : graphBytes,
+    downSeconds: dgraph.downSeconds + graphBytes / (isTo ? dgraph.bytesASecondTo : dgraph.bytesASecondFrom),
+  };
+}
+
+function costOfCopy({ graph }: Side, graphBytes: number): Cost {
+  if (graph === 'dgraph') return { neededBytes: 0, downSeconds: 0 };
+  return { neededBytes: graphBytes, downSeconds: graphBytes / bytesASecond };
+}
+
+/** Of a file, or of all files in a folder: what lies on the disk, where a file has holes. */
+export function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 0;
+  if (!stats.isDirectory()) return bytesOf(stats);
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false }));
+  return sizes.reduce((sum, one) => sum + (one === undefined ? 0 : bytesOf(one)), 0);
+}
+
+function bytesOf({ size, blocks }: Stats): number {
+  return Math.min(size, blocks * 512);
+}

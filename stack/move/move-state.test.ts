@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Installation, installationIn } from '../installation.ts';
+import { type MoveState, readMove, writeMove } from './move-state.ts';
+
+let installation: Installation;
+beforeEach(() => {
+  installation = installationIn(mkdtempSync(join(tmpdir(), 'svc-state-')));
+  mkdirSync(installation.stateDir);
+});
+afterEach(() => rmSync(installation.dir, { recursive: true }));
+
+const state: MoveState = {
+  phase: 'preparing',
+  from: { topology: 'embedded', graph: 'sqlite' },
+  to: { topology: 'distributed', graph: 'dgraph' },
+  startedAt: '2026-01-01T00:00:00.000Z',
+  kept: 'data/before-move-2026-01-01T00-00-00Z',
+  wasRunning: true,
+  processes: [{ name: 'nats', process: { pid: 1, startTime: 'then' } }],
+  elsewhere: { left: null, filled: 'https://dgraph.example.com:8080' },
+  moved: [],
+};
+
+test('a move is read as it was written, and where there is none there is none', () => {
+  expect(readMove(installation)).toBeNull();
+  writeMove(installation, state);
+  expect(readMove(installation)).toEqual(state);
+});
+
+test.each([
+  ['of another version', JSON.stringify({ ...state, from: 'embedded', to: 'distributed', bus: null })],
+  ['that is damaged', '{'],
+])('one %s is not taken for none', (_what, text) => {
+  writeFileSync(join(installation.stateDir, 'move.json'), text);
+  expect(() => readMove(installation)).toThrow(
+    expect.objectContaining({ code: 'unsupported', hint: expect.stringContaining('svc move --undo') }),
+  );
+});
