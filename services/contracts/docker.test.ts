@@ -10,9 +10,15 @@ test.each([
   [failed('ECONNREFUSED'), 'unavailable', /is stopped: nobody listens/, /start docker/],
   [failed('ETIMEDOUT'), 'unavailable', /did not answer in time/, /docker info/],
   [
-    failed(undefined, '(HTTP code 500) server error - no space left on device. '),
+    failed(undefined, '(HTTP code 500) server error - write /data/link: no space left on device. '),
     'unavailable',
-    /as it should: no space left on device$/,
+    /^the disk of Docker at "s" is full$/,
+    /docker system df/,
+  ],
+  [
+    failed(undefined, '(HTTP code 500) server error - something else. '),
+    'unavailable',
+    /as it should: something else$/,
     /docker info/,
   ],
 ])('%s is told with what mends it', (error, code, what, repair) => {

@@ -14,6 +14,8 @@ const look = 'Look at how it is: docker info.';
 
 /** From the error that asking it at this socket ended with. */
 export function explainDocker(error: unknown, socket: string): DockerObstacle {
+  if (isDiskFull(error))
+    return { code: 'unavailable', what: `the disk of Docker at ${socket} is full`, repair: makeRoom };
   switch (error instanceof Error && 'code' in error ? error.code : null) {
     case 'EACCES':
     case 'EPERM':
@@ -42,6 +44,13 @@ export function explainDocker(error: unknown, socket: string): DockerObstacle {
       };
   }
 }
+
+/** Docker keeps images and containers on a disk of its own, or on the machine's. */
+export function isDiskFull(error: unknown): boolean {
+  return /no space left on device/i.test(wordsOf(error));
+}
+
+export const makeRoom = 'Free some space there and try again: docker system df tells what takes it.';
 
 /** What Docker says of an error, without the numbers around it. */
 export function wordsOf(error: unknown): string {

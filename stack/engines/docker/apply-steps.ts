@@ -1,4 +1,4 @@
-import { wordsOf } from '../../../services/contracts/docker.ts';
+import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import { describe, LostPort } from '../../lifecycle/explain-failure.ts';
@@ -158,7 +158,7 @@ function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {
     );
   }
   return new SvcError('unavailable', `${part.name} failed to start: ${words}.`, {
-    hint: 'Look at Docker: docker info',
+    hint: isDiskFull(cause) ? makeRoom : 'Look at Docker: docker info',
     cause,
   });
 }

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { z } from 'zod';
-import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
+import { isDiskFull, makeRoom, statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { ServiceImage } from './service-image.ts';
 
@@ -41,7 +41,9 @@ export async function ensureImage(name: string, field: string, images: Images): 
   } catch (error) {
     if (images.signal.aborted) throw error;
     throw new SvcError('unavailable', `The image "${name}" is not here and could not be fetched: ${wordsOf(error)}.`, {
-      hint: `Is ${field} in svc.yaml right, and does this machine reach the registry? Without one: docker load brings an image from a file.`,
+      hint: isDiskFull(error)
+        ? makeRoom
+        : `Is ${field} in svc.yaml right, and does this machine reach the registry? Without one: docker load brings an image from a file.`,
       cause: error,
     });
   }
@@ -74,7 +76,7 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
   } catch (error) {
     if (signal.aborted) throw error;
     throw new SvcError('unavailable', `The image of the services could not be built: ${wordsOf(error)}.`, {
-      hint: 'images.base in svc.yaml must bring node 24 or newer, npm and a shell.',
+      hint: isDiskFull(error) ? makeRoom : 'images.base in svc.yaml must bring node 24 or newer, npm and a shell.',
       cause: error,
     });
   }
