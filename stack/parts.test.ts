@@ -120,8 +120,13 @@ describe('what a part is started with', () => {
   test('the nodes of Dgraph: the ports that move together, and no secret', () => {
     const claimed = { 'dgraph-zero': 5081, 'dgraph-alpha': 8180 };
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { cacheMb: 64 }\n`, claimed);
-    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ GRPC_PORT: '5081', PORT_OFFSET: '1' });
-    const alpha = { INTERNAL_PORT: '7180', PORT_OFFSET: '100', ZERO_PORT: '5081', CACHE_MB: '64' };
+    expect(variablesOf(plan, 'dgraph-zero')).toEqual({
+      ...{ BIND_ALL: 'false', ADDRESS: '127.0.0.1:5081', PORT_OFFSET: '1', DATA: 'data/dgraph/zero' },
+    });
+    const alpha = {
+      ...{ BIND_ALL: 'false', ADDRESS: '127.0.0.1:7180', ZERO: '127.0.0.1:5081', PORT_OFFSET: '100' },
+      ...{ DATA: 'data/dgraph/alpha', ACL_KEY: 'secrets/graphdb-acl.key', CACHE_MB: '64' },
+    };
     expect(variablesOf(plan, 'dgraph-alpha')).toEqual(alpha);
     expect(['dgraph-zero', 'dgraph-alpha', 'backend'].map((name) => partOf(plan, name)?.secrets)).toEqual(
       [['token'], ['token', 'acl'], ['password', 'token']].map((names, index) => [

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ServiceName } from '../services/contracts/env/variables.ts';
 import { httpAddress, reachable } from './addresses.ts';
 import { hasOwnBus } from './bus/has-own-bus.ts';
@@ -97,7 +97,12 @@ function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Par
     url: `dgraph://${loopback}:${zero.grpc}`,
     readyUrl: `${httpAddress(loopback, zero.http)}/health`,
     after: [],
-    variables: { GRPC_PORT: String(zero.grpc), PORT_OFFSET: String(zero.offset) },
+    variables: {
+      BIND_ALL: 'false',
+      ADDRESS: hostAndPort(loopback, zero.grpc),
+      PORT_OFFSET: String(zero.offset),
+      DATA: 'data/dgraph/zero',
+    },
     secrets: [secrets.graphToken],
   };
   const data: Part = {
@@ -107,9 +112,12 @@ function graphParts({ definition, ports, secrets }: EnvironmentOf): readonly Par
     readyUrl: `${httpAddress(loopback, alpha.http)}/health`,
     after: [coordination.name],
     variables: {
-      INTERNAL_PORT: String(alpha.internal),
+      BIND_ALL: 'false',
+      ADDRESS: hostAndPort(loopback, alpha.internal),
+      ZERO: hostAndPort(loopback, zero.grpc),
       PORT_OFFSET: String(alpha.offset),
-      ZERO_PORT: String(zero.grpc),
+      DATA: 'data/dgraph/alpha',
+      ACL_KEY: `secrets/${basename(secrets.graphAclKey)}`,
       CACHE_MB: String(definition.graphdb.cacheMb),
     },
     secrets: [secrets.graphToken, secrets.graphAclKey],

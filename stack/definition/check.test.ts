@@ -273,6 +273,32 @@ describe('containers', () => {
     expect(checkDefinition(`${id}topology: distributed\nengine: docker\n`, 'svc.yaml').engine).toBe('docker');
   });
 
+  test.each([
+    [
+      'an image of Dgraph that is too old',
+      'images: { dgraph: "dgraph/dgraph:v25.3.9" }',
+      '5:19 images.dgraph must be of 25.4',
+    ],
+    [
+      'less memory than the cache of Dgraph takes',
+      'graphdb: { cacheMb: 2048 }',
+      'must be at least 2304: graphdb.cacheMb is 2048',
+    ],
+    [
+      'a Dgraph elsewhere',
+      'graphdb: { url: "http://db:8080" }',
+      '5:17 A Dgraph that somebody else runs needs engine: process',
+    ],
+    ['a sandbox', 'runtime: { sandbox: bwrap }', '5:21 runtime.sandbox: bwrap needs engine: process'],
+  ])('refuse %s', (_, yaml, message) => {
+    const dgraph = `${id}topology: distributed\nengine: docker\ngraph: dgraph\n`;
+    expect(refusal(`${dgraph}${yaml}\n`).message).toContain(message);
+    expect(checkDefinition(dgraph, 'svc.yaml').images.dgraph).toBe('dgraph/dgraph:v25.4.0');
+    // With SQLite nothing of it is read.
+    const sqlite = `${id}topology: distributed\nengine: docker\n${yaml}\n`;
+    if (!yaml.startsWith('runtime')) expect(checkDefinition(sqlite, 'svc.yaml').graph).toBe('sqlite');
+  });
+
   test('are made of images with exact versions', () => {
     for (const wrong of ['node', 'node:latest', 'node:24', 'node:24-slim', 'NODE:24.1.0', 'node:24.1.0 -v']) {
       expect(refusal(`${id}images: { base: "${wrong}" }\n`).message).toContain(

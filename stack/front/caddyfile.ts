@@ -13,6 +13,8 @@ export interface Front {
   readonly httpPort: number;
   /** Hosts with their ports, by service. */
   readonly upstreams: Readonly<Record<FrontService, readonly string[]>>;
+  /** The folder of certificates that were got. */
+  readonly storage: string;
   /** Null: several remote-mcps under the address of one. */
   readonly oneHost: OneHost | null;
 }
@@ -43,7 +45,13 @@ function placeOf(service: FrontService): string {
 }
 
 /** What stands in the places of the template, but for what follows from that. */
-export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): Readonly<Record<string, string>> {
+export function caddyfileValues({
+  bind,
+  httpPort,
+  upstreams,
+  storage,
+  oneHost,
+}: Front): Readonly<Record<string, string>> {
   const tls = oneHost?.public.tls ?? 'none';
   return {
     SITES: oneHost === null ? 'remote-mcps' : tls === 'none' ? 'one-host' : 'one-host-over-tls',
@@ -56,12 +64,13 @@ export function caddyfileValues({ bind, httpPort, upstreams, oneHost }: Front): 
     TLS: oneHost === null ? '' : tlsOf(oneHost, httpPort),
     // It looks after certificates only where it gets them.
     AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
+    STORAGE: storage,
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
     ...Object.fromEntries(services.map((service) => [placeOf(service), upstreams[service].join(' ')])),
   };
 }
 
-/** Its paths are meant from the folder of the installation, which Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
+/** Its paths are meant from the folder that Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
 function tlsOf({ public: { tls, cert, key, acme }, httpsPort }: OneHost, httpPort: number): string {
   switch (tls) {
     case 'none':

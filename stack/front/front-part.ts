@@ -5,6 +5,9 @@ import type { Part } from '../part.ts';
 import { caddyfileValues, type FrontService } from './caddyfile.ts';
 import { frontOf } from './front-of.ts';
 
+/** In data/, because authorities give certificates a few a week. */
+const storage = 'data/caddy';
+
 type Behind = Readonly<Record<FrontService, readonly Part[]>>;
 
 /** What shares one address among several remote-mcps, or one host name among everything; null where each service is reached by itself. */
@@ -27,7 +30,7 @@ function beforeRemoteMcps({ definition: { bind }, ports }: EnvironmentOf, behind
     ...partBefore(behind),
     url,
     readyUrl: `${url}/ready`,
-    variables: caddyfileValues({ bind, httpPort, upstreams: upstreamsOf(behind), oneHost: null }),
+    variables: caddyfileValues({ bind, httpPort, upstreams: upstreamsOf(behind), storage, oneHost: null }),
     secrets: [],
   };
 }
@@ -38,13 +41,13 @@ function underOneHost({ installation, definition, addresses, ports }: Environmen
   const [httpPort = 0, httpsPort = 0] = [ports['caddy-http'], ports['caddy-https']];
   const http = httpAddress(bind, httpPort);
   const oneHost = { public: open, httpsPort, origin: new URL(addresses.public.backend).origin };
-  const files = [open.cert, open.key].filter((file) => file !== undefined);
+  const files = [open.cert, open.key, open.acme.ca].filter((file) => file !== undefined);
   return {
     ...partBefore(behind),
     url: open.tls === 'none' ? http : `https://${reachable(bind)}:${httpsPort}`,
     readyUrl: `${http}/ready`,
-    variables: caddyfileValues({ bind, httpPort, upstreams: upstreamsOf(behind), oneHost }),
-    // A certificate that was renewed is taken up like everything else that differs.
+    variables: caddyfileValues({ bind, httpPort, upstreams: upstreamsOf(behind), storage, oneHost }),
+    // What was renewed is taken up like everything else that differs.
     secrets: files.map((file) => resolve(installation.dir, file)),
   };
 }

@@ -22,7 +22,8 @@ public:
   tls: acme
   acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }`).public;
 const oneHost = { public: open, httpsPort: 443, origin: 'https://agents.example.com' };
-const front = { bind: '0.0.0.0', httpPort: 80, upstreams, oneHost };
+const storage = 'data/caddy';
+const front = { bind: '0.0.0.0', httpPort: 80, upstreams, storage, oneHost };
 const acmeLines = (more: readonly string[], ports: readonly string[]) =>
   ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
 
@@ -274,9 +275,10 @@ import one-host-over-tls`.trim(),
 
   test('of several remote-mcps has nothing else', () => {
     const behind = { 'remote-mcp': ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'], backend: [], frontend: [] };
-    const values = caddyfileValues({ bind: '127.0.0.1', httpPort: 3001, upstreams: behind, oneHost: null });
+    const values = caddyfileValues({ bind: '127.0.0.1', httpPort: 3001, upstreams: behind, storage, oneHost: null });
     expect(values).toEqual({
       SITES: 'remote-mcps',
+      STORAGE: 'data/caddy',
       AUTO_HTTPS: 'off',
       BIND: 'tcp4/127.0.0.1',
       HTTP_PORT: '3001',

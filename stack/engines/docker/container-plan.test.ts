@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { labels } from './container-plan.ts';
+import { checkDefinition } from '../../definition/check.ts';
+import { installationIn } from '../../installation.ts';
+import { planFor } from '../../lifecycle/plan.ts';
+import { usualPorts } from '../../ports/port-wishes.ts';
+import { labels } from './names.ts';
+import { provisionerOf } from './provision-graph.ts';
 import { containerOf, facts, plannedFrom } from './test/planned.ts';
 
 const hashOf = (yaml: string, name: string, changed = {}) =>
   containerOf(plannedFrom(yaml, changed), name).options.Labels?.[labels.hash];
 
 describe('what Docker shall have', () => {
-  test('is one network, volumes for what keeps data, and a container for each part in the order of their start', () => {
-    const { network, volumes, containers } = plannedFrom();
-    expect(network).toBe('svc-abcdef0123456789');
+  test('is a network, volumes for what keeps data, and a container for each part in the order of their start', () => {
+    const { networks, volumes, containers } = plannedFrom();
+    const network = 'svc-abcdef0123456789';
+    const Labels = { 'svc.installation': 'abcdef0123456789' };
+    expect(networks).toEqual([{ Name: network, Driver: 'bridge', CheckDuplicate: true, Labels }]);
     expect(volumes).toEqual(['nats', 'backend', 'runtime'].map((part) => `${network}-${part}`));
     expect(containers.map(({ part }) => part.name)).toEqual(['nats', 'backend', 'runtime', 'frontend', 'remote-mcp']);
   });
@@ -129,6 +136,120 @@ describe('what Docker shall have', () => {
     const { HostConfig } = containerOf(plan, 'runtime-2').options;
     expect(HostConfig?.Binds).toContain('/srv/documents:/srv/documents:ro');
     expect([HostConfig?.Memory, HostConfig?.PidsLimit]).toEqual([2048 * 1024 * 1024, 1024]);
+  });
+});
+
+describe('Dgraph', () => {
+  const plan = plannedFrom('graph: dgraph\n');
+  const network = 'svc-abcdef0123456789';
+  const given = (name: string) => containerOf(plan, name).given;
+
+  test('has a network of its own, which only the backend is in beside its nodes, and which leads nowhere', () => {
+    expect(plan.networks.at(1)).toEqual({
+      ...{ Name: `${network}-graph`, Driver: 'bridge', CheckDuplicate: true, Internal: true },
+      Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' },
+      Labels: { 'svc.installation': 'abcdef0123456789' },
+    });
+    const networks = Object.fromEntries(plan.containers.map(({ part, networks }) => [part.name, networks]));
+    expect(networks).toEqual({
+      ...{ 'dgraph-zero': [`${network}-graph`], 'dgraph-alpha': [`${network}-graph`] },
+      backend: [network, `${network}-graph`],
+      ...{ nats: [network], runtime: [network], frontend: [network], 'remote-mcp': [network] },
+    });
+  });
+
+  test('keeps the data of its nodes, and the backend none', () => {
+    const keeping = ['nats', 'dgraph-zero', 'dgraph-alpha', 'runtime'];
+    expect(plan.volumes).toEqual(keeping.map((part) => `${network}-${part}`));
+  });
+
+  test('is a data node exactly like this', () => {
+    const { options, check } = containerOf(plan, 'dgraph-alpha');
+    expect(check).toEqual(['curl', '-sS', '-f', '-m', '4', '-o', '/dev/null', 'http://127.0.0.1:8080/health']);
+    expect(options).toMatchObject({
+      name: `${network}-dgraph-alpha`,
+      Image: 'dgraph/dgraph:v25.4.0',
+      User: '1000:1000',
+      Env: ['TZ=UTC', 'GRPC_ENABLE_TXT_SERVICE_CONFIG=false', 'GOMEMLIMIT=384MiB'],
+      Entrypoint: ['dgraph', 'alpha', '--config', '/run/svc/dgraph-alpha.yaml'],
+      Cmd: [],
+      HostConfig: {
+        Binds: [`${network}-dgraph-alpha:/data:nocopy`, '/srv/svc/state/containers/dgraph-alpha:/run/svc:ro,Z'],
+        NetworkMode: `${network}-graph`,
+        PortBindings: {},
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        CapAdd: [],
+        SecurityOpt: ['no-new-privileges'],
+        Memory: 1536 * 1024 * 1024,
+        PidsLimit: 512,
+      },
+      NetworkingConfig: { EndpointsConfig: { [`${network}-graph`]: { Aliases: ['dgraph-alpha'] } } },
+    });
+    expect(options.ExposedPorts).toBeUndefined();
+  });
+
+  test('listens under the names of its nodes, and lets its network administer, with the token', () => {
+    const [text, ...files] = given('dgraph-alpha');
+    expect(files).toEqual([{ name: 'graphdb-acl.key', content: { copyOf: '/srv/svc/secrets/graphdb-acl.key' } }]);
+    const lines = (file: unknown) => JSON.stringify(file).split('\\n');
+    for (const line of [
+      'bindall: true',
+      'my: \\"dgraph-alpha:7080\\"',
+      'zero: \\"dgraph-zero:5080\\"',
+      'port_offset: 0',
+      'postings: \\"/data/p\\"',
+      'survive: \\"filesystem\\"',
+      'acl: \\"secret-file=/run/svc/graphdb-acl.key\\"',
+      'security: \\"token=the-token; whitelist=172.18.0.0/16;\\"',
+      'telemetry: \\"reports=false; sentry=false\\"',
+    ]) {
+      expect(lines(text)).toContain(line);
+    }
+    expect(given('dgraph-zero').map(({ name }) => name)).toEqual(['dgraph-zero.yaml']);
+    expect(lines(given('dgraph-zero'))).toContain('my: \\"dgraph-zero:5080\\"');
+    const newer = plannedFrom('graph: dgraph\nimages: { dgraph: "dgraph/dgraph:v25.5.1" }\n');
+    expect(JSON.stringify(containerOf(newer, 'dgraph-alpha').given)).toContain('172.18.0.0/16; anonymous=none');
+  });
+
+  test('is where the backend looks for it', () => {
+    const { options, given: files } = containerOf(plan, 'backend');
+    expect(options.Env).toContain('PRIVATE_GRAPHDB_URL=http://dgraph-alpha:8080');
+    expect(options.Env).toContain('PRIVATE_GRAPHDB_GRPC_URL=dgraph-alpha:9080');
+    const names = files.map(({ name }) => name);
+    expect(names).toContain('graphdb-password.key');
+    expect(names).not.toContain('graphdb-administrator.key');
+  });
+
+  test('is provisioned by a container in its network, which has the secrets that it takes as files', () => {
+    const yaml = 'id: abcdef0123456789\ntopology: distributed\nengine: docker\ngraph: dgraph\n';
+    const { options, given: files } = provisionerOf(
+      planFor(installationIn('/srv/svc'), checkDefinition(yaml, 'svc.yaml'), usualPorts),
+      facts,
+    );
+    expect(options).toEqual({
+      name: `${network}-provision-graph`,
+      Image: 'svc-platform:1.2.3-abc',
+      User: '1000:1000',
+      Entrypoint: ['node', '/svc/dist/stack/engines/docker/provision-graph/main.js'],
+      Cmd: [
+        'http://dgraph-alpha:8080',
+        ...['acl', 'password', 'administrator'].map((name) => `/run/svc/graphdb-${name}.key`),
+      ],
+      Labels: { 'svc.installation': 'abcdef0123456789', 'svc.part': 'provision-graph' },
+      HostConfig: {
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        Binds: ['/srv/svc/state/containers/provision-graph:/run/svc:ro,Z'],
+        NetworkMode: `${network}-graph`,
+        Memory: 256 * 1024 * 1024,
+        PidsLimit: 64,
+      },
+    });
+    expect(files.map(({ content }) => content)).toEqual(
+      ['acl', 'password', 'administrator'].map((name) => ({ copyOf: `/srv/svc/secrets/graphdb-${name}.key` })),
+    );
   });
 });
 

@@ -27,6 +27,7 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
       bind: '127.0.0.1',
       httpPort,
       upstreams: { 'remote-mcp': hostOf('remote-mcp'), backend: hostOf('backend'), frontend: hostOf('frontend') },
+      storage: 'data/caddy',
       oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpsPort, origin },
     },
     (folder) => makeCertificate(folder, 'own', `DNS:${host}`),

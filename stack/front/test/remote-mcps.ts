@@ -11,7 +11,13 @@ export async function openFront(answer: (name: 'one' | 'other') => Answer, on?: 
   await Promise.all([one.open(), other.open()]);
   const remoteMcps = [`127.0.0.1:${first}`, `127.0.0.1:${second}`];
   const upstreams = { 'remote-mcp': remoteMcps, backend: [], frontend: [] };
-  const caddy = await startCaddy({ bind: '127.0.0.1', httpPort: port, upstreams, oneHost: null });
+  const caddy = await startCaddy({
+    bind: '127.0.0.1',
+    httpPort: port,
+    upstreams,
+    storage: 'data/caddy',
+    oneHost: null,
+  });
   return {
     url: `http://127.0.0.1:${port}`,
     port,
