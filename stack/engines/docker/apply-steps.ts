@@ -141,7 +141,8 @@ async function awaitReady(container: ContainerPlan, application: Application): P
 /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
 async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
   if (part.service === 'backend') await register(application);
-  if (part.service === 'dgraph-alpha') await provisionGraphInside(application);
+  // What one data node is told, all know.
+  if (part.name === 'dgraph-alpha') await provisionGraphInside(application);
 }
 
 /** It listens in its container; a moment later it is reached from this machine too. */

@@ -130,6 +130,63 @@ describe('what Docker shall have', () => {
     expect(JSON.stringify(given)).toContain('remote-mcp:3001 remote-mcp-2:3001 remote-mcp-3:3001');
   });
 
+  describe('with one host name', () => {
+    const open = (more: string) => plannedFrom(`bind: 0.0.0.0\npublic: { host: agents.example.com, ${more} }\n`);
+    const published = (plan: ReturnType<typeof plannedFrom>) =>
+      plan.containers.flatMap(({ part, options }) =>
+        Object.entries(options.HostConfig?.PortBindings ?? {}).map(([inside, at]) => [part.name, inside, at]),
+      );
+    const front = (plan: ReturnType<typeof plannedFrom>) => containerOf(plan, 'caddy');
+
+    test('publishes the front, and the backend for this machine alone', () => {
+      const plan = open('tls: files, cert: secrets/a/own.pem, key: secrets/b/own.pem');
+      expect(published(plan)).toEqual([
+        ['backend', '3000/tcp', [{ HostIp: '127.0.0.1', HostPort: '3000' }]],
+        ['caddy', '8443/tcp', [{ HostIp: '0.0.0.0', HostPort: '443' }]],
+        ['caddy', '8080/tcp', [{ HostIp: '0.0.0.0', HostPort: '80' }]],
+      ]);
+      expect(published(open('tls: none')).map(([part, inside]) => `${part} ${inside}`)).toEqual([
+        'backend 3000/tcp',
+        'caddy 8080/tcp',
+      ]);
+    });
+
+    test('gives the front copies of its certificate, under names of their own', () => {
+      const plan = open('tls: files, cert: secrets/a/own.pem, key: secrets/b/own.pem');
+      const [text, ...files] = front(plan).given;
+      expect(files).toEqual([
+        { name: 'own.pem', content: { copyOf: '/srv/svc/secrets/a/own.pem' } },
+        { name: '2-own.pem', content: { copyOf: '/srv/svc/secrets/b/own.pem' } },
+      ]);
+      for (const part of [
+        'tls \\"/run/svc/own.pem\\" \\"/run/svc/2-own.pem\\"',
+        'https://agents.example.com:8443',
+        'reverse_proxy backend:3000',
+        'reverse_proxy frontend:8888',
+        'reverse_proxy remote-mcp:3001',
+        'redir https://agents.example.com{uri}',
+      ]) {
+        expect(JSON.stringify(text)).toContain(part);
+      }
+      expect([front(plan).volume, front(plan).check.at(-1)]).toEqual([null, 'http://127.0.0.1:8080/ready']);
+    });
+
+    test('keeps what an authority gave, and vouches for the authority by a copy', () => {
+      const plan = open('tls: acme, acme: { ca: secrets/ca.pem }');
+      const { given, options, volume } = front(plan);
+      expect(volume).toBe('svc-abcdef0123456789-caddy');
+      expect(options.HostConfig?.Binds?.[0]).toBe('svc-abcdef0123456789-caddy:/data:nocopy');
+      expect(given.map(({ name }) => name)).toEqual(['Caddyfile', 'ca.pem']);
+      for (const part of [
+        'storage file_system /data',
+        'trusted_roots \\"/run/svc/ca.pem\\"',
+        'alt_tlsalpn_port 8443',
+      ]) {
+        expect(JSON.stringify(given[0])).toContain(part);
+      }
+    });
+  });
+
   test('gives each runtime a volume and more room, and lets it read what svc.yaml allows', () => {
     const plan = plannedFrom('replicas: { runtime: 2 }\nruntime: { allowedPaths: [/srv/documents] }');
     expect(plan.volumes).toContain('svc-abcdef0123456789-runtime-2');

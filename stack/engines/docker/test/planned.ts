@@ -21,10 +21,12 @@ export const facts: Facts = {
   },
 };
 
+const ports = { ...usualPorts, nats: 4222, 'caddy-https': 443, 'caddy-http': 80 };
+
 /** What Docker shall have for an installation that says this. */
 export function plannedFrom(yaml = '', changed: Partial<Facts> = {}): DockerPlan {
   const text = `id: abcdef0123456789\ntopology: distributed\nengine: docker\n${yaml}`;
-  const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), { ...usualPorts, nats: 4222 });
+  const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), ports);
   return dockerPlanOf(plan, { ...facts, ...changed });
 }
 
