@@ -1,20 +1,31 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Definition } from '../definition/definition.ts';
+import type { Definition, Graph } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 
-/** Where each graph of our own keeps its data, in data/. */
-const dataOf: Readonly<Record<Definition['graph'], string>> = { sqlite: 'graph.sqlite', dgraph: 'dgraph' };
+/** Where a graph of our own keeps its data, and whether there is any. */
+export interface Kept {
+  readonly place: string;
+  readonly isThere: boolean;
+}
 
 /**
  * Told where svc.yaml names a graph that was never used here, and another one was: what people put into that one is not lost, and not to be
  * seen either.
  */
-export function leftGraph({ dataDir }: Installation, { graph }: Definition): readonly string[] {
+export function leftGraph(
+  { graph }: Pick<Definition, 'graph'>,
+  kept: Readonly<Record<Graph, Kept>>,
+): readonly string[] {
   const other = graph === 'sqlite' ? 'dgraph' : 'sqlite';
-  const has = (one: Definition['graph']) => existsSync(join(dataDir, dataOf[one]));
-  if (has(graph) || !has(other)) return [];
+  if (kept[graph].isThere || !kept[other].isThere) return [];
   return [
-    `graph: ${graph} begins empty. What is there already stays in data/${dataOf[other]}, which graph: ${other} in svc.yaml goes back to.`,
+    `graph: ${graph} begins empty. What is there already stays in ${kept[other].place}, which graph: ${other} in svc.yaml goes back to.`,
   ];
+}
+
+/** In data/, for processes. */
+export function keptInFiles({ dataDir }: Installation): Readonly<Record<Graph, Kept>> {
+  const kept = (name: string) => ({ place: `data/${name}`, isThere: existsSync(join(dataDir, name)) });
+  return { sqlite: kept('graph.sqlite'), dgraph: kept('dgraph') };
 }
