@@ -5,7 +5,6 @@ import { statusOf } from '../../../services/contracts/docker.ts';
 import type { Definition } from '../../definition/definition.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Part } from '../../part.ts';
-
 import { labels, prefixOf } from './names.ts';
 
 /** Containers reach each other within a room only. Nobody but the backend is in that of the graph beside its nodes: not what MCP servers run in. */

@@ -185,6 +185,25 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
   });
 
+  test('several backends share one address behind a front, and while one is away the other answers', async () => {
+    await trial.edit('  backend: 1\n', '  backend: 2\n');
+    await trial.up();
+    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'backend-2'].sort());
+    const { api } = (await trial.platform.svc('status')).urls;
+    const answers = async () => (await fetch(`${api}/ready`)).status;
+    for (const away of ['backend', 'backend-2']) {
+      await trial.containerOf(away).stop();
+      await until(async () => (await answers()) === 200, 10_000);
+      expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
+      await works(`without ${away}`);
+      await trial.up();
+    }
+    await trial.edit('  backend: 2\n', '  backend: 1\n');
+    await trial.up();
+    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts].sort());
+    await works('alone again');
+  });
+
   test('svc down leaves the volumes, and svc up brings all of it back', async () => {
     await trial.platform.svc('down');
     expect((await trial.inspect()).size).toBe(0);
