@@ -7,7 +7,6 @@ import { dockerHost } from '../engines/docker/test/docker-trial.ts';
 import { type Agent, textOf } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
 import { hasDgraph, hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
-
 import { type ShapedPlatform, startShaped } from './shaped-platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
