@@ -78,6 +78,13 @@ export const skips: readonly AllowedSkip[] = [
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
   },
   {
+    pattern:
+      /stack\/(engines\/docker\/test\/dgraph\.test\.ts > Dgraph on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+    reason:
+      'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
+    programs: ['dockerd', 'dgraph'],
+  },
+  {
     // Behind the entry for nats-server, which is the reason where that is missing.
     pattern: /stack\/test\/processes\.test\.ts > on a real server > nothing answers/,
     reason: 'What a process listens on can be read on Linux only, in /proc.',

@@ -11,7 +11,7 @@ import { ownPlaces } from './definition/extra-variables.ts';
 import { alphaPorts } from './graph/dgraph-ports.ts';
 import { graphUser } from './graph/graph-user.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
-import { loopback, type Ports, replicaNames, serviceBind } from './ports/port-wishes.ts';
+import { loopback, type Ports, replicaNames, serviceBind, usualBusPorts } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
@@ -113,7 +113,9 @@ function busVariables({ installation, definition, ports }: EnvironmentOf): Recor
   const { bind = loopback, tls = null, servers = [] } = bus.public ?? {};
   if (tls === null) {
     const nodes = replicaNames('nats', replicas.nats);
-    return { BUS_SERVERS: nodes.map((node) => `nats://${reachable(bind)}:${ports[node]}`).join(',') };
+    return {
+      BUS_SERVERS: nodes.map((node) => `nats://${reachable(bind)}:${ports[node] ?? usualBusPorts.nats}`).join(','),
+    };
   }
   // Its certificate vouches for these names only, and it lets nobody in without TLS.
   return { BUS_SERVERS: servers.join(','), ...given('BUS_CA_PATH', tlsFilesIn(installation.dir, tls).ca ?? '') };

@@ -144,6 +144,7 @@ describe('what a part is started with', () => {
   test('nodes of Dgraph: the first founds the cluster, and all know all of coordination', () => {
     const plan = planOf(`${distributed}graph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n`);
     expect(variablesOf(plan, 'dgraph-zero-3')).toEqual({
+      BIND_ALL: 'false',
       NODE: '3',
       PEER: '127.0.0.1:5080',
       ADDRESS: '127.0.0.1:5082',
@@ -176,10 +177,13 @@ describe('what a part is started with', () => {
   test('the nodes of Dgraph: the ports that move together, and no secret', () => {
     const claimed = { 'dgraph-zero': 5081, 'dgraph-alpha': 8180 };
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { cacheMb: 64 }\n`, claimed);
-    const zero = { NODE: '1', PEER: '', ADDRESS: '127.0.0.1:5081', PORT_OFFSET: '1', DATA: 'data/dgraph/zero' };
-    expect(variablesOf(plan, 'dgraph-zero')).toEqual(zero);
-    const alpha = { ADDRESS: '127.0.0.1:7180', ZERO: '127.0.0.1:5081', PORT_OFFSET: '100', DATA: 'data/dgraph/alpha' };
-    expect(variablesOf(plan, 'dgraph-alpha')).toEqual({ ...alpha, CACHE_MB: '64' });
+    const zero = { BIND_ALL: 'false', NODE: '1', PEER: '', ADDRESS: '127.0.0.1:5081', PORT_OFFSET: '1' };
+    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ ...zero, DATA: 'data/dgraph/zero' });
+    const alpha = {
+      ...{ BIND_ALL: 'false', ADDRESS: '127.0.0.1:7180', ZERO: '127.0.0.1:5081', PORT_OFFSET: '100' },
+      ...{ DATA: 'data/dgraph/alpha', ACL_KEY: 'secrets/graphdb-acl.key', CACHE_MB: '64' },
+    };
+    expect(variablesOf(plan, 'dgraph-alpha')).toEqual(alpha);
     expect(['dgraph-zero', 'dgraph-alpha', 'backend'].map((name) => partOf(plan, name)?.secrets)).toEqual(
       [['token'], ['token', 'acl'], ['password', 'token']].map((names, index) => [
         ...(index === 2 ? ['/srv/svc/secrets/encryption.key', '/srv/svc/secrets/jwt-private.pem'] : []),

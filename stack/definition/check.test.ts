@@ -307,14 +307,44 @@ describe('graph: dgraph', () => {
 });
 
 describe('containers', () => {
-  test('hold one backend', () => {
-    const yaml = `${id}topology: distributed\nengine: docker\nreplicas: { backend: 2 }\n`;
-    expect(refusal(yaml).message).toContain('4:22 replicas.backend above 1 needs engine: process in this version.');
+  test('hold several backends with Dgraph, and one node of each kind', () => {
+    const yaml = `${id}topology: distributed\nengine: docker\ngraph: dgraph\n`;
+    expect(checkDefinition(`${yaml}replicas: { backend: 2 }\n`, 'svc.yaml').replicas.backend).toBe(2);
+    for (const node of ['nats', 'dgraph-zero', 'dgraph-alpha']) {
+      const message = `replicas.${node} above 1 needs engine: process in this version.`;
+      expect(refusal(`${yaml}replicas: { ${node}: 3 }\n`).message).toContain(`5:${15 + node.length} ${message}`);
+    }
   });
 
   test('are of parts of their own', () => {
     expect(refusal(`${id}engine: docker\n`).message).toContain('2:9 engine: docker needs topology: distributed.');
     expect(checkDefinition(`${id}topology: distributed\nengine: docker\n`, 'svc.yaml').engine).toBe('docker');
+  });
+
+  test.each([
+    [
+      'an image of Dgraph that is too old',
+      'images: { dgraph: "dgraph/dgraph:v25.3.9" }',
+      '5:19 images.dgraph must be of 25.4',
+    ],
+    [
+      'less memory than the cache of Dgraph takes',
+      'graphdb: { cacheMb: 2048 }',
+      'must be at least 2304: graphdb.cacheMb is 2048',
+    ],
+    [
+      'a Dgraph elsewhere',
+      'graphdb: { url: "http://db:8080" }',
+      '5:17 A Dgraph that somebody else runs needs engine: process',
+    ],
+    ['a sandbox', 'runtime: { sandbox: bwrap }', '5:21 runtime.sandbox: bwrap needs engine: process'],
+  ])('refuse %s', (_, yaml, message) => {
+    const dgraph = `${id}topology: distributed\nengine: docker\ngraph: dgraph\n`;
+    expect(refusal(`${dgraph}${yaml}\n`).message).toContain(message);
+    expect(checkDefinition(dgraph, 'svc.yaml').images.dgraph).toBe('dgraph/dgraph:v25.4.0');
+    // With SQLite nothing of it is read.
+    const sqlite = `${id}topology: distributed\nengine: docker\n${yaml}\n`;
+    if (!yaml.startsWith('runtime')) expect(checkDefinition(sqlite, 'svc.yaml').graph).toBe('sqlite');
   });
 
   test('are made of images with exact versions', () => {

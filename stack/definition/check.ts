@@ -3,6 +3,9 @@ import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
+import { alphaMemoryMb } from '../graph/dgraph-configuration.ts';
+import { isNewDgraph, oldestDgraph, versionOfImage } from '../graph/dgraph-program.ts';
+import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import { usualPorts } from '../ports/port-wishes.ts';
 import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import { clusterOfOthers, portsOfNodes } from './check-clusters.ts';
@@ -33,7 +36,8 @@ export function checkDefinition(text: string, file: string): Definition {
   if (mistakes.length === 0) {
     const rules = [
       ...[mailIncomplete, internalAddresses, wrongPublicHost, oneProcessOnly],
-      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers, clusterOfOthers, portsOfNodes],
+      ...[steadyPort, oneBackendOnly, clusterBeside, containersOfParts, notInContainers, dgraphImage],
+      ...[clusterOfOthers, portsOfNodes],
     ];
     mistakes.push(...rules.flatMap((rule) => rule(definition, read)));
   }
@@ -164,18 +168,38 @@ function clusterBeside({ topology, graph }: Definition, text: YamlText): readonl
 
 /** What no container is there for yet. */
 function notInContainers(definition: Definition, text: YamlText): readonly Mistake[] {
-  const { engine, graph, public: open, replicas, runtime } = definition;
+  const { engine, graph, graphdb, replicas, runtime } = definition;
   if (engine !== 'docker') return [];
+  const isElsewhere = graph === 'dgraph' && graphdb.url !== 'auto';
   const outside = [
-    { path: ['graph'], isSet: graph === 'dgraph', field: 'graph: dgraph' },
-    { path: ['replicas', 'backend'], isSet: replicas.backend > 1, field: 'replicas.backend above 1' },
-    { path: ['public', 'host'], isSet: open.host !== undefined, field: 'public.host' },
+    { path: ['graphdb', 'url'], isSet: isElsewhere, field: 'A Dgraph that somebody else runs' },
     { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: `runtime.sandbox: ${runtime.sandbox}` },
-    { path: ['replicas', 'nats'], isSet: replicas.nats > 1, field: 'replicas.nats above 1' },
+    ...(['nats', 'dgraph-zero', 'dgraph-alpha'] as const).map((service) => ({
+      path: ['replicas', service],
+      isSet: replicas[service] > 1,
+      field: `replicas.${service} above 1`,
+    })),
   ];
   return outside
     .filter(({ isSet }) => isSet)
     .map(({ path, field }) => ({ ...text.locate(path), message: `${field} needs engine: process in this version.` }));
+}
+
+/** What its container is made of must be new enough, and have room for what it is told to keep in memory. */
+function dgraphImage(definition: Definition, text: YamlText): readonly Mistake[] {
+  const { engine, images, graphdb, limits } = definition;
+  if (engine !== 'docker' || !hasOwnGraph(definition)) return [];
+  const neededMb = alphaMemoryMb(graphdb.cacheMb);
+  const mistakes: Mistake[] = [];
+  if (!isNewDgraph(versionOfImage(images.dgraph))) {
+    const message = `images.dgraph must be of ${oldestDgraph} or newer, by its tag: before, nobody had to show himself to its administration.`;
+    mistakes.push({ ...text.locate(['images', 'dgraph']), message });
+  }
+  if (limits.memoryMaxMb['dgraph-alpha'] < neededMb) {
+    const message = `limits.memoryMaxMb.dgraph-alpha must be at least ${neededMb}: graphdb.cacheMb is ${graphdb.cacheMb}, and 256 are for the rest.`;
+    mistakes.push({ ...text.locate(['limits', 'memoryMaxMb', 'dgraph-alpha']), message });
+  }
+  return mistakes;
 }
 
 function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {

@@ -89,7 +89,7 @@ export const shape = {
   topology: oneOf(...topologies),
   graph: oneOf(...graphs),
   engine: oneOf(...engines),
-  images: { base: image, nats: image, caddy: image },
+  images: { base: image, nats: image, caddy: image, dgraph: image },
   owner: { email },
   bind: matching(/^[0-9A-Za-z.:-]{1,255}$/, 'an address of this machine, such as 127.0.0.1 or 0.0.0.0'),
   ports: { backend: port, 'remote-mcp': port, runtime: port, frontend: port },
@@ -151,6 +151,8 @@ export const shape = {
       frontend: memory,
       nats: memory,
       caddy: memory,
+      'dgraph-zero': memory,
+      'dgraph-alpha': memory,
     },
   },
   mail: {

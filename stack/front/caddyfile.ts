@@ -14,6 +14,8 @@ export interface Front {
   /** Hosts with their ports, by service. */
   readonly upstreams: Readonly<Record<FrontService, readonly string[]>>;
   readonly shared: Shared;
+  /** The folder of certificates that were got. */
+  readonly storage: string;
   /** Null: each service has an address of its own. */
   readonly oneHost: OneHost | null;
 }
@@ -48,7 +50,13 @@ function wordsAbout(service: FrontService, upstreams: string): Readonly<Record<s
 }
 
 /** What stands in the places of the template, but for what follows from that. */
-export function caddyfileValues({ bind, upstreams, shared, oneHost }: Front): Readonly<Record<string, string>> {
+export function caddyfileValues({
+  bind,
+  upstreams,
+  shared,
+  storage,
+  oneHost,
+}: Front): Readonly<Record<string, string>> {
   const tls = oneHost?.public.tls ?? 'none';
   const sites = Object.keys(shared.ports).map((service) => `shared-${service}`);
   if (oneHost !== null) sites.push(tls === 'none' ? 'one-host' : 'one-host-over-tls');
@@ -65,21 +73,22 @@ export function caddyfileValues({ bind, upstreams, shared, oneHost }: Front): Re
     TLS: oneHost === null ? '' : tlsOf(oneHost),
     // It looks after certificates only where it gets them.
     AUTO_HTTPS: tls === 'acme' ? 'disable_redirects' : 'off',
+    STORAGE: storage,
     LOOK_INTERVAL: `${frontLooksEveryMs}ms`,
     ...Object.fromEntries(services.map((service) => [placeOf(service), upstreams[service].join(' ')])),
   };
 }
 
 /** Without it 0.0.0.0 would mean every IPv6 network as well, which it does for no other part. */
-export function listening(bind: string): string {
+function listening(bind: string): string {
   return isIPv4(bind) ? `tcp4/${bind}` : bind;
 }
 
-export function placeOf(service: FrontService): string {
+function placeOf(service: FrontService): string {
   return service.toUpperCase().replace('-', '_');
 }
 
-/** Its paths are meant from the folder of the installation, which Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
+/** Its paths are meant from the folder that Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
 function tlsOf({ public: { tls, cert, key, acme }, httpPort, httpsPort }: OneHost): string {
   switch (tls) {
     case 'none':

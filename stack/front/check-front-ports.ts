@@ -9,6 +9,8 @@ import { frontWishes, type Ports } from '../ports/port-wishes.ts';
 
 /** Refuses, before anything is started, ports that are root's and that Caddy was not given the right to. */
 export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
+  // Docker listens there by itself.
+  if (definition.engine === 'docker') return;
   for (const { name, host, place } of frontWishes(definition)) {
     const port = ports[name] ?? 0;
     if ((await listenProblem(host, port)) !== 'EACCES') continue;

@@ -6,6 +6,9 @@ import { serviceBind } from '../ports/port-wishes.ts';
 import { caddyfileValues, type FrontService, type OneHost, type Shared } from './caddyfile.ts';
 import { hasFront, hasOneHost, sharedServices } from './front-of.ts';
 
+/** In data/, because authorities give certificates a few a week. */
+const storage = 'data/caddy';
+
 type Behind = Readonly<Record<FrontService, readonly Part[]>>;
 
 /** What stands before services that share an address, or one host name; null where each is reached by itself. */
@@ -28,7 +31,7 @@ export function frontPart(of: EnvironmentOf, behind: Behind): Part | null {
       after: Object.values(stands).flatMap((parts) => parts.map(({ name }) => name)),
     },
     ...reached,
-    variables: caddyfileValues({ bind: definition.bind, upstreams: upstreamsOf(stands), shared, oneHost }),
+    variables: caddyfileValues({ bind: definition.bind, upstreams: upstreamsOf(stands), shared, storage, oneHost }),
   };
 }
 
@@ -54,11 +57,11 @@ function reachedByName(
   { public: open, httpPort, httpsPort }: OneHost,
 ) {
   const http = httpAddress(bind, httpPort);
-  const files = [open.cert, open.key].filter((file) => file !== undefined);
+  const files = [open.cert, open.key, open.acme.ca].filter((file) => file !== undefined);
   return {
     url: open.tls === 'none' ? http : `https://${reachable(bind)}:${httpsPort}`,
     readyUrl: `${http}/ready`,
-    // A certificate that was renewed is taken up like everything else that differs.
+    // What was renewed is taken up like everything else that differs.
     secrets: files.map((file) => resolve(installation.dir, file)),
   };
 }

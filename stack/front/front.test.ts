@@ -23,7 +23,8 @@ public:
   acme: { email: ops@example.com, directory: "https://ca.example.com/directory", ca: secrets/ca.pem }`).public;
 const oneHost = { public: open, httpPort: 80, httpsPort: 443, origin: 'https://agents.example.com' };
 const shared = { bind: '127.0.0.1', ports: { 'remote-mcp': 3001 } };
-const front = { bind: '0.0.0.0', upstreams, shared, oneHost };
+const storage = 'data/caddy';
+const front = { bind: '0.0.0.0', upstreams, shared, storage, oneHost };
 const acmeLines = (more: readonly string[], ports: readonly string[]) =>
   ['tls {', '\tissuer acme {', ...[...more, ...ports].map((line) => `\t\t${line}`), '\t}', '}'].join('\n\t\t');
 
@@ -130,7 +131,7 @@ describe('the configuration of the front', () => {
 }
 (paths) {
 	@remote-mcp vars_regexp {http.request.uri} ^/(mcp|health|\\.well-known/oauth-protected-resource(/[^?]*)?)(\\?|$)
-	@backend vars_regexp {http.request.uri} ^/(graphql|oauth/[^?]*|\\.well-known/[^?]*)(\\?|$)
+	@backend vars_regexp {http.request.uri} ^/(graphql|files/[0-9a-f]+|oauth/[^?]*|\\.well-known/[^?]*)(\\?|$)
 	@whether-ready vars_regexp {http.request.uri} ^/ready(\\?|$)
 	handle @remote-mcp {
 		import remote-mcp
@@ -288,9 +289,10 @@ import one-host-over-tls`.trim(),
   test('of several of a service has nothing else', () => {
     const ofThree = ['127.0.0.1:3101', '127.0.0.1:3102', '127.0.0.1:3103'];
     const behind = { 'remote-mcp': ofThree, backend: [], frontend: [] };
-    const values = caddyfileValues({ bind: '127.0.0.1', upstreams: behind, shared, oneHost: null });
+    const values = caddyfileValues({ bind: '127.0.0.1', upstreams: behind, shared, storage, oneHost: null });
     expect(values).toEqual({
       SITES: 'import shared-remote-mcp',
+      STORAGE: 'data/caddy',
       AUTO_HTTPS: 'off',
       BIND: 'tcp4/127.0.0.1',
       SHARED_BIND: 'tcp4/127.0.0.1',

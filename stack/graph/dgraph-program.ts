@@ -32,6 +32,14 @@ export function isNewDgraph(version: string | null): boolean {
 
 /** What `--security` is told beside the token, as far as this program knows it. */
 export async function postureOf(program: string): Promise<string> {
-  const version = await versionOf(program, needed.askVersion);
+  return postureAt(await versionOf(program, needed.askVersion));
+}
+
+export function postureAt(version: string | null): string {
   return isVersion(version, refusesAnonymous) ? ' anonymous=none' : '';
+}
+
+/** An image is of the version that its tag says. */
+export function versionOfImage(image: string): string | null {
+  return /:v?(\d+\.\d+[^@]*)/.exec(image)?.[1] ?? null;
 }

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { httpAddress } from '../addresses.ts';
 import type { EnvironmentOf } from '../environment.ts';
 import type { Part } from '../part.ts';
@@ -25,6 +26,7 @@ function coordinationNode({ ports, secrets }: EnvironmentOf, name: string, index
     variables: {
       NODE: String(index + 1),
       PEER: index === 0 ? '' : `${loopback}:${zeroPorts(ports).grpc}`,
+      BIND_ALL: 'false',
       ADDRESS: `${loopback}:${grpc}`,
       PORT_OFFSET: String(offset),
       DATA: dataOf(name),
@@ -42,10 +44,12 @@ function dataNode({ definition, ports, secrets }: EnvironmentOf, name: string, c
     readyUrl: `${httpAddress(loopback, http)}/health`,
     after: coordination.map((zero) => zero.name),
     variables: {
+      BIND_ALL: 'false',
       ADDRESS: `${loopback}:${internal}`,
       ZERO: coordination.map(({ variables }) => variables.ADDRESS).join(','),
       PORT_OFFSET: String(offset),
       DATA: dataOf(name),
+      ACL_KEY: `secrets/${basename(secrets.graphAclKey)}`,
       CACHE_MB: String(definition.graphdb.cacheMb),
     },
     secrets: [secrets.graphToken, secrets.graphAclKey],

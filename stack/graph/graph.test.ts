@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,11 +10,13 @@ import { createInstallation } from '../create-installation.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { installationIn } from '../installation.ts';
 import { planFor, readPlan } from '../lifecycle/plan.ts';
+import { secretFilesOf } from '../secrets.ts';
 import { accessToken } from './access-token.ts';
 import { checkGraph } from './check-graph.ts';
 import { alphaConfiguration, zeroConfiguration } from './dgraph-configuration.ts';
 import { checkDgraphProgram, postureOf } from './dgraph-program.ts';
-import { leftGraph } from './left-graph.ts';
+import { keptInFiles, leftGraph } from './left-graph.ts';
+import { provisionGraph } from './provision-graph.ts';
 import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
 let dir: string;
@@ -30,7 +33,13 @@ const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${
 const own = definitionOf('topology: distributed\ngraph: dgraph\n');
 
 describe('the configuration of a node', () => {
-  const values = { PORT_OFFSET: '1', TOKEN: 'the-token', ANONYMOUS: ' anonymous=none', DATA: 'data/dgraph/zero' };
+  const values = {
+    BIND_ALL: 'false',
+    PORT_OFFSET: '1',
+    DATA: 'data/dgraph/zero',
+    TOKEN: 'the-token',
+    ANONYMOUS: ' anonymous=none',
+  };
   const zero = { ...values, NODE: '2', PEER: '127.0.0.1:5080' };
 
   test('of coordination closes its administration, and writes what it acknowledges', () => {
@@ -53,8 +62,8 @@ describe('the configuration of a node', () => {
   });
 
   test('of data asks everybody who he is, and its administration for the token too', () => {
-    const places = { ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
-    const text = alphaConfiguration({ ...values, ...places });
+    const node = { ADDRESS: '127.0.0.1:7081', ZERO: '127.0.0.1:5081', CACHE_MB: '64' };
+    const text = alphaConfiguration({ ...values, ...node, ACL_KEY: 'secrets/graphdb-acl.key', ADMINS: '127.0.0.1' });
     for (const line of [
       'bindall: false',
       'my: "127.0.0.1:7081"',
@@ -140,16 +149,17 @@ describe('a graph that is left for another', () => {
 
   test('is told, in both directions, until the other is used', async () => {
     const { installation } = await createInstallation({ dir: join(dir, 'svc') });
-    expect([...leftGraph(installation, sqlite), ...leftGraph(installation, own)]).toEqual([]);
+    const left = (definition: typeof own) => leftGraph(definition, keptInFiles(installation));
+    expect([...left(sqlite), ...left(own)]).toEqual([]);
     writeFileSync(join(installation.dataDir, 'graph.sqlite'), '');
-    expect(leftGraph(installation, sqlite)).toEqual([]);
-    expect(leftGraph(installation, own)).toEqual([
+    expect(left(sqlite)).toEqual([]);
+    expect(left(own)).toEqual([
       'graph: dgraph begins empty. What is there already stays in data/graph.sqlite: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
     ]);
     mkdirSync(join(installation.dataDir, 'dgraph'));
-    expect(leftGraph(installation, own)).toEqual([]);
+    expect(left(own)).toEqual([]);
     rmSync(join(installation.dataDir, 'graph.sqlite'));
-    expect(leftGraph(installation, sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
+    expect(left(sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
   });
 });
 
@@ -181,6 +191,32 @@ test('an access token is one of Dgraph: signed with its key as it lies in the fi
   expect(claims).toEqual({ userid: 'u', groups: ['g'], namespace: 0 });
   expect(exp * 1000 - Date.now()).toBeLessThanOrEqual(300_000);
   expect(signature).toBe(createHmac('sha256', 'the key\n').update(`${head}.${body}`).digest('base64url'));
+});
+
+test('rights that a node has missed are told again until they are in force', async () => {
+  const { installation } = await createInstallation({
+    dir: join(dir, 'svc'),
+    topology: 'distributed',
+    graph: 'dgraph',
+  });
+  const asIs = {
+    admin: [{ isRight: true }],
+    user: [{ isRight: true, groups: [{ name: 'svc-data' }] }],
+    group: [{ rules: [{ predicate: 'dgraph.all', permission: 7 }] }],
+  };
+  let told = 0;
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    if (request.url?.startsWith('/mutate')) told++;
+    const seen = told === 0 ? {} : { seen: [] };
+    response.end(JSON.stringify({ data: body.includes('svc.nothing') ? seen : asIs }));
+  }).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { signal } = new AbortController();
+  await provisionGraph({ urls: [`http://127.0.0.1:${port}`], secrets: secretFilesOf(installation), signal });
+  expect(told).toBe(1);
 });
 
 describe('a Dgraph that somebody else runs', () => {

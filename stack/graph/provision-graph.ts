@@ -9,13 +9,15 @@ import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from './graph-user
 export interface Provisioning {
   /** HTTP endpoints of our own data nodes: any of them will do. */
   readonly urls: readonly string[];
-  readonly secrets: SecretFiles;
+  readonly secrets: Pick<SecretFiles, 'graphAclKey' | 'graphPassword' | 'graphAdminPassword'>;
   readonly signal: AbortSignal;
 }
 
 /** An election of each node, twice over; measured: 3 s after it says that it is healthy. */
 const timeoutMs = 30_000;
 const pauseMs = 50;
+/** A node that listens has heard of new rights in a tenth of it. */
+const hearsWithinMs = 2000;
 
 /**
  * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
@@ -28,15 +30,20 @@ export async function provisionGraph({ urls, secrets, signal }: Provisioning): P
     ofUser: readSecret(secrets.graphPassword),
     ofAdmin: readSecret(secrets.graphAdminPassword),
   };
+  const provision = (dgraph: Dgraph) =>
+    askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
   await insist(nodes, signal, async (dgraph) => {
-    if (await isProvisioned(dgraph, admin, passwords)) return;
-    await askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
+    if (!(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
   });
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
+  let toldAt = performance.now();
   await insist(nodes, signal, async (dgraph) => {
     // Rights are remembered by the node, which hears of new ones a moment later; what nobody may see is left out of an answer.
     const { seen } = rights.parse(await askDgraph(dgraph, '/query', { query: askRights }, { access: user }));
-    if (seen === undefined) throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
+    if (seen !== undefined) return;
+    // A node that has just started listens a moment after it has read them. What it missed between is told again.
+    if (performance.now() - toldAt > hearsWithinMs) await provision(dgraph).finally(() => (toldAt = performance.now()));
+    throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
   });
 }
 

@@ -15,7 +15,8 @@ const nodesMax = 3;
  * be no majority.
  */
 export function refuseFewerNodes({ dir }: Installation, definition: Definition): void {
-  if (!hasOwnGraph(definition)) return;
+  // In containers there is one of each, with data in volumes.
+  if (!hasOwnGraph(definition) || definition.engine === 'docker') return;
   for (const node of ['dgraph-zero', 'dgraph-alpha'] as const) {
     const wanted = definition.replicas[node];
     const there = replicaNames(node, nodesMax).findLastIndex((name) => existsSync(join(dir, dataOf(name)))) + 1;

@@ -41,7 +41,9 @@ export function planFor(installation: Installation, definition: Definition, port
   const environment = environmentOf(of);
   const onThisMachine = partsOf(of, environment);
   const parts =
-    definition.engine === 'docker' ? onThisMachine.map((part) => partInContainer(part, definition)) : onThisMachine;
+    definition.engine === 'docker'
+      ? onThisMachine.map((part) => partInContainer(part, { definition, parts: onThisMachine }))
+      : onThisMachine;
   return { ...of, environment, parts, version: ownVersion() };
 }
 

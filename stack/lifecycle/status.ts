@@ -1,6 +1,5 @@
 import { askSupervisor } from '../control/control-client.ts';
 import { isInContainers } from '../engines/docker/containers-record.ts';
-import { missingCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { describeFullDisk } from '../state/free-space.ts';
@@ -14,6 +13,7 @@ import { stoppedStatus } from './stopped-status.ts';
 import { type ServiceState, transition } from './transition.ts';
 import { findUnwantedEnd } from './unwanted-end.ts';
 import { urlsOf } from './urls.ts';
+import { withCertificate } from './with-certificate.ts';
 
 export interface StatusOptions {
   readonly installation: Installation;
@@ -101,7 +101,7 @@ async function runningStatus(
   signal: AbortSignal | undefined,
 ): Promise<Status> {
   const [services, content] = await Promise.all([
-    Promise.all(running.services.map((service) => probe(running, service, signal).then(withCertificate(running)))),
+    Promise.all(running.services.map((service) => probe(running, service, signal).then(withCertificate(running.urls)))),
     readContent(installation, running, signal),
   ]);
   return {
@@ -139,16 +139,6 @@ async function probe(
     health: healthOf[state],
     since: state === recorded ? since : new Date().toISOString(),
     reason: readiness.ready ? null : readiness.missing,
-  };
-}
-
-/** A front that is well turns everybody away as long as it has no certificate. */
-function withCertificate({ urls }: PlatformRecord): (service: ServiceStatus) => Promise<ServiceStatus> {
-  return async (service) => {
-    const { url, health } = service;
-    if (health !== 'green' || url === null || !url.startsWith('https://')) return service;
-    const reason = await missingCertificate({ url, publicUrl: urls.mcp });
-    return reason === null ? service : { ...service, health: 'yellow', reason };
   };
 }
 

@@ -46,7 +46,7 @@ export function portWishesOf(definition: Definition): readonly PortWish[] {
     place: `ports.${name}`,
   }));
   if (topology === 'embedded') return own;
-  if (engine === 'docker') return [...own.filter(({ name }) => name !== 'runtime'), ...publicBusWishes(definition)];
+  if (engine === 'docker') return publishedWishes(definition, own);
   return [
     ...[own, frontWishes(definition), busWishes(definition)].flat(),
     ...[graphWishes(definition), replicaWishes(definition)].flat(),
@@ -75,9 +75,13 @@ export function frontWishes(definition: Definition): readonly PortWish[] {
   return [{ name: 'caddy-https', wanted: httpsPort, usual: https, host, place: 'public.httpsPort' }, open];
 }
 
-/** Containers have ports of their own; of this machine they take what is published. */
-function publicBusWishes(definition: Definition): readonly PortWish[] {
-  return definition.bus.public === undefined ? [] : busWishes(definition).filter(({ name }) => name === 'nats');
+/** Containers have ports of their own; of this machine they take what is published. Each backend is, for `svc` itself. */
+function publishedWishes(definition: Definition, own: readonly PortWish[]): readonly PortWish[] {
+  const isOneHost = hasOneHost(definition);
+  const services = own.filter(({ name }) => name === 'backend' || (name !== 'runtime' && !isOneHost));
+  const backends = replicaWishes(definition).filter(({ place }) => place === 'replicas.backend');
+  const bus = definition.bus.public === undefined ? [] : busWishes(definition).filter(({ name }) => name === 'nats');
+  return [...services, ...frontWishes(definition), ...bus, ...backends];
 }
 
 function busWishes({ bus, replicas }: Definition): readonly PortWish[] {

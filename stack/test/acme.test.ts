@@ -1,12 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { connect } from 'node:tls';
 import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../front/test/ask.ts';
+import { certificateAt } from '../front/test/certificate-at.ts';
 import { hasCaddy } from '../front/test/running-caddy.ts';
 import { hasPebble, startAuthority } from './authority.ts';
 import { freePorts } from './free-ports.ts';
 import { hasNatsServer, Platform } from './platform.ts';
+import { publicSettings } from './public-settings.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -15,17 +16,10 @@ const host = 'agents.example.com';
 /** A platform that an authority gives its certificate to, with everything that is real. */
 describe.skipIf(!hasNatsServer || !hasCaddy || !hasPebble)('with an authority', () => {
   async function init({ directory, ca, https, http }: Readonly<Record<'directory' | 'ca', string>> & Ports) {
-    const settings = (yaml: string) =>
-      yaml
-        // They have an address of their own beside, which no certificate is for.
-        .replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n')
-        .replace('  host: null', `  host: ${host}`)
-        .replace('  tls: none', '  tls: acme')
-        .replace('    email: null', '    email: operator@example.com')
-        .replace(/^ {4}directory: .*$/m, `    directory: ${directory}`)
-        .replace('    ca: null', `    ca: ${ca}`)
-        .replace('httpsPort: 443', `httpsPort: ${https}`)
-        .replace('httpPort: 80', `httpPort: ${http}`);
+    const acme = { 'acme.email': 'operator@example.com', 'acme.directory': directory, 'acme.ca': ca };
+    const named = publicSettings({ host, tls: 'acme', ...acme, httpsPort: https, httpPort: http });
+    // They have an address of their own beside, which no certificate is for.
+    const settings = (yaml: string) => named(yaml).replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
     return Platform.init({ topology: 'distributed', settings });
   }
 
@@ -80,13 +74,6 @@ function openIn(folder: string): readonly string[] {
   return ['.', ...entries].filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
 }
 
-function serialAt(port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, servername: host, rejectUnauthorized: false });
-    socket.once('error', reject);
-    socket.once('secureConnect', () => {
-      resolve(socket.getPeerCertificate().serialNumber);
-      socket.destroy();
-    });
-  });
+async function serialAt(port: number): Promise<string> {
+  return (await certificateAt(port, host)).serialNumber;
 }

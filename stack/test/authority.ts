@@ -15,13 +15,19 @@ export const hasPebble = findProgram('pebble', process.env.PATH) !== null;
 /** Whatever ends the test ends the input, and with it the authority. */
 const endWithInput = 'pebble -config "$1" -dnsserver "$2" & pebble=$!; read -r _; kill -9 $pebble; wait $pebble';
 
-/** An authority for which every name leads to this machine, and which asks there at these ports. */
-export async function startAuthority(asks: { readonly httpPort: number; readonly tlsPort: number }) {
+/**
+ * An authority for which every name leads to this machine, and which asks there at these ports. It is reached at an address of this machine;
+ * default: its loopback.
+ */
+export async function startAuthority(
+  asks: { readonly httpPort: number; readonly tlsPort: number },
+  address = '127.0.0.1',
+) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-authority-'));
   const [port = 0, managementPort = 0, namePort = 0] = await freePorts(3);
-  makeCertificate(folder, 'own', 'DNS:localhost');
+  makeCertificate(folder, 'own', `DNS:localhost,IP:${address}`);
   const pebble = {
-    listenAddress: `127.0.0.1:${port}`,
+    listenAddress: `${address}:${port}`,
     managementListenAddress: `127.0.0.1:${managementPort}`,
     certificate: 'own.pem',
     privateKey: 'own.key',
@@ -46,7 +52,7 @@ export async function startAuthority(asks: { readonly httpPort: number; readonly
     ),
   );
   return {
-    directory: `https://localhost:${port}/dir`,
+    directory: `https://${address}:${port}/dir`,
     /** Vouches for the directory. */
     ownFile,
     /** Vouches for what it issues. */

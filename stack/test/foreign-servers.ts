@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
+export const repository = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 /** MCP servers that nobody here wrote, as commands that run them without fetching anything. */
 export const foreignServers = {

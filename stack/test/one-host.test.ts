@@ -1,15 +1,17 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connect, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { cataloguePath } from '../../services/contracts/catalogue.ts';
 import { operatorTokens } from '../backend-client.ts';
+import { certificateAt } from '../front/test/certificate-at.ts';
 import { hasCaddy } from '../front/test/running-caddy.ts';
 import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certificate.ts';
 import { readSecret, secretFilesOf } from '../secrets.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { freePorts } from './free-ports.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { publicSettings } from './public-settings.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -27,15 +29,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
 
   beforeAll(async () => {
     const [https = 0, http = 0] = await freePorts(2);
-    const settings = (yaml: string) =>
-      yaml
-        .replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n')
-        .replace('  host: null', '  host: localhost')
-        .replace('  tls: none', '  tls: files')
-        .replace('  cert: null', '  cert: secrets/public.pem')
-        .replace('  key: null', '  key: secrets/public.key')
-        .replace('httpsPort: 443', `httpsPort: ${https}`)
-        .replace('httpPort: 80', `httpPort: ${http}`);
+    const files = { tls: 'files', cert: 'secrets/public.pem', key: 'secrets/public.key' };
+    const open = publicSettings({ host: 'localhost', ...files, httpsPort: https, httpPort: http });
+    const settings = (yaml: string) => open(yaml).replace('\n  remote-mcp: 1\n', '\n  remote-mcp: 2\n');
     platform = await Platform.init({ topology: 'distributed', settings });
     origin = `https://localhost:${https}`;
     makeAuthority(platform.folder, 'ca');
@@ -71,15 +67,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     return new Map(services.map(({ name, pid }) => [name, pid]));
   }
 
-  const shown = () =>
-    new Promise<string>((resolve, reject) => {
-      const socket = connect({ host: '127.0.0.1', port: Number(new URL(origin).port), servername: 'localhost' });
-      socket.once('error', reject);
-      socket.once('secureConnect', () => {
-        resolve(String(socket.getPeerCertificate().subject.CN));
-        socket.destroy();
-      });
-    });
+  const shown = async () => (await certificateAt(Number(new URL(origin).port), 'localhost')).subject.CN;
 
   test('people, programs and agents are told one address', async () => {
     const seen = await platform.svc('status');

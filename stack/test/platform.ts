@@ -173,6 +173,12 @@ export class Platform {
     return connectToBackend(this.installation);
   }
 
+  /** When the backend was last started. */
+  async startedAt(): Promise<string> {
+    const { services } = await this.svc('status');
+    return services[0].since;
+  }
+
   /** The process of the backend: that which holds the platform, where it is one. */
   async pid(): Promise<number> {
     const { services } = await this.svc('status');

@@ -2,22 +2,35 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { haveDgraphImage } from '../engines/docker/test/dgraph-image.ts';
+import { dockerHost } from '../engines/docker/test/docker-trial.ts';
 import { type Agent, textOf } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { hasDgraph, hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
+import { type ShapedPlatform, startShaped } from './shaped-platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 const constant = ['list_skills', 'load_skill', 'read_skill_file', 'call_tool', 'activate_role', 'deactivate_role'];
 
 const shapes = [
-  ['embedded', { topology: 'embedded', graph: 'sqlite', canRun: true }],
-  ['distributed', { topology: 'distributed', graph: 'sqlite', canRun: hasNatsServer }],
-  ['distributed with Dgraph', { topology: 'distributed', graph: 'dgraph', canRun: hasNatsServer && hasDgraph }],
+  ['embedded', { topology: 'embedded', graph: 'sqlite', engine: 'process' }, true],
+  ['distributed', { topology: 'distributed', graph: 'sqlite', engine: 'process' }, hasNatsServer],
+  [
+    'distributed with Dgraph',
+    { topology: 'distributed', graph: 'dgraph', engine: 'process' },
+    hasNatsServer && hasDgraph,
+  ],
+  [
+    'containers with Dgraph',
+    { topology: 'distributed', graph: 'dgraph', engine: 'docker' },
+    await haveDgraphImage(dockerHost),
+  ],
 ] as const;
 
-describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
+describe.each(shapes)('%s', (_, shape, canRun) => {
   describe.skipIf(!canRun)('the whole path', () => {
+    let shaped: ShapedPlatform;
     let platform: Platform;
     let key: string;
     /** Ids by name. */
@@ -25,17 +38,15 @@ describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
     let writers: string;
 
     beforeAll(async () => {
-      platform = await Platform.start({
-        ...{ topology, graph },
-        settings: (yaml) => yaml.replace('levels: null', 'levels: calls=debug'),
-      });
+      shaped = await startShaped(shape, (yaml) => yaml.replace('levels: null', 'levels: calls=debug'));
+      ({ platform } = shaped);
       const { everything, filesystem, memory } = foreignServers;
       const remembered = join(platform.folder, 'memory.env');
-      await writeFile(remembered, `MEMORY_FILE_PATH=${join(platform.folder, 'memory.jsonl')}\n`);
+      await writeFile(remembered, `MEMORY_FILE_PATH=${join(shaped.writable, 'memory.jsonl')}\n`);
       await Promise.all([
-        platform.addServer('everything', everything),
-        platform.addServer('files', [...filesystem, platform.folder]),
-        platform.addServer('memory', memory, ['--variable-file', remembered]),
+        platform.addServer('everything', shaped.asThere(everything)),
+        platform.addServer('files', shaped.asThere([...filesystem, platform.folder])),
+        platform.addServer('memory', shaped.asThere(memory), ['--variable-file', remembered]),
       ]);
       const demos = ['echo', 'get-sum', 'get-tiny-image', 'trigger-long-running-operation'];
       skills.demos = await platform.addSkill(
@@ -48,7 +59,7 @@ describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
       writers = await platform.addRole('Writer', ['remember']);
       key = await platform.addKey('agent');
     }, startTimeoutMs);
-    afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+    afterAll(() => shaped?.[Symbol.asyncDispose](), startTimeoutMs);
 
     async function loaded(...names: readonly string[]): Promise<Agent> {
       return platform.connect(key, `?skillIds=${names.map((name) => skills[name]).join(',')}`);
@@ -256,15 +267,15 @@ describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
       });
 
       test('again and again change nothing', async () => {
-        const pid = await platform.pid();
+        const before = await platform.startedAt();
         const { stderr, stdout, code } = await platform.run(['up']);
         expect([code, stdout + stderr]).toEqual([0, expect.stringMatching(/nothing to change/i)]);
-        expect(await platform.pid()).toBe(pid);
+        expect(await platform.startedAt()).toBe(before);
       });
     });
 
     test('svc apply makes things as the file says, and the second time nothing changes', async () => {
-      const [command, ...args] = foreignServers.filesystem;
+      const [command, ...args] = shaped.asThere(foreignServers.filesystem);
       await writeFile(join(platform.folder, 'how.md'), '# How\nRead before you write.\n');
       await writeFile(join(platform.folder, 'token.txt'), 'applied-t0ken');
       const file = join(platform.folder, 'platform.yaml');
@@ -319,7 +330,13 @@ describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
       test('is added, and what was printed says what it said last and why', async () => {
         const file = join(platform.folder, 'fails.mjs');
         await writeFile(file, `console.error('cannot find the database'); process.exit(7);`);
-        const { code, stderr } = await platform.run(['server', 'add', 'fails', '--', process.execPath, file]);
+        const { code, stderr } = await platform.run([
+          'server',
+          'add',
+          'fails',
+          '--',
+          ...shaped.asThere([process.execPath, file]),
+        ]);
         expect(code).toBe(1);
         expect(stderr).toContain('cannot find the database');
         expect(stderr).toMatch(/exit code 7/);
@@ -347,7 +364,7 @@ describe.each(shapes)('%s', (_, { topology, graph, canRun }) => {
        process.argv[2] = 'stdio';
        await import(${JSON.stringify(program)});`,
         );
-        await platform.fails('server', 'add', 'gated', '--', process.execPath, file);
+        await platform.fails('server', 'add', 'gated', '--', ...shaped.asThere([process.execPath, file]));
         await platform.addSkill('gated-skill', ['gated/echo']);
         await platform.addRole('Gated', ['gated-skill']);
         const agent = await platform.connect(key);

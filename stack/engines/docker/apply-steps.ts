@@ -9,10 +9,12 @@ import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { parseLine } from '../../logs/read-logs.ts';
 import { registerIdentities } from '../register-identities.ts';
 import { readContainerLog } from './container-log.ts';
-import { type ContainerPlan, labels } from './container-plan.ts';
+import type { ContainerPlan } from './container-plan.ts';
 import { becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
+import { labels } from './names.ts';
+import { provisionGraphInside } from './provision-graph.ts';
 import type { Step } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';
@@ -23,6 +25,8 @@ export interface Application {
   readonly extra: readonly string[];
   readonly plan: Plan;
   readonly daemon: Daemon;
+  /** The image of the services, by name. */
+  readonly serviceImage: string;
   readonly logs: PlatformLogs;
   /** Nothing of it was there: all of it may start as soon as what it needs is ready. */
   readonly isFresh: boolean;
@@ -74,9 +78,8 @@ async function applyStep(step: Step, application: Application): Promise<void> {
         onNotice(`${container.part.name} is not ready: it is made anew.`);
         return remakeContainer(container, application);
       }
-      // What svc.yaml says of identities is none of a container's variables.
-      if (container.part.service === 'backend') await register(application);
-      return;
+      // What svc.yaml says of identities, and passwords that the graph shall know, are none of a container's variables.
+      return settle(container, application);
     case 'unpause':
       await daemon.docker.getContainer(name).unpause();
       return awaitReady(container, application);
@@ -101,6 +104,11 @@ async function remakeContainer(container: ContainerPlan, application: Applicatio
 async function makeContainer(container: ContainerPlan, { plan, daemon }: Application): Promise<void> {
   giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
   await daemon.docker.createContainer(container.options);
+  const [, ...others] = container.networks;
+  const { name: Container } = container.options;
+  const EndpointConfig = { Aliases: [container.part.name] };
+  // One network is all that Docker takes with the container, up to 24.
+  for (const name of others) await daemon.docker.getNetwork(name).connect({ Container, EndpointConfig });
 }
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
@@ -127,15 +135,21 @@ async function awaitReady(container: ContainerPlan, application: Application): P
     throw await notReady(container, error, application);
   }
   onState(part.name, 'healthy');
-  if (part.service === 'backend') await register(application);
+  await settle(container, application);
+}
+
+/** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
+async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
+  // What one of them is told, all know.
+  if (part.name === 'backend') await register(part.url, application);
+  if (part.name === 'dgraph-alpha') await provisionGraphInside(application);
 }
 
 /** It listens in its container; a moment later it is reached from this machine too. */
 const publishedWithinMs = 5000;
 
-async function register({ plan, signal }: Application): Promise<void> {
-  const { addresses, definition, environment, installation, secrets } = plan;
-  const url = addresses.local.backend;
+async function register(url: string, { plan, signal }: Application): Promise<void> {
+  const { definition, environment, installation, secrets } = plan;
   await waitUntilReady(`${url}/ready`, { timeoutMs: publishedWithinMs, signal });
   const backend = openBackendClient([url], operatorTokens(installation, environment.backend.JWT_ISSUER));
   await registerIdentities({ backend, definition, secrets, signal });

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { labels } from './container-plan.ts';
+import { checkDefinition } from '../../definition/check.ts';
+import { installationIn } from '../../installation.ts';
+import { planFor } from '../../lifecycle/plan.ts';
+import { usualPorts } from '../../ports/port-wishes.ts';
+import { labels } from './names.ts';
+import { provisionerOf } from './provision-graph.ts';
 import { containerOf, facts, plannedFrom } from './test/planned.ts';
 
 const hashOf = (yaml: string, name: string, changed = {}) =>
   containerOf(plannedFrom(yaml, changed), name).options.Labels?.[labels.hash];
 
 describe('what Docker shall have', () => {
-  test('is one network, volumes for what keeps data, and a container for each part in the order of their start', () => {
-    const { network, volumes, containers } = plannedFrom();
-    expect(network).toBe('svc-abcdef0123456789');
+  test('is a network, volumes for what keeps data, and a container for each part in the order of their start', () => {
+    const { networks, volumes, containers } = plannedFrom();
+    const network = 'svc-abcdef0123456789';
+    const Labels = { 'svc.installation': 'abcdef0123456789' };
+    expect(networks).toEqual([{ Name: network, Driver: 'bridge', CheckDuplicate: true, Labels }]);
     expect(volumes).toEqual(['nats', 'backend', 'runtime'].map((part) => `${network}-${part}`));
     expect(containers.map(({ part }) => part.name)).toEqual(['nats', 'backend', 'runtime', 'frontend', 'remote-mcp']);
   });
@@ -125,12 +132,200 @@ describe('what Docker shall have', () => {
     expect(JSON.stringify(given)).toContain('remote-mcp:3001 remote-mcp-2:3001 remote-mcp-3:3001');
   });
 
+  test('puts a front before several backends, each of which this machine alone reaches besides', () => {
+    const plan = plannedFrom('bind: 0.0.0.0\ngraph: dgraph\nreplicas: { backend: 2 }');
+    const published = ['backend', 'backend-2', 'caddy', 'remote-mcp'].map(
+      (name) => containerOf(plan, name).options.HostConfig?.PortBindings,
+    );
+    expect(published).toEqual([
+      { '3000/tcp': [{ HostIp: '127.0.0.1', HostPort: '3201' }] },
+      { '3000/tcp': [{ HostIp: '127.0.0.1', HostPort: '3202' }] },
+      { '3000/tcp': [{ HostIp: '0.0.0.0', HostPort: '3000' }] },
+      { '3001/tcp': [{ HostIp: '0.0.0.0', HostPort: '3001' }] },
+    ]);
+    const { given, check } = containerOf(plan, 'caddy');
+    expect(JSON.stringify(given)).toContain('reverse_proxy backend:3000 backend-2:3000');
+    expect(check.at(-1)).toBe('http://127.0.0.1:3000/ready');
+    expect(containerOf(plan, 'remote-mcp').options.Env).toContain('PRIVATE_BACKEND_URL=http://caddy:3000');
+  });
+
+  describe('with one host name', () => {
+    const open = (more: string) => plannedFrom(`bind: 0.0.0.0\npublic: { host: agents.example.com, ${more} }\n`);
+    const published = (plan: ReturnType<typeof plannedFrom>) =>
+      plan.containers.flatMap(({ part, options }) =>
+        Object.entries(options.HostConfig?.PortBindings ?? {}).map(([inside, at]) => [part.name, inside, at]),
+      );
+    const front = (plan: ReturnType<typeof plannedFrom>) => containerOf(plan, 'caddy');
+
+    test('publishes the front, and the backend for this machine alone', () => {
+      const plan = open('tls: files, cert: secrets/a/own.pem, key: secrets/b/own.pem');
+      expect(published(plan)).toEqual([
+        ['backend', '3000/tcp', [{ HostIp: '127.0.0.1', HostPort: '3000' }]],
+        ['caddy', '8443/tcp', [{ HostIp: '0.0.0.0', HostPort: '443' }]],
+        ['caddy', '8080/tcp', [{ HostIp: '0.0.0.0', HostPort: '80' }]],
+      ]);
+      expect(published(open('tls: none')).map(([part, inside]) => `${part} ${inside}`)).toEqual([
+        'backend 3000/tcp',
+        'caddy 8080/tcp',
+      ]);
+    });
+
+    test('gives the front copies of its certificate, under names of their own', () => {
+      const plan = open('tls: files, cert: secrets/a/own.pem, key: secrets/b/own.pem');
+      const [text, ...files] = front(plan).given;
+      expect(files).toEqual([
+        { name: 'own.pem', content: { copyOf: '/srv/svc/secrets/a/own.pem' } },
+        { name: '2-own.pem', content: { copyOf: '/srv/svc/secrets/b/own.pem' } },
+      ]);
+      for (const part of [
+        'tls \\"/run/svc/own.pem\\" \\"/run/svc/2-own.pem\\"',
+        'https://agents.example.com:8443',
+        'reverse_proxy backend:3000',
+        'reverse_proxy frontend:8888',
+        'reverse_proxy remote-mcp:3001',
+        'redir https://agents.example.com{uri}',
+      ]) {
+        expect(JSON.stringify(text)).toContain(part);
+      }
+      expect([front(plan).volume, front(plan).check.at(-1)]).toEqual([null, 'http://127.0.0.1:8080/ready']);
+    });
+
+    test('keeps what an authority gave, and vouches for the authority by a copy', () => {
+      const plan = open('tls: acme, acme: { ca: secrets/ca.pem }');
+      const { given, options, volume } = front(plan);
+      expect(volume).toBe('svc-abcdef0123456789-caddy');
+      expect(options.HostConfig?.Binds?.[0]).toBe('svc-abcdef0123456789-caddy:/data:nocopy');
+      expect(given.map(({ name }) => name)).toEqual(['Caddyfile', 'ca.pem']);
+      for (const part of [
+        'storage file_system /data',
+        'trusted_roots \\"/run/svc/ca.pem\\"',
+        'alt_tlsalpn_port 8443',
+      ]) {
+        expect(JSON.stringify(given[0])).toContain(part);
+      }
+    });
+  });
+
   test('gives each runtime a volume and more room, and lets it read what svc.yaml allows', () => {
     const plan = plannedFrom('replicas: { runtime: 2 }\nruntime: { allowedPaths: [/srv/documents] }');
     expect(plan.volumes).toContain('svc-abcdef0123456789-runtime-2');
     const { HostConfig } = containerOf(plan, 'runtime-2').options;
     expect(HostConfig?.Binds).toContain('/srv/documents:/srv/documents:ro');
     expect([HostConfig?.Memory, HostConfig?.PidsLimit]).toEqual([2048 * 1024 * 1024, 1024]);
+  });
+});
+
+describe('Dgraph', () => {
+  const plan = plannedFrom('graph: dgraph\n');
+  const network = 'svc-abcdef0123456789';
+  const given = (name: string) => containerOf(plan, name).given;
+
+  test('has a network of its own, which only the backend is in beside its nodes, and which leads nowhere', () => {
+    expect(plan.networks.at(1)).toEqual({
+      ...{ Name: `${network}-graph`, Driver: 'bridge', CheckDuplicate: true, Internal: true },
+      Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' },
+      Labels: { 'svc.installation': 'abcdef0123456789' },
+    });
+    const networks = Object.fromEntries(plan.containers.map(({ part, networks }) => [part.name, networks]));
+    expect(networks).toEqual({
+      ...{ 'dgraph-zero': [`${network}-graph`], 'dgraph-alpha': [`${network}-graph`] },
+      backend: [network, `${network}-graph`],
+      ...{ nats: [network], runtime: [network], frontend: [network], 'remote-mcp': [network] },
+    });
+  });
+
+  test('keeps the data of its nodes, and the backend none', () => {
+    const keeping = ['nats', 'dgraph-zero', 'dgraph-alpha', 'runtime'];
+    expect(plan.volumes).toEqual(keeping.map((part) => `${network}-${part}`));
+  });
+
+  test('is a data node exactly like this', () => {
+    const { options, check } = containerOf(plan, 'dgraph-alpha');
+    expect(check).toEqual(['curl', '-sS', '-f', '-m', '4', '-o', '/dev/null', 'http://127.0.0.1:8080/health']);
+    expect(options).toMatchObject({
+      name: `${network}-dgraph-alpha`,
+      Image: 'dgraph/dgraph:v25.4.0',
+      User: '1000:1000',
+      Env: ['TZ=UTC', 'GRPC_ENABLE_TXT_SERVICE_CONFIG=false', 'GOMEMLIMIT=384MiB'],
+      Entrypoint: ['dgraph', 'alpha', '--config', '/run/svc/dgraph-alpha.yaml'],
+      Cmd: [],
+      HostConfig: {
+        Binds: [`${network}-dgraph-alpha:/data:nocopy`, '/srv/svc/state/containers/dgraph-alpha:/run/svc:ro,Z'],
+        NetworkMode: `${network}-graph`,
+        PortBindings: {},
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        CapAdd: [],
+        SecurityOpt: ['no-new-privileges'],
+        Memory: 1536 * 1024 * 1024,
+        PidsLimit: 512,
+      },
+      NetworkingConfig: { EndpointsConfig: { [`${network}-graph`]: { Aliases: ['dgraph-alpha'] } } },
+    });
+    expect(options.ExposedPorts).toBeUndefined();
+  });
+
+  test('listens under the names of its nodes, and lets its network administer, with the token', () => {
+    const [text, ...files] = given('dgraph-alpha');
+    expect(files).toEqual([{ name: 'graphdb-acl.key', content: { copyOf: '/srv/svc/secrets/graphdb-acl.key' } }]);
+    const lines = (file: unknown) => JSON.stringify(file).split('\\n');
+    for (const line of [
+      'bindall: true',
+      'my: \\"dgraph-alpha:7080\\"',
+      'zero: \\"dgraph-zero:5080\\"',
+      'port_offset: 0',
+      'postings: \\"/data/p\\"',
+      'survive: \\"filesystem\\"',
+      'acl: \\"secret-file=/run/svc/graphdb-acl.key\\"',
+      'security: \\"token=the-token; whitelist=172.18.0.0/16;\\"',
+      'telemetry: \\"reports=false; sentry=false\\"',
+    ]) {
+      expect(lines(text)).toContain(line);
+    }
+    expect(given('dgraph-zero').map(({ name }) => name)).toEqual(['dgraph-zero.yaml']);
+    expect(lines(given('dgraph-zero'))).toContain('my: \\"dgraph-zero:5080\\"');
+    const newer = plannedFrom('graph: dgraph\nimages: { dgraph: "dgraph/dgraph:v25.5.1" }\n');
+    expect(JSON.stringify(containerOf(newer, 'dgraph-alpha').given)).toContain('172.18.0.0/16; anonymous=none');
+  });
+
+  test('is where the backend looks for it', () => {
+    const { options, given: files } = containerOf(plan, 'backend');
+    expect(options.Env).toContain('PRIVATE_GRAPHDB_URL=http://dgraph-alpha:8080');
+    expect(options.Env).toContain('PRIVATE_GRAPHDB_GRPC_URL=dgraph-alpha:9080');
+    const names = files.map(({ name }) => name);
+    expect(names).toContain('graphdb-password.key');
+    expect(names).not.toContain('graphdb-administrator.key');
+  });
+
+  test('is provisioned by a container in its network, which has the secrets that it takes as files', () => {
+    const yaml = 'id: abcdef0123456789\ntopology: distributed\nengine: docker\ngraph: dgraph\n';
+    const { options, given: files } = provisionerOf(
+      planFor(installationIn('/srv/svc'), checkDefinition(yaml, 'svc.yaml'), usualPorts),
+      facts,
+    );
+    expect(options).toEqual({
+      name: `${network}-provision-graph`,
+      Image: 'svc-platform:1.2.3-abc',
+      User: '1000:1000',
+      Entrypoint: ['node', '/svc/dist/stack/engines/docker/provision-graph/main.js'],
+      Cmd: [
+        'http://dgraph-alpha:8080',
+        ...['acl', 'password', 'administrator'].map((name) => `/run/svc/graphdb-${name}.key`),
+      ],
+      Labels: { 'svc.installation': 'abcdef0123456789', 'svc.part': 'provision-graph' },
+      HostConfig: {
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        Binds: ['/srv/svc/state/containers/provision-graph:/run/svc:ro,Z'],
+        NetworkMode: `${network}-graph`,
+        Memory: 256 * 1024 * 1024,
+        PidsLimit: 64,
+      },
+    });
+    expect(files.map(({ content }) => content)).toEqual(
+      ['acl', 'password', 'administrator'].map((name) => ({ copyOf: `/srv/svc/secrets/graphdb-${name}.key` })),
+    );
   });
 });
 

@@ -5,7 +5,7 @@ import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Readiness } from '../../lifecycle/readiness.ts';
 import { withoutFrames } from './container-log.ts';
-import { labels } from './container-plan.ts';
+import { labels } from './names.ts';
 
 /** Everything that Docker has under the label of an installation, by name of the container. */
 export async function inspectContainers(

@@ -9,7 +9,7 @@ export type Found = Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'Host
  * that follow "its"; none where all is as it was.
  */
 export function driftOf(
-  { options, image }: ContainerPlan,
+  { options, image, networks }: ContainerPlan,
   found: Found,
   imageEnv: readonly string[],
 ): readonly string[] {
@@ -28,7 +28,7 @@ export function driftOf(
       [wanted?.Binds, []],
       [host.Binds ?? [], host.Mounts ?? []],
     ],
-    network: [[wanted?.NetworkMode], Object.keys(found.NetworkSettings.Networks)],
+    networks: [sorted(networks), sorted(Object.keys(found.NetworkSettings.Networks))],
     ports: [wanted?.PortBindings, host.PortBindings ?? {}],
     'restart policy': [wanted?.RestartPolicy?.Name, host.RestartPolicy?.Name],
     'root file system': [wanted?.ReadonlyRootfs, host.ReadonlyRootfs],

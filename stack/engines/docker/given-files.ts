@@ -1,8 +1,30 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Installation } from '../../installation.ts';
 import { writeDurably } from '../../state/durable-file.ts';
-import { type ContainerPlan, type GivenFile, givenDirOf } from './container-plan.ts';
+import { insideName } from './part-in-container.ts';
+
+/** A file that a part is given, beside the container: its text, or the file of this machine that it is a copy of. */
+export interface GivenFile {
+  readonly name: string;
+  readonly content: { readonly text: string } | { readonly copyOf: string };
+}
+
+/** Whoever is given files. */
+interface Holder {
+  readonly part: { readonly name: string };
+  readonly given: readonly GivenFile[];
+}
+
+/** Copies of files of this machine. */
+export function filesGiven(files: readonly string[]): readonly GivenFile[] {
+  return files.map((file) => ({ name: basename(insideName(file, files)), content: { copyOf: file } }));
+}
+
+/** Where the files that a part is given lie on this machine. */
+export function givenDirOf({ stateDir }: Installation, part: string): string {
+  return join(stateDir, 'containers', part);
+}
 
 /** Who a file belongs to on this machine. */
 export interface Owner {
@@ -14,7 +36,7 @@ export interface Owner {
  * Writes the files that a part is given, and only those, for the user that it runs as: a folder of state/, which nobody else gets into. Copies, since
  * those in secrets/ belong to whoever owns the installation, which may be root, whom no part runs as.
  */
-export function giveFiles(installation: Installation, { part, given }: ContainerPlan, { uid, gid }: Owner): void {
+export function giveFiles(installation: Installation, { part, given }: Holder, { uid, gid }: Owner): void {
   if (given.length === 0) return;
   const dir = givenDirOf(installation, part.name);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -32,7 +54,7 @@ export function giveFiles(installation: Installation, { part, given }: Container
 }
 
 /** Whether they are there as they were given. */
-export function isGiven(installation: Installation, { part, given }: ContainerPlan): boolean {
+export function isGiven(installation: Installation, { part, given }: Holder): boolean {
   const dir = givenDirOf(installation, part.name);
   return given.every((file) => {
     try {

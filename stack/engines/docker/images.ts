@@ -80,11 +80,18 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
       cause: error,
     });
   }
-  // The stage that it was made from, as large as the image itself.
-  await docker.pruneImages({ filters: { dangling: ['true'], label: ['svc.stage=whole'] } });
+  await removeStages(docker);
   const built = await findImage(docker, image.name);
   if (built === null) throw new SvcError('internal', `The image "${image.name}" was built and is not there.`);
   return built;
+}
+
+/** What images were made from, as large as they are. Where somebody else tidies up just now, the next one that is built takes them along. */
+async function removeStages(docker: Docker): Promise<void> {
+  const filters = { dangling: ['true'], label: ['svc.stage=whole'] };
+  await docker.pruneImages({ filters }).catch((error: unknown) => {
+    if (statusOf(error) !== 409) throw error;
+  });
 }
 
 const progressEvent = z.object({

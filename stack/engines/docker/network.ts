@@ -1,34 +1,86 @@
 import type Docker from 'dockerode';
+import type { NetworkCreateOptions } from 'dockerode';
+import { z } from 'zod';
 import { statusOf } from '../../../services/contracts/docker.ts';
-import { labels } from './container-plan.ts';
+import type { Definition } from '../../definition/definition.ts';
+import { hasOwnGraph } from '../../graph/has-own-graph.ts';
+import type { Part } from '../../part.ts';
+import { labels, prefixOf } from './names.ts';
 
-/** The network that only the containers of an installation are in; returns its id. */
-export async function ensureNetwork(docker: Docker, name: string, installationId: string): Promise<string> {
-  const present = await findNetwork(docker, name);
-  if (present !== null) return present;
+/** Containers reach each other within a room only. Nobody but the backend is in that of the graph beside its nodes: not what MCP servers run in. */
+type Room = 'platform' | 'graph';
+
+/** What is known of a network that is there. */
+export interface Network {
+  readonly id: string;
+  /** All addresses that are given in it, such as 172.18.0.0/16. */
+  readonly subnet: string;
+}
+
+/** The networks of a part, by name. */
+export function networksOf({ service }: Part, definition: Definition): readonly string[] {
+  return roomsOf(service, definition).map((room) => networkOf(room, definition));
+}
+
+/** That in which Dgraph's nodes are. */
+export function graphNetworkOf(definition: Definition): string {
+  return networkOf('graph', definition);
+}
+
+function roomsOf(service: Part['service'], definition: Definition): readonly Room[] {
+  if (service === 'dgraph-zero' || service === 'dgraph-alpha') return ['graph'];
+  return service === 'backend' && hasOwnGraph(definition) ? ['platform', 'graph'] : ['platform'];
+}
+
+function networkOf(room: Room, definition: Definition): string {
+  return room === 'platform' ? prefixOf(definition) : `${prefixOf(definition)}-${room}`;
+}
+
+/** All networks of an installation, as exact objects of Docker's interface. */
+export function networkPlansOf(definition: Definition): readonly NetworkCreateOptions[] {
+  const common = { Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: definition.id } };
   // Not `Internal`: MCP servers reach the world as they do elsewhere.
-  await docker.createNetwork({
-    Name: name,
-    Driver: 'bridge',
-    CheckDuplicate: true,
-    Labels: { [labels.installation]: installationId },
-  });
-  return (await findNetwork(docker, name)) ?? '';
+  const platform = { Name: networkOf('platform', definition), ...common };
+  if (!hasOwnGraph(definition)) return [platform];
+  // Without an address of this machine in it, so that nobody on this machine reaches it either.
+  const apart = { Internal: true, Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' } };
+  return [platform, { Name: networkOf('graph', definition), ...common, ...apart }];
 }
 
-export async function removeNetwork(docker: Docker, name: string): Promise<void> {
-  await docker
-    .getNetwork(name)
-    .remove()
-    .catch((error: unknown) => {
-      if (statusOf(error) !== 404) throw error;
-    });
+/** Makes those that are missing; by name what is known of all. */
+export async function ensureNetworks(
+  docker: Docker,
+  plans: readonly NetworkCreateOptions[],
+): Promise<Readonly<Record<string, Network>>> {
+  const all: Record<string, Network> = {};
+  for (const plan of plans) {
+    if ((await findNetwork(docker, plan.Name)) === null) await docker.createNetwork(plan);
+    all[plan.Name] = (await findNetwork(docker, plan.Name)) ?? { id: '', subnet: '' };
+  }
+  return all;
 }
 
-async function findNetwork(docker: Docker, name: string): Promise<string | null> {
+export async function removeNetworks(docker: Docker, { id }: Definition): Promise<void> {
+  const found = await docker.listNetworks({ filters: { label: [`${labels.installation}=${id}`] } });
+  for (const { Id } of found) {
+    await docker
+      .getNetwork(Id)
+      .remove()
+      .catch((error: unknown) => {
+        if (statusOf(error) !== 404) throw error;
+      });
+  }
+}
+
+const inspected = z.object({
+  Id: z.string(),
+  IPAM: z.object({ Config: z.array(z.object({ Subnet: z.string() })).min(1) }),
+});
+
+async function findNetwork(docker: Docker, name: string): Promise<Network | null> {
   try {
-    const found: { readonly Id: string } = await docker.getNetwork(name).inspect();
-    return found.Id;
+    const { Id, IPAM } = inspected.parse(await docker.getNetwork(name).inspect());
+    return { id: Id, subnet: IPAM.Config[0]?.Subnet ?? '' };
   } catch (error) {
     if (statusOf(error) === 404) return null;
     throw error;

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type ContainerPlan, labels } from './container-plan.ts';
+import type { ContainerPlan } from './container-plan.ts';
+import { labels } from './names.ts';
 import { type Present, reconcile, type Situation } from './reconcile.ts';
 import { plannedFrom } from './test/planned.ts';
 
 const plan = plannedFrom();
+const network = 'svc-abcdef0123456789';
 const running = { Running: true, Paused: false, Restarting: false };
 
 /** What Docker says of a container that was made as planned; the image brings a variable of its own. */
@@ -18,7 +20,7 @@ function madeAsPlanned({ options, image }: ContainerPlan): Present {
       CapAdd: HostConfig?.CapAdd?.length === 0 ? null : HostConfig?.CapAdd,
       Privileged: false,
     },
-    NetworkSettings: { Networks: { [plan.network]: { NetworkID: 'net' } } },
+    NetworkSettings: { Networks: { [network]: { NetworkID: 'net' } } },
     State: running,
   };
   return structuredClone(found) as unknown as Present;
@@ -32,7 +34,7 @@ function situation(
   change(present);
   const imageEnv = Object.fromEntries(plan.containers.map(({ image }) => [image, ['PATH=/bin']]));
   const known = new Set(plan.containers.map(({ part }) => part.name));
-  return { present, known, networkId: 'net', imageEnv, isGiven: () => true, ...rest };
+  return { present, known, networkIds: { [network]: 'net' }, imageEnv, isGiven: () => true, ...rest };
 }
 
 /** Only what is not kept. */
@@ -42,7 +44,7 @@ function told(seen: Situation) {
   );
 }
 
-const nameOf = (part: string) => `${plan.network}-${part}`;
+const nameOf = (part: string) => `${network}-${part}`;
 /** Changes one container by the way to what shall differ. */
 const changed = (part: string, way: readonly string[], value: unknown) => (present: Map<string, Present>) => {
   let at = present.get(nameOf(part)) as unknown as Record<string, unknown>;
@@ -89,7 +91,7 @@ describe('what is there', () => {
     ['environment', ['Config', 'Env'], ['PATH=/bin']],
     ['health check', ['Config', 'Healthcheck'], { Test: ['NONE'] }],
     ['files and volumes', ['HostConfig', 'Binds'], ['/:/host']],
-    ['network', ['NetworkSettings', 'Networks'], { [plan.network]: {}, bridge: {} }],
+    ['networks', ['NetworkSettings', 'Networks'], { [network]: {}, bridge: {} }],
     ['ports', ['HostConfig', 'PortBindings'], { '3000/tcp': [{ HostIp: '0.0.0.0', HostPort: '3000' }] }],
     ['restart policy', ['HostConfig', 'RestartPolicy', 'Name'], 'no'],
     ['root file system', ['HostConfig', 'ReadonlyRootfs'], false],
@@ -111,7 +113,7 @@ describe('what is there', () => {
   });
 
   test('is made anew where its network or its files are gone', () => {
-    expect(told(situation(undefined, { networkId: 'another' }))).toHaveLength(plan.containers.length);
+    expect(told(situation(undefined, { networkIds: { [network]: 'another' } }))).toHaveLength(plan.containers.length);
     const lost = (container: ContainerPlan) => container.part.name !== 'runtime';
     expect(told(situation(undefined, { isGiven: lost }))).toEqual([
       'runtime make: had lost the files that it is given',

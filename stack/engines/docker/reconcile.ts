@@ -1,6 +1,7 @@
 import type { ContainerInspectInfo } from 'dockerode';
-import { type ContainerPlan, type DockerPlan, labels } from './container-plan.ts';
+import type { ContainerPlan, DockerPlan } from './container-plan.ts';
 import { driftOf } from './drift.ts';
+import { labels } from './names.ts';
 
 /** What is there under the name of a container. */
 export interface Present
@@ -19,7 +20,8 @@ export interface Situation {
   readonly present: ReadonlyMap<string, Present>;
   /** Parts that ran when `svc` was last here. */
   readonly known: ReadonlySet<string>;
-  readonly networkId: string | null;
+  /** Ids of networks by their names. */
+  readonly networkIds: Readonly<Record<string, string>>;
   /** The environment that images bring, by name. */
   readonly imageEnv: Readonly<Record<string, readonly string[]>>;
   /** Whether the files that a part is given are there. */
@@ -27,11 +29,11 @@ export interface Situation {
 }
 
 /** What has to be done so that Docker has what the plan says, container by container in the order of their start. */
-export function reconcile({ containers, network }: DockerPlan, situation: Situation): readonly Step[] {
-  return containers.map((container) => stepOf(container, network, situation));
+export function reconcile({ containers }: DockerPlan, situation: Situation): readonly Step[] {
+  return containers.map((container) => stepOf(container, situation));
 }
 
-function stepOf(container: ContainerPlan, network: string, situation: Situation): Step {
+function stepOf(container: ContainerPlan, situation: Situation): Step {
   const { part, options, image } = container;
   const byHand = (why: string) => ({ kind: 'make', container, why, byHand: true }) as const;
   const found = situation.present.get(options.name);
@@ -46,14 +48,19 @@ function stepOf(container: ContainerPlan, network: string, situation: Situation)
   if (hash !== wanted) return { kind: 'make', container, why: null, byHand: false };
   const drift = driftOf(container, found, situation.imageEnv[image] ?? []);
   if (drift.length > 0) return byHand(`was changed (its ${drift.join(', its ')})`);
-  const { NetworkID } = found.NetworkSettings.Networks[network] ?? {};
-  // A container that never ran has not joined it yet.
-  const isInAnother = NetworkID !== undefined && NetworkID !== '' && NetworkID !== situation.networkId;
-  if (isInAnother) return byHand('was in a network that is no more');
+  if (container.networks.some((name) => isInAnother(name, found, situation)))
+    return byHand('was in a network that is no more');
   if (!situation.isGiven(container)) return byHand('had lost the files that it is given');
   const { Paused, Restarting, Running } = found.State;
   if (Paused) return { kind: 'unpause', container, why: 'was paused' };
   if (Restarting) return byHand('ended again and again');
   if (!Running) return { kind: 'start', container, why: 'was stopped' };
   return { kind: 'keep', container };
+}
+
+/** A network that was removed and made again has its name and another id. */
+function isInAnother(name: string, { NetworkSettings }: Present, { networkIds }: Situation): boolean {
+  const { NetworkID } = NetworkSettings.Networks[name] ?? {};
+  // A container that never ran has not joined it yet.
+  return NetworkID !== undefined && NetworkID !== '' && NetworkID !== networkIds[name];
 }

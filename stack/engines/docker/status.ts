@@ -5,6 +5,7 @@ import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecyc
 import { readContent } from '../../lifecycle/read-content.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
+import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
 import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
@@ -15,7 +16,8 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   const record = readContainers(installation);
   if (!record?.isUp) return stoppedStatus(installation);
   const daemon = await reconnectToDaemon(record.daemon.socket);
-  const services = await Promise.all(record.services.map((service) => lookAt(service, daemon)));
+  const look = withCertificate(record.urls);
+  const services = await Promise.all(record.services.map((service) => lookAt(service, daemon).then(look)));
   const content = await readContent(installation, { settings: record.settings, services }, signal);
   return {
     state: stateOf(services),

@@ -2,12 +2,12 @@ import type { Definition } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { labels, prefixOf } from './container-plan.ts';
 import { inspectContainers } from './container-state.ts';
 import { readContainers, writeContainers } from './containers-record.ts';
 import type { Daemon } from './daemon.ts';
 import { takeBackFiles } from './given-files.ts';
-import { removeNetwork } from './network.ts';
+import { labels } from './names.ts';
+import { removeNetworks } from './network.ts';
 import { removeContainer } from './remove-container.ts';
 
 export interface TakeDown {
@@ -18,7 +18,7 @@ export interface TakeDown {
 }
 
 /** Whoever needs others ends first. */
-const endOrder = [/^caddy/, /^remote-mcp/, /^(runtime|frontend)/, /^backend/, /./];
+const endOrder = [/^caddy/, /^remote-mcp/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
 /** Stops and removes the containers and their network; volumes stay. Returns how many containers there were. */
 export async function takeDown(
@@ -38,7 +38,7 @@ export async function takeDown(
       }),
     );
   }
-  await removeNetwork(daemon.docker, prefixOf(definition));
+  await removeNetworks(daemon.docker, definition);
   const record = readContainers(installation);
   if (record !== null) writeContainers(installation, { ...record, isUp: false });
   return found.size;

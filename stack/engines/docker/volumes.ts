@@ -1,8 +1,8 @@
 import type Docker from 'dockerode';
-import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { withoutFrames } from './container-log.ts';
-import { type DockerPlan, labels } from './container-plan.ts';
+import type { DockerPlan } from './container-plan.ts';
+import { labels, prefixOf } from './names.ts';
+import { confined, runTask } from './task.ts';
 
 export interface Volumes {
   readonly docker: Docker;
@@ -11,6 +11,7 @@ export interface Volumes {
   /** `uid:gid` that everything runs as. */
   readonly user: string;
   readonly image: string;
+  readonly signal: AbortSignal;
 }
 
 /** Makes the volumes that are missing. */
@@ -19,44 +20,41 @@ export async function ensureVolumes({ docker, plan, installationId }: Volumes): 
     await docker.createVolume({ Name, Labels: { [labels.installation]: installationId } });
 }
 
+/** The names of those that are there. */
+export async function listVolumes(docker: Docker, installationId: string): Promise<ReadonlySet<string>> {
+  const { Volumes } = await docker.listVolumes({ filters: { label: [`${labels.installation}=${installationId}`] } });
+  // Older ones answer null where there are none.
+  return new Set((Volumes ?? []).map(({ Name }) => Name));
+}
+
+/** Each of its files once; an old platform has some gigabytes of them. */
+const handOverTimeoutMs = 120_000;
+
 /**
  * Gives what is in the volumes to the user that everything runs as: Docker makes them for root. A container does that which has nothing else,
  * no network, and ends at once.
  */
-export async function handOverVolumes({ docker, plan, installationId, user, image }: Volumes): Promise<void> {
-  const name = `${plan.network}-hand-over`;
-  const targets = plan.volumes.map((volume) => `/volumes/${volume}`);
-  const left = docker.getContainer(name);
-  await left.remove({ force: true }).catch(() => undefined);
-  const container = await docker.createContainer({
-    name,
+export async function handOverVolumes({ docker, plan, installationId, user, image, signal }: Volumes): Promise<void> {
+  const options = {
+    name: `${prefixOf({ id: installationId })}-hand-over`,
     Image: image,
     User: '0:0',
     Entrypoint: ['chown', '-R', user],
-    Cmd: targets,
+    Cmd: plan.volumes.map((volume) => `/volumes/${volume}`),
     Labels: { [labels.installation]: installationId },
     HostConfig: {
+      ...confined,
       NetworkMode: 'none',
-      ReadonlyRootfs: true,
-      CapDrop: ['ALL'],
       CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'],
-      SecurityOpt: ['no-new-privileges'],
       Mounts: plan.volumes.map((Source) => ({ Type: 'volume' as const, Source, Target: `/volumes/${Source}` })),
     },
-  });
+  };
   try {
-    await container.start();
-    const { StatusCode } = await container.wait();
-    if (StatusCode !== 0) {
-      const said = withoutFrames(await container.logs({ stdout: true, stderr: true, follow: false }));
-      throw new SvcError(
-        'unavailable',
-        `The volumes could not be handed over to ${user}: ${said.trim().slice(0, 300)}`,
-      );
-    }
-  } finally {
-    await container.remove({ force: true }).catch((error: unknown) => {
-      if (statusOf(error) !== 404) throw error;
+    await runTask(docker, { options, timeoutMs: handOverTimeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
+    throw new SvcError(error.code, `The volumes could not be handed over to ${user}: ${error.message}`, {
+      cause: error,
     });
   }
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { busKeysOf, natsConfiguration, routeSecretOf } from '../../bus/nats-configuration.ts';
 import { caddyfile } from '../../front/caddyfile.ts';
-import { alphaConfiguration, zeroConfiguration } from '../../graph/dgraph-configuration.ts';
+import { alphaConfiguration, alphaMemoryMb, zeroConfiguration } from '../../graph/dgraph-configuration.ts';
 import { postureOf } from '../../graph/dgraph-program.ts';
 import type { Installation } from '../../installation.ts';
 import type { ForeignService, Part } from '../../part.ts';
+import { loopback } from '../../ports/port-wishes.ts';
 import { readSecret, type SecretFiles } from '../../secrets.ts';
 
 type Variables = Part['variables'];
@@ -62,12 +63,10 @@ export const foreignPrograms: Readonly<Record<ForeignService, ForeignProgram>> =
       alphaConfiguration({
         ...variables,
         TOKEN: readSecret(secrets.graphToken),
+        ADMINS: loopback,
         ANONYMOUS: await postureOf(program),
       }),
     args: (file) => ['alpha', '--config', file],
-    env: ({ CACHE_MB }) => ({ ...utc, GOMEMLIMIT: `${Number(CACHE_MB) + besideCacheMb}MiB` }),
+    env: ({ CACHE_MB }) => ({ ...utc, GOMEMLIMIT: `${alphaMemoryMb(Number(CACHE_MB))}MiB` }),
   },
 };
-
-/** What an idle data node takes beside its cache, twice over; from there on it collects its garbage sooner, and takes more where it must. */
-const besideCacheMb = 256;

@@ -27,6 +27,7 @@ export async function openOneHost(tls: 'none' | 'files', answer: (service: Servi
       bind: '127.0.0.1',
       upstreams: { 'remote-mcp': hostOf('remote-mcp'), backend: hostOf('backend'), frontend: hostOf('frontend') },
       shared: { bind: '127.0.0.1', ports: {} },
+      storage: 'data/caddy',
       oneHost: { public: checkDefinition(yaml, 'svc.yaml').public, httpPort, httpsPort, origin },
     },
     (folder) => makeCertificate(folder, 'own', `DNS:${host}`),

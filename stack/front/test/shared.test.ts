@@ -96,6 +96,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
       bind: '127.0.0.2',
       upstreams: { 'remote-mcp': [a, b], backend: [c, d], frontend: [e] },
       shared: { bind: '127.0.0.1', ports: { 'remote-mcp': mcpPort, backend: backendPort } },
+      storage: 'data/caddy',
       oneHost: { public: open, httpPort, httpsPort: 0, origin: `http://${host}` },
     });
     const own = (port: number) => `http://127.0.0.1:${port}`;

@@ -16,7 +16,7 @@ export async function openFront(
   const nobody = { 'remote-mcp': [], backend: [], frontend: [] };
   const upstreams = { ...nobody, [service]: [`127.0.0.1:${first}`, `127.0.0.1:${second}`] };
   const shared = { bind: '127.0.0.1', ports: { [service]: port } };
-  const caddy = await startCaddy({ bind: '127.0.0.1', upstreams, shared, oneHost: null });
+  const caddy = await startCaddy({ bind: '127.0.0.1', upstreams, shared, storage: 'data/caddy', oneHost: null });
   return {
     url: `http://127.0.0.1:${port}`,
     port,

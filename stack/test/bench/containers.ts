@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { z } from 'zod';
+import type { Engine, Graph } from '../../definition/definition.ts';
+import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import { measureUp } from './commands.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
@@ -12,12 +14,12 @@ import { openCaller, type Side } from './sides.ts';
 import { oneSession, perSide } from './speed.ts';
 
 const upMaxMs = 15_000;
+/** Of both nodes of Dgraph, elections included. */
+const upWithDgraphMaxMs = 15_000;
 const imageMaxMb = 250;
 const memoryMaxMb = 350;
 const callRatioMax = 1.2;
 const megabyte = 1_048_576;
-
-type Engine = 'docker' | 'process';
 
 /** The demo's MCP server, as each engine finds it. */
 const servers: Readonly<Record<Engine, string>> = {
@@ -32,6 +34,7 @@ export async function measureContainers(): Promise<Figure[]> {
     process.stderr.write('without DOCKER_HOST, such as unix:///var/run/docker.sock, containers are not measured\n');
     return [];
   }
+  const withDgraph = await measureWithDgraph(host);
   const inContainers = await startDemo('docker');
   const asProcesses = await startDemo('process');
   try {
@@ -42,6 +45,7 @@ export async function measureContainers(): Promise<Figure[]> {
       atMost('containers, one session: median against processes', contained / plain, callRatioMax, '×', calls),
       reported('containers, one session: median', contained, 'ms'),
       ...up.map((figure) => ({ ...figure, what: `containers, images present: ${figure.what}` })),
+      ...withDgraph,
       atMost('image of the services', await imageMb(host), imageMaxMb, 'MB'),
       atMost(
         'memory of the idle platform in containers, without NATS',
@@ -53,6 +57,20 @@ export async function measureContainers(): Promise<Figure[]> {
   } finally {
     await inContainers.remove();
     await asProcesses.remove();
+  }
+}
+
+async function measureWithDgraph(host: string): Promise<Figure[]> {
+  if (!(await haveDgraphImage(host))) {
+    process.stderr.write('without an image of Dgraph or dgraph on the path, containers with Dgraph are not measured\n');
+    return [];
+  }
+  const demo = await startDemo('docker', 'dgraph');
+  try {
+    const up = await measureUp(demo, upWithDgraphMaxMs);
+    return up.map((figure) => ({ ...figure, what: `containers with Dgraph, images present: ${figure.what}` }));
+  } finally {
+    await demo.remove();
   }
 }
 
@@ -69,9 +87,9 @@ const createdKey = z.object({ key: z.string() });
 const services = z.array(z.object({ name: z.string(), memoryBytes: z.number().nullable() }));
 const status = z.object({ urls: z.object({ mcp: z.string() }), services });
 
-async function startDemo(engine: Engine): Promise<Demo> {
+async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo> {
   const dir = join(await mkdtemp(join(tmpdir(), 'svc-bench-')), 'svc');
-  await svc(dir, 'init', dir, '--yes', '--topology', 'distributed', '--engine', engine);
+  await svc(dir, 'init', dir, '--yes', '--topology', 'distributed', '--engine', engine, '--graph', graph);
   await choose(dir, { replicas: 1 });
   await svc(dir, 'up');
   await svc(dir, 'server', 'add', 'demo', '--', 'node', servers[engine]);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,9 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import Docker from 'dockerode';
+import { readSecret, secretFilesOf } from '../../../secrets.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
+import type { Agent } from '../../../test/agent.ts';
 import { Platform, type PlatformOptions, until } from '../../../test/platform.ts';
-import { inspectContainers } from '../container-state.ts';
+import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
+import { readContainerLog } from '../container-log.ts';
+import { inspectContainers, runInside } from '../container-state.ts';
 
 /** A daemon that tests may use, `unix://…`: what they make there is theirs, and is gone afterwards. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
@@ -19,12 +24,29 @@ export function daemonOf(host: string | null): string | null {
   return existsSync(join(folder, 'docker.pid')) ? folder : null;
 }
 
-export async function restartDaemon(folder: string): Promise<void> {
+async function restart(folder: string): Promise<void> {
   const pid = Number(readFileSync(join(folder, 'docker.pid'), 'utf8'));
   process.kill(pid, 'SIGTERM');
   await until(() => startTimeOf(pid) === null, 60_000);
   const script = fileURLToPath(new URL('../../../../.ci/docker', import.meta.url));
   await promisify(execFile)('bash', [script, folder], { timeout: 60_000 });
+}
+
+interface Stranger extends AsyncDisposable {
+  /** Whether a command ends well there. */
+  runs(command: readonly string[]): Promise<boolean>;
+}
+
+/** Docker itself takes some seconds, and Dgraph's nodes their elections. */
+const backWithinMs = 120_000;
+/** The first one on a daemon builds the image. */
+const upTimeoutMs = 300_000;
+
+/** All that is in a stream, in one piece. */
+async function bytesOf(stream: NodeJS.ReadableStream): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
 }
 
 /** A platform in containers of a real daemon, run by the built `svc` as a person would run it. */
@@ -69,6 +91,84 @@ export class DockerTrial {
     const before = await readFile(definitionFile, 'utf8');
     if (!before.includes(from)) throw new Error(`there is no ${from} in svc.yaml`);
     await writeFile(definitionFile, before.replace(from, to));
+  }
+
+  /** As a person types it; what it says to that person. */
+  async up(): Promise<string> {
+    const { code, stderr } = await this.platform.run(['up'], { timeoutMs: upTimeoutMs });
+    if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
+    return stderr;
+  }
+
+  /** The parts whose containers are others than they were. */
+  async changedSince(before: Readonly<Record<string, string>>): Promise<readonly string[]> {
+    const now = await this.ids();
+    return Object.keys(before).filter((part) => now[part] !== before[part]);
+  }
+
+  /** Tried again where it fails meanwhile, as agents do. */
+  works(agent: Agent, said: string): Promise<void> {
+    return until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
+  }
+
+  /** Resolves when all that ran is back by itself. */
+  async restartDaemon(): Promise<void> {
+    await restart(daemonOf(dockerHost) ?? '');
+    await until(async () => {
+      const { code, stdout } = await this.platform.run(['status', '--json']);
+      return code === 0 && JSON.parse(stdout).state === 'running';
+    }, backWithinMs);
+  }
+
+  async inContainer(part: string, command: string): Promise<string> {
+    const cmd = ['sh', '-c', `{ ${command}; } 2>&1`];
+    return (await runInside(this.docker, `svc-${this.id}-${part}`, cmd)).said;
+  }
+
+  /** A container in a network that is none of the platform's. */
+  async stranger(): Promise<Stranger> {
+    const name = `svc-${this.id}-stranger`;
+    const { Image = '' } = (await this.inspect()).get('backend') ?? {};
+    const network = await this.docker.createNetwork({ Name: name });
+    const Entrypoint = ['sleep', 'infinity'];
+    const container = await this.docker.createContainer({ name, Image, Entrypoint, HostConfig: { NetworkMode: name } });
+    await container.start();
+    return {
+      runs: async (command) => (await runInside(this.docker, name, command)).exitCode === 0,
+      async [Symbol.asyncDispose]() {
+        await container.remove({ force: true });
+        await network.remove();
+      },
+    };
+  }
+
+  /** For all secrets of the installation. */
+  secretSearch(): SecretSearch {
+    const files = secretFilesOf(this.platform.installation);
+    const search = new SecretSearch();
+    const { d } = createPrivateKey(readSecret(files.jwtPrivateKey)).export({ format: 'jwk' });
+    for (const [name, file] of Object.entries(files)) {
+      // A graph and a mail provider of others have keys too, which this installation has not.
+      if (name === 'jwtPublicKey' || !existsSync(file)) continue;
+      search.seek({ name, value: name === 'jwtPrivateKey' ? Buffer.from(d ?? '', 'base64url') : readSecret(file) });
+    }
+    return search;
+  }
+
+  /** Whatever Docker tells of the containers and their images, what is in that of the services, and what all of them wrote. */
+  async secretsInDocker(search: SecretSearch): Promise<readonly Finding[]> {
+    const inspected = await this.inspect();
+    const ids = [...new Set([...inspected.values()].map(({ Image }) => Image))];
+    const images = await Promise.all(ids.map((id) => this.docker.getImage(id).inspect()));
+    const own = await bytesOf(await this.docker.getImage(inspected.get('backend')?.Image ?? '').get());
+    const logs = await Promise.all(
+      [...inspected.values()].map(({ Id }) => readContainerLog(this.docker.getContainer(Id), {})),
+    );
+    return [
+      ...search.inText(JSON.stringify([...inspected.values(), images]), 'docker inspect'),
+      ...search.inText(own, 'the image'),
+      ...search.inText(JSON.stringify(logs), 'docker logs'),
+    ];
   }
 
   /** An MCP server that the image brings, in a skill that the role All has; returns the skill's id. */

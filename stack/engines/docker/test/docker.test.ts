@@ -1,14 +1,10 @@
-import { createPrivateKey } from 'node:crypto';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readSecret, secretFilesOf } from '../../../secrets.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { until } from '../../../test/platform.ts';
-import { SecretSearch } from '../../../test/secret-search.ts';
-import { runInside } from '../container-state.ts';
-import { DockerTrial, daemonOf, dockerHost, restartDaemon } from './docker-trial.ts';
+import { answersAt } from './answers-at.ts';
+import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
@@ -25,27 +21,16 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   beforeAll(async () => {
     trial = await DockerTrial.init();
-    // The first one on a daemon builds the image.
-    const first = await trial.platform.run(['up'], { timeoutMs: 300_000 });
-    expect(first.code, first.stderr).toBe(0);
+    await trial.up();
     const skill = await trial.addEcho();
     key = await trial.platform.addKey('agent');
     agent = await trial.platform.connect(key, `?skillIds=${skill}`);
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
-  /** Tried again where it fails meanwhile, as agents do. */
-  const works = (said: string) =>
-    until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
-  const changedSince = async (before: Readonly<Record<string, string>>) => {
-    const now = await trial.ids();
-    return parts.filter((part) => now[part] !== before[part]);
-  };
-  const up = async () => {
-    const { code, stderr } = await trial.platform.run(['up']);
-    expect(code, stderr).toBe(0);
-    return stderr;
-  };
+  const works = (said: string) => trial.works(agent, said);
+  const changedSince = (before: Readonly<Record<string, string>>) => trial.changedSince(before);
+  const up = () => trial.up();
 
   test('each part is a container, and is what status and logs speak of', async () => {
     const status = await trial.platform.svc('status');
@@ -95,9 +80,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       ['8888/tcp', '127.0.0.1', ports.frontend],
     ]);
     for (const port of [ports.runtime, trial.platform.busPorts.port, trial.platform.busPorts.httpPort]) {
-      expect(await answersOn(port)).toBe(false);
+      expect(await answersAt('127.0.0.1', port)).toBe(false);
     }
-    expect(await answersOn(ports.backend)).toBe(true);
+    expect(await answersAt('127.0.0.1', ports.backend)).toBe(true);
   });
 
   test('nobody in a container is root, can write what it runs, or has a privilege', async () => {
@@ -109,28 +94,17 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
         ['ALL'],
         ['no-new-privileges'],
       ]);
-      const said = await inContainer(part, 'cat /proc/self/status; : > /svc-was-here');
+      const said = await trial.inContainer(part, 'cat /proc/self/status; : > /svc-was-here');
       expect(said).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nCapAmb:\s0{16}\nNoNewPrivs:\s1\n/);
       expect(said).toMatch(/Read-only file system/i);
     }
   });
 
   test('secrets lie in files that only their part is given, and nowhere in Docker', async () => {
-    const files = secretFilesOf(trial.platform.installation);
-    const search = new SecretSearch();
-    const { d } = createPrivateKey(readSecret(files.jwtPrivateKey)).export({ format: 'jwk' });
-    for (const [name, file] of Object.entries(files)) {
-      // A graph and a mail provider of others have keys too, which this installation has not.
-      if (name === 'jwtPublicKey' || !existsSync(file)) continue;
-      search.seek({ name, value: name === 'jwtPrivateKey' ? Buffer.from(d ?? '', 'base64url') : readSecret(file) });
-    }
+    const search = trial.secretSearch();
     search.seek({ name: 'a key', value: key });
+    expect(await trial.secretsInDocker(search)).toEqual([]);
     const inspected = await trial.inspect();
-    const images = await Promise.all(
-      [...new Set([...inspected.values()].map(({ Image }) => Image))].map((id) => trial.docker.getImage(id).inspect()),
-    );
-    expect(search.inText(JSON.stringify([...inspected.values(), images]), 'docker inspect')).toEqual([]);
-    expect(search.inText(await exported(inspected.get('backend')?.Image ?? ''), 'the image')).toEqual([]);
     // It would find them: they are where they belong.
     const own = join(trial.platform.installation.stateDir, 'containers');
     expect(search.inFolder(own).map(({ secret }) => secret)).toContain('encryptionKey');
@@ -138,7 +112,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const { mode, uid } = statSync(join(own, 'backend/encryption.key'));
     const user = inspected.get('backend')?.Config.User.split(':')[0];
     expect([mode & 0o777, String(uid)]).toEqual([0o400, user]);
-    expect(await inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
+    expect(await trial.inContainer('runtime', 'ls /run/svc; ls /run/secrets 2>&1')).not.toContain('encryption');
   });
 
   test('what was changed by hand is told and mended, and the rest runs on', async () => {
@@ -220,11 +194,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   test.skipIf(daemonOf(dockerHost) === null)('after a restart of the daemon all is back by itself', async () => {
     const before = await trial.ids();
-    await restartDaemon(daemonOf(dockerHost) ?? '');
-    await until(async () => {
-      const { code, stdout } = await trial.platform.run(['status', '--json']);
-      return code === 0 && JSON.parse(stdout).state === 'running';
-    }, 120_000);
+    await trial.restartDaemon();
     expect(await changedSince(before)).toEqual([]);
     await works('restarted');
     expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
@@ -243,27 +213,4 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('again');
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
   });
-
-  async function inContainer(part: string, command: string): Promise<string> {
-    const { docker, id } = trial;
-    const cmd = ['sh', '-c', `{ ${command}; } 2>&1`];
-    return (await runInside(docker, `svc-${id}-${part}`, cmd)).said;
-  }
-
-  /** All that is in an image, in one piece. */
-  async function exported(image: string): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of await trial.docker.getImage(image).get()) chunks.push(Buffer.from(chunk));
-    return Buffer.concat(chunks);
-  }
 });
-
-function answersOn(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('close', () => socket.destroy());
-    socket.once('connect', () => socket.destroy());
-  });
-}

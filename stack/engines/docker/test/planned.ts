@@ -2,7 +2,8 @@ import { checkDefinition } from '../../../definition/check.ts';
 import { installationIn } from '../../../installation.ts';
 import { planFor } from '../../../lifecycle/plan.ts';
 import { usualPorts } from '../../../ports/port-wishes.ts';
-import { type ContainerPlan, type DockerPlan, dockerPlanOf, type Facts } from '../container-plan.ts';
+import { type ContainerPlan, type DockerPlan, dockerPlanOf } from '../container-plan.ts';
+import type { Facts } from '../facts.ts';
 
 export const facts: Facts = {
   user: '1000:1000',
@@ -11,15 +12,21 @@ export const facts: Facts = {
     'svc-platform:1.2.3-abc': 'sha256:1',
     'nats:2.15.0-alpine': 'sha256:2',
     'caddy:2.11.4-alpine': 'sha256:3',
+    'dgraph/dgraph:v25.4.0': 'sha256:4',
   },
   fingerprintOf: (file) => `of ${file}`,
-  busKeys: { CALLOUT_PUBLIC_KEY: 'UC', SYSTEM_PUBLIC_KEY: 'US', ISSUER_PUBLIC_KEY: 'AI' },
+  places: {
+    ...{ CALLOUT_PUBLIC_KEY: 'UC', SYSTEM_PUBLIC_KEY: 'US', ISSUER_PUBLIC_KEY: 'AI' },
+    ...{ TOKEN: 'the-token', ADMINS: '172.18.0.0/16' },
+  },
 };
+
+const ports = { ...usualPorts, nats: 4222, 'caddy-https': 443, 'caddy-http': 80, 'backend-1': 3201, 'backend-2': 3202 };
 
 /** What Docker shall have for an installation that says this. */
 export function plannedFrom(yaml = '', changed: Partial<Facts> = {}): DockerPlan {
   const text = `id: abcdef0123456789\ntopology: distributed\nengine: docker\n${yaml}`;
-  const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), { ...usualPorts, nats: 4222 });
+  const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), ports);
   return dockerPlanOf(plan, { ...facts, ...changed });
 }
 

@@ -1,0 +1,69 @@
+import type { Installation } from '../../installation.ts';
+import type { ServiceState } from '../../lifecycle/transition.ts';
+import { openPlatformLogs } from '../../logs/platform-logs.ts';
+import { writeLease } from '../../ports/port-lease.ts';
+import { portWishesOf } from '../../ports/port-wishes.ts';
+import { recordFingerprint } from '../../secrets.ts';
+import { recordCreated } from '../../state/manifest.ts';
+import { applySteps } from './apply-steps.ts';
+import type { DockerPlan } from './container-plan.ts';
+import { writeContainers } from './containers-record.ts';
+import type { Decision } from './decide.ts';
+import type { Look } from './look.ts';
+import { takeDown } from './take-down.ts';
+import { ensureVolumes, handOverVolumes } from './volumes.ts';
+
+export interface CarryOut {
+  readonly installation: Installation;
+  readonly look: Look;
+  readonly decision: Decision;
+  readonly signal: AbortSignal;
+  readonly onState: (name: string, state: ServiceState) => void;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Does what was decided, and writes down what there is from then on. */
+export async function carryOut(work: CarryOut): Promise<void> {
+  const { installation, look, decision } = work;
+  const { daemon, plan, extra, serviceImage } = look;
+  const { definition } = plan;
+  const { steps, isFresh } = decision;
+  const { signal, onState, onNotice } = work;
+  const logs = openPlatformLogs(installation, definition);
+  try {
+    await makeVolumes(work);
+    await applySteps({ steps, extra, plan, daemon, serviceImage, logs, isFresh, signal, onState, onNotice });
+  } catch (error) {
+    // Started by this call, and of no use to anyone.
+    if (isFresh) await takeDown(installation, { daemon, definition, logs, onState: () => undefined });
+    throw error;
+  } finally {
+    logs.close();
+  }
+  writeLease(installation, plan.ports, portWishesOf(definition));
+  recordFingerprint(installation);
+}
+
+async function makeVolumes({ installation, look, decision: { record }, signal }: CarryOut): Promise<void> {
+  const { daemon, before, plan, wanted, serviceImage: image, user } = look;
+  const volumes = { docker: daemon.docker, plan: wanted, installationId: plan.definition.id, user, image, signal };
+  await ensureVolumes(volumes);
+  // The record first: what is in Docker from here on is known, whatever becomes of this command.
+  noteCreated(installation, wanted);
+  const isHandedOver =
+    before?.user === user && wanted.volumes.every((name) => before.volumes.includes(name) && look.volumes.has(name));
+  if (!isHandedOver) {
+    writeContainers(installation, { ...record, volumes: before?.volumes ?? [] });
+    await handOverVolumes(volumes);
+  }
+  writeContainers(installation, record);
+}
+
+/** Everything that is to be removed one day. */
+function noteCreated(installation: Installation, { networks, volumes, containers }: DockerPlan): void {
+  recordCreated(installation, [
+    ...networks.map(({ Name: path }) => ({ kind: 'network', path }) as const),
+    ...volumes.map((path) => ({ kind: 'volume', path }) as const),
+    ...[...new Set(containers.map(({ image }) => image))].map((path) => ({ kind: 'image', path }) as const),
+  ]);
+}

@@ -1,0 +1,81 @@
+import type { Installation } from '../../installation.ts';
+import { changesBetween, type Plan, type Settings, settingsOf } from '../../lifecycle/plan.ts';
+import { urlsOf } from '../../lifecycle/urls.ts';
+import type { DockerPlan } from './container-plan.ts';
+import type { ContainersRecord } from './containers-record.ts';
+import { isGiven } from './given-files.ts';
+import type { Look } from './look.ts';
+import { prefixOf } from './names.ts';
+import { runtimeUrl } from './part-in-container.ts';
+import { publishedOf } from './published.ts';
+import { reconcile, type Step } from './reconcile.ts';
+
+/** What follows from a look. */
+export interface Decision {
+  readonly steps: readonly Step[];
+  /** What svc.yaml says otherwise than when `svc` was last here, one line each; null where nothing ran. */
+  readonly changes: readonly string[] | null;
+  /** What somebody changed by hand, one line each. */
+  readonly byHand: readonly string[];
+  /** Nothing of it was there. */
+  readonly isFresh: boolean;
+  /** Everything is there as it shall be; whether it is well is another question. */
+  readonly isSame: boolean;
+  /** What is to be written down of it. */
+  readonly record: ContainersRecord;
+}
+
+export function decide(installation: Installation, look: Look): Decision {
+  const { before, plan, wanted, present, extra, networks, images } = look;
+  const settings = settingsIn(plan, wanted);
+  const steps = reconcile(wanted, {
+    present,
+    known: new Set(before?.isUp ? before.services.map(({ name }) => name) : []),
+    networkIds: Object.fromEntries(Object.entries(networks).map(([name, { id }]) => [name, id])),
+    imageEnv: Object.fromEntries(Object.entries(images).map(([name, { env }]) => [name, env])),
+    isGiven: (container) => isGiven(installation, container),
+  });
+  return {
+    steps,
+    changes: before?.isUp ? changesBetween(before.settings, settings) : null,
+    byHand: steps.flatMap(toldOf),
+    isFresh: present.size === 0,
+    isSame: before?.isUp === true && extra.length === 0 && steps.every(({ kind }) => kind === 'keep'),
+    record: recordOf(look, settings),
+  };
+}
+
+function toldOf(step: Step): readonly string[] {
+  if (step.kind === 'keep' || step.why === null) return [];
+  const mended = step.kind === 'make' ? 'it is made anew' : 'it goes on';
+  return [`${step.container.part.name} ${step.why}: ${mended}.`];
+}
+
+/** What changes of a container that no variable says. */
+function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
+  const own = containers.flatMap(({ part, image, options: { User, HostConfig } }) => [
+    [`${part.name} image`, image],
+    [`${part.name} user`, User ?? ''],
+    [`${part.name} memory`, String(HostConfig?.Memory)],
+    [`${part.name} published`, JSON.stringify(HostConfig?.PortBindings)],
+  ]);
+  return { ...settingsOf(plan), ...Object.fromEntries(own) };
+}
+
+function recordOf({ plan, daemon, wanted, images, user }: Look, settings: Settings): ContainersRecord {
+  const { definition, addresses, ports, version } = plan;
+  return {
+    isUp: true,
+    version,
+    daemon: { id: daemon.id, socket: daemon.socket },
+    settings,
+    urls: { ...urlsOf(addresses), runtime: runtimeUrl },
+    services: plan.parts.map((part) => {
+      const isReached = publishedOf(part, definition, ports).length > 0;
+      return { name: part.name, container: `${prefixOf(definition)}-${part.name}`, url: isReached ? part.url : null };
+    }),
+    images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
+    volumes: [...wanted.volumes],
+    user,
+  };
+}

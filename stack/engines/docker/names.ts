@@ -1,0 +1,9 @@
+import type { Definition } from '../../definition/definition.ts';
+
+/** What everything that is created in Docker says of itself. */
+export const labels = { installation: 'svc.installation', part: 'svc.part', hash: 'svc.config-hash' } as const;
+
+/** All that is created in Docker for an installation begins with this. */
+export function prefixOf({ id }: Pick<Definition, 'id'>): string {
+  return `svc-${id}`;
+}

@@ -1,0 +1,72 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import type { Daemon } from './daemon.ts';
+import type { Facts } from './facts.ts';
+import { filesGiven, type GivenFile, giveFiles, givenDirOf, takeBackFiles } from './given-files.ts';
+import { labels, prefixOf } from './names.ts';
+import { graphNetworkOf } from './network.ts';
+import { givenDir, graphUrlsInside, insideName } from './part-in-container.ts';
+import { dist } from './program.ts';
+import { confined, runTask, type Task } from './task.ts';
+import { runsAs } from './user.ts';
+
+/** The name of its container and of its files. */
+const name = 'provision-graph';
+/** What provisioning itself waits for, with the start of a container. */
+const timeoutMs = 60_000;
+
+interface Provisioner {
+  readonly options: Task['options'];
+  readonly given: readonly GivenFile[];
+}
+
+/** A container in the network of the graph, which nobody else gets into, with the three secrets that it takes. */
+export function provisionerOf(plan: Plan, { user, serviceImage }: Pick<Facts, 'user' | 'serviceImage'>): Provisioner {
+  const { definition, installation, parts, secrets } = plan;
+  const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword];
+  const options = {
+    name: `${prefixOf(definition)}-${name}`,
+    Image: serviceImage,
+    User: user,
+    Entrypoint: ['node', `${dist}/stack/engines/docker/provision-graph/main.js`],
+    Cmd: [graphUrlsInside(parts).join(','), ...files.map((file) => insideName(file, files))],
+    Labels: { [labels.installation]: definition.id, [labels.part]: name },
+    HostConfig: {
+      ...confined,
+      Binds: [`${givenDirOf(installation, name)}:${givenDir}:ro,Z`],
+      NetworkMode: graphNetworkOf(definition),
+      Memory: memoryMaxBytes,
+      PidsLimit: processesMax,
+    },
+  };
+  return { options, given: filesGiven(files) };
+}
+
+const memoryMaxBytes = 256 * 1024 * 1024;
+const processesMax = 64;
+
+export interface Provisioning {
+  readonly plan: Plan;
+  readonly daemon: Daemon;
+  readonly serviceImage: string;
+  readonly signal: AbortSignal;
+}
+
+/** Gives the administrator and the backend's user what they shall have. Again, it changes nothing. */
+export async function provisionGraphInside({ plan, daemon, serviceImage, signal }: Provisioning): Promise<void> {
+  const { installation } = plan;
+  const { user, owner } = runsAs(installation, daemon.isRootless);
+  const { options, given } = provisionerOf(plan, { user, serviceImage });
+  try {
+    giveFiles(installation, { part: { name }, given }, owner);
+    await runTask(daemon.docker, { options, timeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
+    throw new SvcError(error.code, `dgraph-alpha failed to be provisioned: ${error.message}`, {
+      hint: 'Read what it wrote: svc logs dgraph-alpha',
+      cause: error,
+    });
+  } finally {
+    takeBackFiles(installation, name);
+  }
+}

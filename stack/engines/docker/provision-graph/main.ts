@@ -1,0 +1,15 @@
+import { provisionGraph } from '../../../graph/provision-graph.ts';
+
+/**
+ * Provisions the graph from inside its network, where nobody else reaches it: exit code 0 where that is done; otherwise why not is printed.
+ * Arguments: the addresses of data nodes, and the files of the secrets that it takes.
+ */
+const [urls = '', graphAclKey = '', graphPassword = '', graphAdminPassword = ''] = process.argv.slice(2);
+const secrets = { graphAclKey, graphPassword, graphAdminPassword };
+
+try {
+  await provisionGraph({ urls: urls.split(','), secrets, signal: new AbortController().signal });
+} catch (error) {
+  process.stdout.write(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

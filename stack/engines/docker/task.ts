@@ -1,0 +1,52 @@
+import type Docker from 'dockerode';
+import type { ContainerCreateOptions } from 'dockerode';
+import { statusOf } from '../../../services/contracts/docker.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { withoutFrames } from './container-log.ts';
+
+/** A container that does one thing, and is gone. */
+export interface Task {
+  readonly options: ContainerCreateOptions & { readonly name: string };
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const saidMax = 500;
+
+/** Throws what it said last where it did not come to its end in time, or to another than 0. */
+export async function runTask(docker: Docker, { options, timeoutMs, signal }: Task): Promise<void> {
+  // Left where somebody was killed while it ran.
+  await removeIfThere(docker, options.name);
+  const container = await docker.createContainer(options);
+  const late = AbortSignal.timeout(timeoutMs);
+  const ended = AbortSignal.any([signal, late]);
+  try {
+    await container.start();
+    const { StatusCode } = (await container.wait({ abortSignal: ended })) as { readonly StatusCode: number };
+    if (StatusCode === 0) return;
+    const said = withoutFrames(await container.logs({ stdout: true, stderr: true, follow: false }));
+    throw new SvcError('unavailable', said.trim().slice(-saidMax));
+  } catch (error) {
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    if (late.aborted) throw new SvcError('timeout', `It did not end within ${timeoutMs / 1000} s.`, { cause: error });
+    throw error;
+  } finally {
+    await removeIfThere(docker, options.name);
+  }
+}
+
+/** What every task is: nobody can change what it runs, or become more than it is. */
+export const confined = {
+  ReadonlyRootfs: true,
+  CapDrop: ['ALL'],
+  SecurityOpt: ['no-new-privileges'],
+};
+
+async function removeIfThere(docker: Docker, name: string): Promise<void> {
+  await docker
+    .getContainer(name)
+    .remove({ force: true })
+    .catch((error: unknown) => {
+      if (statusOf(error) !== 404) throw error;
+    });
+}

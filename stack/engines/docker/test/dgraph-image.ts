@@ -1,0 +1,56 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { promisify } from 'node:util';
+import Docker from 'dockerode';
+import { checkDefinition } from '../../../definition/check.ts';
+import { findProgram } from '../../../find-program.ts';
+import { findImage } from '../images.ts';
+
+/** What svc.yaml names, so that tests run what people run. */
+const { dgraph: name } = checkDefinition('id: abcdef0123456789\n', 'svc.yaml').images;
+
+/** Those that a test asks for beside Dgraph are in the official image too. */
+const programs = ['dgraph', 'curl', 'sh', 'cat', 'ls'] as const;
+
+/**
+ * Whether the daemon has the image of Dgraph. Where it has none, one is made of the program on the path, with what that needs to run, at the
+ * places of the official one.
+ */
+export async function haveDgraphImage(host: string | null): Promise<boolean> {
+  if (host === null) return false;
+  const docker = new Docker({ socketPath: host.slice('unix://'.length), host: undefined, protocol: 'http' });
+  if ((await findImage(docker, name)) !== null) return true;
+  const found = programs.map((program) => findProgram(program, process.env.PATH));
+  if (found.includes(null)) return false;
+  await importImage(host, found.filter((path) => path !== null).map(realpathOf));
+  return true;
+}
+
+interface OnPath {
+  readonly path: string;
+  readonly name: string;
+}
+
+function realpathOf(path: string): OnPath {
+  return { path: realpathSync(path), name: path.slice(path.lastIndexOf('/') + 1) };
+}
+
+async function importImage(host: string, all: readonly OnPath[]): Promise<void> {
+  const libraries = new Set(all.flatMap(({ path }) => librariesOf(path)));
+  const places = all.map(({ path, name }) => `--transform=s,^${path.slice(1)}$,usr/local/bin/${name},`);
+  const files = [...all.map(({ path }) => path), ...libraries].map((path) => path.slice(1));
+  const tar = `tar -C / -ch --owner=0 --group=0 ${[...places, ...files].map((word) => `'${word}'`).join(' ')}`;
+  const script = `${tar} | docker --host '${host}' import - '${name}'`;
+  await promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], { timeout: importTimeoutMs });
+}
+
+const importTimeoutMs = 60_000;
+
+/** None of what is linked to nothing else. */
+function librariesOf(program: string): readonly string[] {
+  try {
+    return execFileSync('ldd', [program], { encoding: 'utf8', stdio: 'pipe' }).match(/\/\S+/g) ?? [];
+  } catch {
+    return [];
+  }
+}

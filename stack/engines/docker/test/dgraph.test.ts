@@ -1,0 +1,237 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { usualDgraphPorts } from '../../../graph/dgraph-ports.ts';
+import { findPortHolder } from '../../../ports/port-holder.ts';
+import { secretFilesOf } from '../../../secrets.ts';
+import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/platform.ts';
+import { answersAt, askingWhetherAnswersAt } from './answers-at.ts';
+import { haveDgraphImage } from './dgraph-image.ts';
+import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+const nodes = ['dgraph-zero', 'dgraph-alpha'];
+const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats', ...nodes];
+const { zero, alpha } = usualDgraphPorts;
+/** What each listens on that nobody shall reach from outside; 8222 listens in its container only. */
+const inner: Readonly<Record<string, readonly number[]>> = {
+  nats: [4222, 8222],
+  'dgraph-zero': [zero.grpc, zero.http],
+  'dgraph-alpha': [alpha.internal, alpha.http, alpha.grpc],
+};
+
+describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
+  let trial: DockerTrial;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    trial = await DockerTrial.init({ graph: 'dgraph' });
+    await trial.up();
+    const skill = await trial.addEcho();
+    agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+  });
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  const works = (said: string) => trial.works(agent, said);
+  const asBackend = (script: string) => trial.inContainer('backend', `node -e '${script}'`);
+
+  test('its nodes are containers beside the others, and again there is nothing to change', async () => {
+    await works('hello');
+    const { state, services } = await trial.platform.svc('status');
+    expect(state).toBe('running');
+    expect(services.map(({ name }: { name: string }) => name)).toEqual(parts);
+    const before = await trial.ids();
+    expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
+    expect(await trial.changedSince(before)).toEqual([]);
+    const { lines } = await trial.platform.svc('logs', 'dgraph-alpha', '-n', '1000');
+    expect(lines.map(({ message }: { message: string }) => message)).toContain('ACL secret key loaded successfully.');
+  });
+
+  test('nothing of them is published', async () => {
+    const inspected = await trial.inspect();
+    for (const node of Object.keys(inner)) expect(Object.values(bindingsOf(node))).toEqual([]);
+    const addresses = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
+    const places = Object.values(inner).flatMap((ports) =>
+      ports.flatMap((port) => addresses.map((at) => [at, port] as const)),
+    );
+    const answering = await Promise.all(places.map(async (place) => ((await answersAt(...place)) ? [place] : [])));
+    for (const [address, port] of answering.flat()) {
+      // Others on this machine may have such a port; Docker must not.
+      expect([address, findPortHolder(port)?.command ?? 'docker']).toEqual([
+        address,
+        expect.not.stringMatching(/docker/),
+      ]);
+    }
+    function bindingsOf(part: string) {
+      const ports = inspected.get(part)?.NetworkSettings.Ports ?? {};
+      return Object.fromEntries(Object.entries(ports).filter(([, at]) => at !== null));
+    }
+  });
+
+  test('neither this machine, nor MCP servers, nor containers of others reach a node', async () => {
+    const askedBy = (part: string) => async (address: string, port: number) =>
+      (await trial.inContainer(part, `node -e '${askingWhetherAnswersAt(address, port)}' && echo yes`)) === 'yes';
+    await using stranger = await trial.stranger();
+    const others = {
+      'this machine': answersAt,
+      'a runtime': askedBy('runtime'),
+      'a stranger': (address: string, port: number) =>
+        stranger.runs(['node', '-e', askingWhetherAnswersAt(address, port)]),
+    };
+    for (const node of nodes) {
+      const address = await addressOf(node);
+      for (const port of inner[node] ?? []) {
+        // The backend reaches them, and nobody where nobody is.
+        expect([node, port, await askedBy('backend')(node, port)]).toEqual([node, port, true]);
+        expect([node, port, await askedBy('backend')(nobodyBeside(address), port)]).toEqual([node, port, false]);
+        for (const [who, asks] of Object.entries(others)) {
+          for (const place of who === 'a runtime' ? [address, node] : [address]) {
+            // Networks beyond may answer for everybody: so they do for nobody.
+            const [answered, anyway] = await Promise.all([asks(place, port), asks(nobodyBeside(place), port)]);
+            expect([who, place, port, answered]).toEqual([who, place, port, anyway]);
+          }
+        }
+      }
+    }
+    const nats = await addressOf('nats');
+    expect(await askedBy('runtime')('nats', 4222)).toBe(true);
+    for (const port of inner.nats ?? []) {
+      expect([port, await others['a stranger'](nats, port)]).toEqual([
+        port,
+        await others['a stranger'](nobodyBeside(nats), port),
+      ]);
+    }
+  });
+
+  test('nobody gets in with the password that every Dgraph is born with, or without the token', async () => {
+    const post = (path: string, body: unknown, headers = '{}') =>
+      asBackend(
+        `fetch("http://dgraph-alpha:8080${path}",{method:"POST",headers:{"content-type":"application/json",...${headers}},body:JSON.stringify(${JSON.stringify(body)})}).then((a)=>a.text()).then(console.log)`,
+      );
+    const token =
+      '{"x-dgraph-authtoken":require("fs").readFileSync(process.env.PRIVATE_GRAPHDB_TOKEN_FILE,"utf8").trim()}';
+    expect(await post('/login', { userid: 'groot', password: 'password' }, token)).toContain('invalid username');
+    expect(await post('/login', { userid: 'groot', password: 'password' })).toContain('Token');
+    expect(await post('/query', { query: '{ q(func: has(dgraph.type)) { uid } }' })).toMatch(/accessJwt/);
+    expect(await post('/alter', { drop_all: true }, token)).toMatch(/accessJwt|jwt/);
+  });
+
+  test('nobody in a node is root, can write what it runs, or has a privilege', async () => {
+    const inspected = await trial.inspect();
+    for (const node of nodes) {
+      const { Config, HostConfig } = inspected.get(node) ?? expect.fail(node);
+      expect([Config.User, HostConfig.ReadonlyRootfs]).toEqual([expect.stringMatching(/^[1-9]\d*:\d+$/), true]);
+      const said = await trial.inContainer(node, 'cat /proc/self/status; : > /svc-was-here');
+      expect(said).toMatch(/CapEff:\s0{16}\nCapBnd:\s0{16}\nCapAmb:\s0{16}\nNoNewPrivs:\s1\n/);
+      expect(said).toMatch(/Read-only file system/i);
+    }
+  });
+
+  test('secrets lie in files that only their part is given, and nowhere in Docker', async () => {
+    expect(await trial.secretsInDocker(trial.secretSearch())).toEqual([]);
+    const own = join(trial.platform.installation.stateDir, 'containers');
+    expect(readdirSync(join(own, 'dgraph-zero'))).toEqual(['dgraph-zero.yaml']);
+    expect(readdirSync(join(own, 'dgraph-alpha')).sort()).toEqual(['dgraph-alpha.yaml', 'graphdb-acl.key']);
+    // What provisions is gone, and with it what it was given.
+    expect(existsSync(join(own, 'provision-graph'))).toBe(false);
+    // It would find them: they are where they belong.
+    const found = trial.secretSearch().inFolder(own);
+    expect(new Set(found.map(({ secret }) => secret))).toEqual(
+      expect.objectContaining(new Set(['graphAclKey', 'graphToken', 'graphPassword'])),
+    );
+    expect(found.map(({ secret }) => secret)).not.toContain('graphAdminPassword');
+  });
+
+  test('what was changed by hand is told and mended, with all that was kept', async () => {
+    const before = await trial.ids();
+    await trial.docker.getNetwork(`svc-${trial.id}-graph`).disconnect({ Container: before.backend ?? '' });
+    expect(await trial.up()).toContain('backend was changed (its networks): it is made anew.');
+    expect(await trial.changedSince(before)).toEqual(['backend']);
+    await works('found again');
+    await trial.containerOf('dgraph-alpha').remove({ force: true });
+    expect(await trial.up()).toContain('dgraph-alpha was removed: it is made anew.');
+    await works('kept');
+    await trial.containerOf('dgraph-zero').update({ Memory: 400 * 1024 * 1024, MemorySwap: 800 * 1024 * 1024 });
+    expect(await trial.up()).toContain('dgraph-zero was changed (its limit of memory): it is made anew.');
+    await works('coordinated');
+  });
+
+  test('a password that was changed is known to Dgraph', async () => {
+    writeFileSync(secretFilesOf(trial.platform.installation).graphPassword, `${'another-'.repeat(4)}\n`);
+    await trial.up();
+    await works('with another password');
+  });
+
+  test.each(nodes)('%s, killed, is back by itself with all that was kept', async (node) => {
+    const { State } = await trial.containerOf(node).inspect();
+    process.kill(State.Pid, 'SIGKILL');
+    await until(async () => {
+      const { state, services } = await trial.platform.svc('status');
+      const one = services.find(({ name }: { name: string }) => name === node);
+      return one.restarts === 1 && state === 'running';
+    }, 120_000);
+    await works(`after ${node}`);
+    expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
+  });
+
+  test.skipIf(daemonOf(dockerHost) === null)('after a restart of the daemon all is back by itself', async () => {
+    const before = await trial.ids();
+    await trial.restartDaemon();
+    expect(await trial.changedSince(before)).toEqual([]);
+    await works('restarted');
+    expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
+  });
+
+  test('several backends share one address behind a front, and while one is away the other answers', async () => {
+    await trial.edit('  backend: 1\n', '  backend: 2\n');
+    await trial.up();
+    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts, 'caddy', 'backend-2'].sort());
+    const { api } = (await trial.platform.svc('status')).urls;
+    const answers = async () => (await fetch(`${api}/ready`)).status;
+    for (const away of ['backend', 'backend-2']) {
+      await trial.containerOf(away).stop();
+      await until(async () => (await answers()) === 200, 10_000);
+      expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
+      await works(`without ${away}`);
+      await trial.up();
+    }
+    await trial.edit('  backend: 2\n', '  backend: 1\n');
+    await trial.up();
+    expect(Object.keys(await trial.ids()).sort()).toEqual([...parts].sort());
+    await works('alone again');
+  });
+
+  test('svc down leaves the volumes, and svc up brings all of it back', async () => {
+    await trial.platform.svc('down');
+    expect((await trial.inspect()).size).toBe(0);
+    expect(await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } })).toEqual([]);
+    await trial.up();
+    await works('again');
+  });
+
+  test('another graph begins empty, and says where this one stays', async () => {
+    await trial.edit('graph: dgraph', 'graph: sqlite');
+    expect(await trial.up()).toContain(
+      `graph: sqlite begins empty. What is there already stays in the volume svc-${trial.id}-dgraph-alpha`,
+    );
+    expect(Object.keys(await trial.ids()).sort()).toEqual(parts.filter((part) => !nodes.includes(part)).sort());
+    const names = async () => (await trial.platform.svc('server', 'list')).mcpServers.length;
+    expect(await names()).toBe(0);
+    await trial.edit('graph: sqlite', 'graph: dgraph');
+    await trial.up();
+    expect(await names()).toBe(1);
+  });
+
+  async function addressOf(part: string): Promise<string> {
+    const { Networks } = (await trial.containerOf(part).inspect()).NetworkSettings;
+    return Object.values(Networks)[0]?.IPAddress ?? '';
+  }
+});
+
+/** An address or a name of the same kind that no container has. */
+function nobodyBeside(place: string): string {
+  return place.includes('.') ? place.replace(/\d+$/, '250') : `${place}-of-nobody`;
+}

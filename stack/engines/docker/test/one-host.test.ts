@@ -1,0 +1,104 @@
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import Docker from 'dockerode';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ask } from '../../../front/test/ask.ts';
+import { certificateAt } from '../../../front/test/certificate-at.ts';
+import { issueCertificate, makeAuthority } from '../../../runtime-elsewhere/test/certificate.ts';
+import { connectAgent } from '../../../test/agent.ts';
+import { hasPebble, startAuthority } from '../../../test/authority.ts';
+import { freePorts } from '../../../test/free-ports.ts';
+import { until } from '../../../test/platform.ts';
+import { publicSettings } from '../../../test/public-settings.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 400_000 });
+
+const known = getCACertificates('default');
+afterEach(() => setDefaultCACertificates(known));
+
+describe.skipIf(dockerHost === null)('one host name on a real Docker', () => {
+  test('is published with the certificate of files, and everything is under it', async () => {
+    const [https = 0, http = 0] = await freePorts(2);
+    const files = { tls: 'files', cert: 'secrets/public.pem', key: 'secrets/public.key' };
+    const settings = publicSettings({ host: 'localhost', ...files, httpsPort: https, httpPort: http });
+    await using trial = await DockerTrial.init({ settings });
+    const { platform } = trial;
+    makeAuthority(platform.folder, 'ca');
+    const useCertificate = async (name: string) => {
+      issueCertificate(platform.folder, name, { names: 'DNS:localhost', by: 'ca' });
+      const { secretsDir } = platform.installation;
+      for (const kind of ['pem', 'key'])
+        await copyFile(join(platform.folder, `${name}.${kind}`), join(secretsDir, `public.${kind}`));
+    };
+    await useCertificate('first');
+    await trial.up();
+
+    const { urls, services } = await platform.svc('status');
+    const origin = `https://localhost:${https}`;
+    expect(urls).toMatchObject({ app: origin, api: origin, mcp: `${origin}/mcp` });
+    expect(services.map(({ health }: { health: string }) => health)).toEqual(services.map(() => 'green'));
+    const published = [...(await trial.inspect())].flatMap(([part, { HostConfig }]) =>
+      Object.entries(HostConfig.PortBindings).map(([inside, at]) => [part, inside, JSON.stringify(at)]),
+    );
+    const at = (port: number) => JSON.stringify([{ HostIp: '127.0.0.1', HostPort: String(port) }]);
+    expect(published.sort()).toEqual([
+      ['backend', '3000/tcp', at(platform.ports.backend)],
+      ['caddy', '8080/tcp', at(http)],
+      ['caddy', '8443/tcp', at(https)],
+    ]);
+    expect(await trial.inContainer('caddy', 'ls /run/svc')).toBe('Caddyfile\npublic.key\npublic.pem');
+
+    const ca = await readFile(join(platform.folder, 'ca.pem'), 'utf8');
+    setDefaultCACertificates([...known, ca]);
+    expect(await (await fetch(origin)).text()).toContain(`"PUBLIC_BACKEND_URL":"${origin}"`);
+    expect((await fetch(`${origin}/ready`)).status).toBe(200);
+    expect((await fetch(`${origin}/internal/catalogue`)).status).toBe(404);
+    const plain = await ask({ host: 'localhost', path: '/mcp', port: http, ca: null });
+    expect([plain.status, plain.headers.location]).toEqual([308, `${origin}/mcp`]);
+    const skill = await trial.addEcho();
+    const agent = await connectAgent(`${origin}/mcp?skillIds=${skill}`, await platform.addKey('agent'));
+    await trial.works(agent, 'over https');
+
+    const before = await trial.ids();
+    expect((await platform.run(['up'])).stdout).toContain('Nothing to change');
+    await useCertificate('second');
+    await trial.up();
+    expect(await trial.changedSince(before)).toEqual(['caddy']);
+    expect((await certificateAt(https, 'localhost')).subject.CN).toBe('second');
+    await until(async () => (await agent.text('echo', { text: 'renewed' }).catch(() => '')).includes('renewed'));
+    const search = trial.secretSearch();
+    search.seek({
+      name: 'the certificate',
+      value: (await readFile(join(platform.folder, 'second.key'))).subarray(40, 90),
+    });
+    expect(await trial.secretsInDocker(search)).toEqual([]);
+    await agent.client.close();
+  });
+});
+
+/** Where containers find whatever listens on this machine: Docker's own bridge. */
+async function bridgeAddress(): Promise<string> {
+  const socketPath = (dockerHost ?? '').slice('unix://'.length);
+  const bridge = await new Docker({ socketPath, host: undefined, protocol: 'http' }).getNetwork('bridge').inspect();
+  return bridge.IPAM?.Config?.[0]?.Gateway ?? expect.fail('Docker has no bridge of its own');
+}
+
+describe.skipIf(dockerHost === null || !hasPebble)('one host name with an authority, on a real Docker', () => {
+  test('gets its certificate, which outlives the containers', async () => {
+    const host = 'agents.example.com';
+    const [https = 0, http = 0, nobodys = 0] = await freePorts(3);
+    await using authority = await startAuthority({ httpPort: nobodys, tlsPort: https }, await bridgeAddress());
+    const acme = { 'acme.directory': authority.directory, 'acme.ca': authority.ownFile };
+    const settings = publicSettings({ host, tls: 'acme', ...acme, httpsPort: https, httpPort: http });
+    await using trial = await DockerTrial.init({ settings });
+    expect(await trial.up()).not.toContain('no certificate');
+    const reached = await ask({ host, path: '/mcp', method: 'POST', port: https, ca: authority.root });
+    expect([reached.status, reached.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+    const { serialNumber } = await certificateAt(https, host);
+    await trial.platform.svc('down');
+    await trial.up();
+    expect((await certificateAt(https, host)).serialNumber).toBe(serialNumber);
+  });
+});

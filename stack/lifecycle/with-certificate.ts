@@ -1,0 +1,12 @@
+import { missingCertificate } from '../front/served-certificate.ts';
+import type { ServiceStatus } from './platform-status.ts';
+
+/** A front that is well turns everybody away as long as it has no certificate. */
+export function withCertificate(urls: { readonly mcp: string }): (service: ServiceStatus) => Promise<ServiceStatus> {
+  return async (service) => {
+    const { url, health } = service;
+    if (health !== 'green' || url === null || !url.startsWith('https://')) return service;
+    const reason = await missingCertificate({ url, publicUrl: urls.mcp });
+    return reason === null ? service : { ...service, health: 'yellow', reason };
+  };
+}
