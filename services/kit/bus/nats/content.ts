@@ -1,10 +1,18 @@
-import { DeliverPolicy, type JsMsg, jetstream, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
+import {
+  DeliverPolicy,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { BusContent, KeptEntry, KeptRecord, NatsContentOptions } from '../content.ts';
 import { bucketConfiguration } from './bucket.ts';
 import { connectAlone } from './connect-alone.ts';
-import { ensureStream, isGone, storageError } from './kept.ts';
+import { throughElection } from './election.ts';
+import { ensureStream, isNoStream, storageError } from './kept.ts';
 import { streamConfiguration } from './stream.ts';
 import { bucketStream, keyOf, keySubject, streamSubject } from './subjects.ts';
 
@@ -32,11 +40,7 @@ class NatsBusContent implements BusContent {
   async *records(stream: string): AsyncGenerator<KeptRecord> {
     const info = await this.#find(stream);
     if (info === null) return;
-    const { consumers } = await this.#manager();
-    let handled = Number.POSITIVE_INFINITY;
-    for await (const { ack_floor: floor } of consumers.list(stream)) handled = Math.min(handled, floor.stream_seq);
-    const first = Number.isFinite(handled) ? handled + 1 : 0;
-    for await (const { data } of this.#messages(info, first)) yield { payload: data };
+    for await (const { data } of this.#messages(info, await this.#firstUnhandled(stream))) yield { payload: data };
   }
 
   async *entries(bucket: string): AsyncGenerator<KeptEntry> {
@@ -53,14 +57,15 @@ class NatsBusContent implements BusContent {
   }
 
   async addRecords(stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
-    await ensureStream(this.#connection, streamConfiguration(stream, true));
+    await throughElection(this.#connection, () => ensureStream(this.#connection, streamConfiguration(stream, true)));
     const bus = jetstream(this.#connection);
     await inBatches(records, ({ payload }) => bus.publish(streamSubject(stream), payload));
   }
 
   async addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
     const maxAgeMs = this.#keyMaxAgeMs;
-    await ensureStream(this.#connection, bucketConfiguration(bucket, { maxAgeMs, persistent: true }));
+    const configuration = bucketConfiguration(bucket, { maxAgeMs, persistent: true });
+    await throughElection(this.#connection, () => ensureStream(this.#connection, configuration));
     const bus = jetstream(this.#connection);
     await inBatches(entries, async ({ key, value, expiresAt }) => {
       // Whole seconds: it lives up to one second less than it would have, and longer by nothing but its way to the disk.
@@ -73,19 +78,32 @@ class NatsBusContent implements BusContent {
     await this.#connection.close();
   }
 
+  /** Null only where NATS says that there is none: of nodes that have just begun nobody may answer yet. */
   async #find(stream: string): Promise<StreamInfo | null> {
     try {
-      return await (await this.#manager()).streams.info(stream);
+      return await this.#ask(({ streams }) => streams.info(stream));
     } catch (error) {
-      if (isGone(error)) return null;
+      if (isNoStream(error)) return null;
       throw storageError(error);
     }
   }
 
+  /** After what every consumer has handled; 0 where there is none. */
+  async #firstUnhandled(stream: string): Promise<number> {
+    return await this.#ask(async ({ consumers }) => {
+      let handled = Number.POSITIVE_INFINITY;
+      for await (const { ack_floor: floor } of consumers.list(stream)) handled = Math.min(handled, floor.stream_seq);
+      return Number.isFinite(handled) ? handled + 1 : 0;
+    });
+  }
+
   async *#messages({ config }: StreamInfo, first: number): AsyncGenerator<JsMsg> {
     const start = first === 0 ? {} : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: first };
-    const consumer = await jetstream(this.#connection).consumers.get(config.name, start);
-    for (let left = (await consumer.info()).num_pending; left > 0; ) {
+    const { consumer, pending } = await throughElection(this.#connection, async () => {
+      const found = await jetstream(this.#connection).consumers.get(config.name, start);
+      return { consumer: found, pending: (await found.info()).num_pending };
+    });
+    for (let left = pending; left > 0; ) {
       let count = 0;
       // Never more than there is: a fetch waits for what it asks for.
       const wanted = Math.min(left, batchMax);
@@ -100,8 +118,10 @@ class NatsBusContent implements BusContent {
     }
   }
 
-  #manager() {
-    return jetstreamManager(this.#connection, { checkAPI: false });
+  #ask<Result>(question: (manager: JetStreamManager) => Promise<Result>): Promise<Result> {
+    return throughElection(this.#connection, async () =>
+      question(await jetstreamManager(this.#connection, { checkAPI: false })),
+    );
   }
 }
 

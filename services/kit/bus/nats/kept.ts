@@ -58,14 +58,19 @@ async function isAdjusted(manager: JetStreamManager, { name, storage: _, ...chan
     await manager.streams.update(name, changeable);
     return true;
   } catch (error) {
-    if (isApiError(error, [streamNotFound])) return false;
+    if (isNoStream(error)) return false;
     throw error;
   }
 }
 
 /** There is no such stream: nobody takes what is sent to it. */
 export function isGone(error: unknown): boolean {
-  return isApiError(error, [streamNotFound]) || isNotAnswered(error);
+  return isNoStream(error) || isNotAnswered(error);
+}
+
+/** NATS itself says that there is none. */
+export function isNoStream(error: unknown): boolean {
+  return isApiError(error, [streamNotFound]);
 }
 
 export function isConflict(error: unknown): boolean {
@@ -96,7 +101,7 @@ export function storageError(error: unknown): SvcError {
   if (isApiError(error, isFull)) {
     return full(
       'The bus has no room left',
-      'Let JetStream take more of its disk (max_file_store), then try again.',
+      'Make room on its disk, or let JetStream take more of it (max_file_store), then try again.',
       error,
     );
   }

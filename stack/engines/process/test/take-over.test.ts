@@ -82,7 +82,7 @@ describe('after a kill -9 of the supervisor', () => {
       const now = readRecord(installation)?.services.find((service) => service.name === name)?.process;
       return now?.pid !== process?.pid;
     });
-    expect(changed.map(({ name }) => name)).toEqual(['remote-mcp', 'remote-mcp-2', 'runtime', 'caddy']);
+    expect(changed.map(({ name }) => name)).toEqual(['backend', 'remote-mcp', 'remote-mcp-2', 'runtime', 'caddy']);
   });
 
   test('MCP servers of a runtime that is wanted no more are ended', async () => {
