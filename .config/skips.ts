@@ -22,7 +22,7 @@ export const skips: readonly AllowedSkip[] = [
     programs: ['nats-server'],
   },
   {
-    pattern: /stack\/test\/whole-path\.test\.ts > distributed with Dgraph/,
+    pattern: /stack\/test\/(whole-path\.test\.ts > distributed|replicas\.test\.ts > three of each,) with Dgraph/,
     reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
     programs: ['dgraph', 'nats-server'],
   },
@@ -38,7 +38,7 @@ export const skips: readonly AllowedSkip[] = [
     programs: ['dgraph', 'nats-server'],
   },
   {
-    pattern: /stack\/graph\/test\/dgraph\.test\.ts > on a real Dgraph/,
+    pattern: /stack\/graph\/test\/dgraph(-cluster)?\.test\.ts > on a real Dgraph/,
     reason:
       'The program dgraph is in no package registry: what is asked of a real one is asked where it is on the path.',
     programs: ['dgraph'],
@@ -49,7 +49,7 @@ export const skips: readonly AllowedSkip[] = [
     programs: ['caddy', 'nats-server'],
   },
   {
-    pattern: /services\/backend\/graph\/dgraph\/.*\.test\.ts > on a real cluster/,
+    pattern: /services\/backend\/(graph\/dgraph\/.*|files\/keep-blobs)\.test\.ts > on a real cluster/,
     reason: 'The program dgraph is in no package registry: its suites run where it is on the path.',
     programs: ['dgraph'],
   },
