@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Reporter, TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node';
-import { type JournalLine, journalDescriptor, type TestOutcome } from './journal.ts';
+import { type JournalLine, journalDescriptor, journalText, type TestOutcome } from './journal.ts';
 
 /** A vitest reporter: files and tests as they start and end, to the runner that started vitest. */
 export default class JournalReporter implements Reporter {
@@ -51,5 +51,5 @@ function firstLine(error: { readonly message: string }): string {
 }
 
 function write(line: JournalLine): void {
-  writeFileSync(journalDescriptor, `${JSON.stringify(line)}\n`);
+  writeFileSync(journalDescriptor, journalText(line));
 }

@@ -24,6 +24,11 @@ export interface TestOutcome {
   readonly note: string | null;
 }
 
+/** One line, whatever the names of tests hold: readers of lines take these two separators for ends of lines, and JSON lets them be. */
+export function journalText(line: JournalLine): string {
+  return `${JSON.stringify(line).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
+}
+
 /** Null for the last line of a vitest that was killed while it wrote. */
 export function parseJournalLine(line: string): JournalLine | null {
   try {
