@@ -10,7 +10,7 @@ import type { Installation } from '../../installation.ts';
 import { usualBusPorts } from '../../ports/port-wishes.ts';
 import { svc } from '../bench/processes.ts';
 import { runningProcesses } from '../running-processes.ts';
-import type { EngineInHand, Remove } from './engine-in-hand.ts';
+import type { EngineInHand, Reach, Remove } from './engine-in-hand.ts';
 import type { Fault } from './fault.ts';
 
 /** Each part is a container of a Docker on this machine. */
@@ -76,29 +76,25 @@ export class ContainersInHand implements EngineInHand {
     );
   }
 
-  async busUrls(): Promise<readonly string[]> {
-    return await Promise.all(
-      this.#nodesOfBus().map(async (name) => {
-        const [network] = Object.values((await inspectContainer(this.#docker, name))?.NetworkSettings.Networks ?? {});
-        return `nats://${network?.IPAddress}:${usualBusPorts.nats}`;
-      }),
-    );
+  /** Through a container that is in the network of the bus and in one that this machine is a part of. */
+  async reachBus(): Promise<Reach> {
+    const [node = ''] = this.#nodesOfBus();
+    const [network = ''] = await this.#networksOf(node);
+    const door = await this.#forget('door', doorTo(usualBusPorts.nats), [node]);
+    await this.#docker.getNetwork(network).connect({ Container: door.id });
+    await this.#started(door);
+    const { NetworkSettings } = await door.inspect();
+    const url = `nats://${NetworkSettings.Networks.bridge?.IPAddress}:${usualBusPorts.nats}`;
+    return { urls: [url], leave: () => door.remove({ force: true }) };
   }
 
   async plant(program: string): Promise<Remove> {
-    const { Image = '' } = (await inspectContainer(this.#docker, this.#nameOf('backend')))?.Config ?? {};
-    const container = await this.#docker.createContainer({
-      name: this.#nameOf('planted'),
-      Image,
-      Entrypoint: ['node', '-e', program],
-      Labels: { [labels.installation]: this.#id },
-    });
-    const said = await container.attach({ stream: true, stdout: true });
-    await container.start();
-    await once(said, 'data');
-    return () => container.remove({ force: true });
+    const planted = await this.#forget('planted', program);
+    await this.#started(planted);
+    return () => planted.remove({ force: true });
   }
 
+  /** Volumes are data, which `svc down` keeps. */
   async stop(): Promise<void> {
     for (const name of await listVolumes(this.#docker, this.#id)) await this.#docker.getVolume(name).remove();
   }
@@ -128,8 +124,37 @@ export class ContainersInHand implements EngineInHand {
     return this.#docker.getContainer(this.#nameOf(part));
   }
 
+  async #networksOf(container: string): Promise<readonly string[]> {
+    return Object.keys((await inspectContainer(this.#docker, container))?.NetworkSettings.Networks ?? {});
+  }
+
+  /** A container of the installation that is none of its parts. */
+  async #forget(part: string, program: string, words: readonly string[] = []): Promise<Docker.Container> {
+    const { Image = '' } = (await inspectContainer(this.#docker, this.#nameOf('backend')))?.Config ?? {};
+    const Entrypoint = ['node', '-e', program, ...words];
+    const Labels = { [labels.installation]: this.#id };
+    return await this.#docker.createContainer({ name: this.#nameOf(part), Image, Entrypoint, Labels });
+  }
+
+  /** Resolves when it has said something. */
+  async #started(container: Docker.Container): Promise<void> {
+    const said = await container.attach({ stream: true, stdout: true });
+    await container.start();
+    await once(said, 'data');
+  }
+
   /** All but the first process, which nothing inside can kill and which ends with them. */
   async #killInside(part: string): Promise<void> {
     await runInside(this.#docker, this.#nameOf(part), ['sh', '-c', 'kill -9 -1']);
   }
 }
+
+/** Passes on what comes to it to whoever its argument names. */
+const doorTo = (port: number) => `
+  const net = require('node:net');
+  net.createServer((near) => {
+    const far = net.connect(${port}, process.argv[1]);
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => {});
+  }).listen(${port}, () => process.stdout.write('open'));
+`;

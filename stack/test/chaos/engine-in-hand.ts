@@ -3,6 +3,12 @@ import type { Fault } from './fault.ts';
 /** Gives something back. */
 export type Remove = () => Promise<unknown>;
 
+/** Where something answers, until it is left. */
+export interface Reach {
+  readonly urls: readonly string[];
+  readonly leave: Remove;
+}
+
 /** What runs the parts of a platform, for whoever takes them away. Parts are named as `svc status` names them. */
 export interface EngineInHand {
   /** What can become of one part so that it comes back. */
@@ -18,7 +24,7 @@ export interface EngineInHand {
   processes(): Promise<readonly number[]>;
   /** What each node of the bus tells of itself. */
   busStates(): Promise<readonly unknown[]>;
-  busUrls(): Promise<readonly string[]>;
+  reachBus(): Promise<Reach>;
   /** Something that belongs to the installation, is forgotten, and runs this program of Node's until it is removed. */
   plant(program: string): Promise<Remove>;
   /** Ends or removes what `svc down` leaves on purpose. */

@@ -42,8 +42,12 @@ async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
 async function plantSubscriptions({ installation, engine }: ChaosPlatform): Promise<Remove> {
   const { callout } = busSeedsOf(secretFilesOf(installation));
   const authenticator = nkeyAuthenticator(Buffer.from(callout.reveal()));
-  const connection = await connect({ servers: [...(await engine.busUrls())], authenticator, reconnect: false });
+  const { urls, leave } = await engine.reachBus();
+  const connection = await connect({ servers: [...urls], authenticator, reconnect: false });
   for (let i = 0; i < subscriptions; i++) connection.subscribe(`planted.${i}`, { callback: () => undefined });
   await connection.flush();
-  return () => connection.close();
+  return async () => {
+    await connection.close();
+    await leave();
+  };
 }

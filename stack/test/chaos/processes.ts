@@ -6,7 +6,7 @@ import { readPlan } from '../../lifecycle/plan.ts';
 import { svc } from '../bench/processes.ts';
 import { processesOf } from '../running-processes.ts';
 import { type BusInHand, faultsOfBus } from './bus-in-hand.ts';
-import type { EngineInHand, Remove } from './engine-in-hand.ts';
+import type { EngineInHand, Reach, Remove } from './engine-in-hand.ts';
 import type { Fault } from './fault.ts';
 
 const status = z.object({ services: z.array(z.object({ name: z.string(), pid: z.number().nullable() })) });
@@ -58,8 +58,9 @@ export class ProcessesInHand implements EngineInHand {
     );
   }
 
-  async busUrls(): Promise<readonly string[]> {
-    return this.#bus === null ? this.#nodesOfBus(({ url }) => url) : [this.#bus.server.url];
+  async reachBus(): Promise<Reach> {
+    const urls = this.#bus === null ? this.#nodesOfBus(({ url }) => url) : [this.#bus.server.url];
+    return { urls, leave: async () => {} };
   }
 
   async plant(program: string): Promise<Remove> {
