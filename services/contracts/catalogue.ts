@@ -6,7 +6,7 @@ import { id } from './id-schema.ts';
  * What remote-mcp knows of a workspace: `GET {backend}/internal/catalogue/<workspace>` answers it as lines of JSON
  * (application/x-ndjson), one entry a line, `head` first and `end` last, with an entity tag over both versions.
  * Lines, because ten thousand tools are then read in slices and nothing blocks calls meanwhile; a pull without `end` is
- * incomplete and thrown away.
+ * incomplete and thrown away. With `?snapshot` it is never incomplete, and costs the backend more.
  */
 
 export const catalogueEntry = z.discriminatedUnion('entry', [

@@ -77,7 +77,7 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
     void listChanges.ofAll();
   });
   const catalogues = new Catalogues({
-    pull: (workspace, etag, signal) => pullCatalogue(workspace, { etag, signal, processes, ...backend() }),
+    pull: (workspace, asked, signal) => pullCatalogue(workspace, { asked, signal, processes, ...backend() }),
     onChange: (present) => {
       waits.changed(present);
       void listChanges.ofWorkspace(present.workspace);

@@ -6,34 +6,51 @@ import type { Backend } from '../context.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { noSuchWorkspace } from '../members/access.ts';
 import { requireRemoteMcp } from '../runtimes/require-remote-mcp.ts';
-import { readCatalogue, tagOf } from './read-catalogue.ts';
+import { type CatalogueSource, readCatalogue, tagOf } from './read-catalogue.ts';
 
 type Context = Pick<Backend, 'graph' | 'secrets'>;
 
 /**
  * `GET /internal/catalogue/<workspace>` for remote-mcp: the catalogue as lines of JSON, streamed as fast as they are taken (contracts/catalogue).
- * Whoever has the present one says so with its tag, and costs one look-up.
+ * Whoever has the present one says so with its tag, and costs one look-up. With `?snapshot` all of it is of one moment, however often it
+ * changes: read in a transaction, which is over before the first line is sent.
  */
 export function addCatalogue(app: FastifyInstance, backend: Context): void {
-  app.get<{ Params: { workspace: string } }>(`${cataloguePath}/:workspace`, async (request, reply) => {
+  type Pull = { Params: { workspace: string }; Querystring: { snapshot?: string } };
+  app.get<Pull>(`${cataloguePath}/:workspace`, async (request, reply) => {
     await requireRemoteMcp(backend, request);
     const workspace = await getWorkspace(backend.graph, request.params.workspace);
-    const tag = tagOf(workspace);
-    reply.header('etag', tag).header('cache-control', 'private, no-cache');
-    if (names(request.headers['if-none-match'], tag)) return reply.code(304).send();
+    reply.header('cache-control', 'private, no-cache');
+    if (names(request.headers['if-none-match'], tagOf(workspace))) {
+      return reply.code(304).header('etag', tagOf(workspace)).send();
+    }
+    const isSnapshot = request.query.snapshot !== undefined;
+    const { tag, lines } = isSnapshot
+      ? await snapshotOf(backend.graph, workspace.id)
+      : { tag: tagOf(workspace), lines: linesOf(backend.graph, workspace) };
     return reply
+      .header('etag', tag)
       .type('application/x-ndjson')
-      .send(Readable.from(linesOf(backend.graph, workspace), { highWaterMark: 1 }));
+      .send(Readable.from(lines, { highWaterMark: 1 }));
   });
 }
 
-async function* linesOf(graph: Graph, workspace: Node<'workspace'>): AsyncGenerator<string, void, undefined> {
+function snapshotOf(graph: Graph, id: string): Promise<{ tag: string; lines: readonly string[] }> {
+  return graph.write(async (transaction) => {
+    const workspace = await getWorkspace(transaction, id);
+    const lines: string[] = [];
+    for await (const line of linesOf(transaction, workspace)) lines.push(line);
+    return { tag: tagOf(workspace), lines };
+  });
+}
+
+async function* linesOf(graph: CatalogueSource, workspace: Node<'workspace'>): AsyncGenerator<string, void, undefined> {
   for await (const slice of readCatalogue(graph, workspace)) {
     yield `${slice.map((entry) => JSON.stringify(entry)).join('\n')}\n`;
   }
 }
 
-async function getWorkspace(graph: Graph, text: string): Promise<Node<'workspace'>> {
+async function getWorkspace(graph: Pick<Graph, 'find'>, text: string): Promise<Node<'workspace'>> {
   const id = findId('workspace', text);
   const workspace = id === null ? null : await graph.find('workspace', id, null);
   if (workspace === null) throw noSuchWorkspace(text.slice(0, 80));

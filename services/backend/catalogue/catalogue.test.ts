@@ -154,6 +154,25 @@ describe('a catalogue', () => {
     }
     expect(kinds).toEqual(['head']);
   });
+
+  test('is whole in a snapshot, however often it changes', async () => {
+    const { id, owner, skill } = await fullWorkspace();
+    let isChanging = true;
+    const changing = (async () => {
+      for (let i = 0; isChanging; i++) await updateSkill(backend, owner, id, skill.id, { description: `${i}` });
+    })();
+    for (let i = 0; i < 10; i++) {
+      const response = await pull(`${id}?snapshot`);
+      const lines = (await response.text()).trimEnd().split('\n');
+      const entries = lines.map((line) => catalogueEntry.parse(JSON.parse(line)));
+      const [head] = entries;
+      expect(entries.at(-1)).toEqual({ entry: 'end', entries: entries.length });
+      if (head?.entry !== 'head') throw new Error('no head');
+      expect(response.headers.get('etag')).toBe(`"${head.version}.${head.statusVersion}"`);
+    }
+    isChanging = false;
+    await changing;
+  });
 });
 
 describe('its tag', () => {

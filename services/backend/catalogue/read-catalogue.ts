@@ -2,7 +2,7 @@ import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
 import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
 import { everyPage } from '../every-page.ts';
-import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
+import { edgesMax, type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
 
 /** Nodes read at once: a page must not keep the event loop for more than a few milliseconds. */
@@ -14,6 +14,9 @@ const edgesEach = pageMax;
 /** Nodes whose edges are followed at once, even if each has as many as it may. */
 const followedMax = edgesMax / edgesEach;
 
+/** A graph, or a transaction, in which all is of one moment. */
+export type CatalogueSource = Pick<Transaction, 'find' | 'select' | 'follow' | 'followBack'>;
+
 type Tagged = Pick<Node<'workspace'>, 'revision' | 'statusRevision'>;
 
 /** Equal tags, equal catalogues: everything in it raises one of the two. */
@@ -22,11 +25,11 @@ export function tagOf({ revision, statusRevision }: Tagged): string {
 }
 
 /**
- * A workspace's catalogue, in slices of entries. Between two slices others get their turn, and may change it: then this ends without the
- * entry `end`, by which the reader knows that it is incomplete and reads anew.
+ * A workspace's catalogue, in slices of entries. Between two slices others get their turn, and may change it where it is not read in a
+ * transaction: then this ends without the entry `end`, by which the reader knows that it is incomplete and reads anew.
  */
 export async function* readCatalogue(
-  graph: Graph,
+  graph: CatalogueSource,
   workspace: Node<'workspace'>,
 ): AsyncGenerator<readonly CatalogueEntry[], void, undefined> {
   const { id, name, suspended, revision, statusRevision } = workspace;
@@ -42,7 +45,7 @@ export async function* readCatalogue(
   yield [{ entry: 'end', entries: entries + 1 }];
 }
 
-async function isUnchanged(graph: Graph, before: Node<'workspace'>): Promise<boolean> {
+async function isUnchanged(graph: CatalogueSource, before: Node<'workspace'>): Promise<boolean> {
   const now = await graph.find('workspace', before.id, null);
   return now !== null && tagOf(now) === tagOf(before);
 }
@@ -50,7 +53,7 @@ async function isUnchanged(graph: Graph, before: Node<'workspace'>): Promise<boo
 type SkillEntry = Extract<CatalogueEntry, { entry: 'skill' }>;
 type Slices = AsyncGenerator<readonly CatalogueEntry[], void, undefined>;
 
-async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
+async function* mcpServers(graph: CatalogueSource, anchor: WorkspaceId): Slices {
   for await (const servers of everyPage(graph, { type: 'mcpServer', anchor, limit: followedMax })) {
     const options = { anchor, limitEach: edgesEach };
     const statuses = await graph.followBack({ from: 'status', edge: 'server' }, idsOf(servers), options);
@@ -69,7 +72,7 @@ async function* mcpServers(graph: Graph, anchor: WorkspaceId): Slices {
   }
 }
 
-async function* tools(graph: Graph, anchor: WorkspaceId): Slices {
+async function* tools(graph: CatalogueSource, anchor: WorkspaceId): Slices {
   for await (const nodes of everyPage(graph, { type: 'tool', anchor, limit: toolPageMax })) {
     yield nodes.flatMap(toolEntry);
   }
@@ -82,7 +85,7 @@ function toolEntry(tool: Node<'tool'>): readonly CatalogueEntry[] {
   return [{ entry: 'tool', id, mcpServer, name, originalName, definition }];
 }
 
-async function* skills(graph: Graph, anchor: WorkspaceId): Slices {
+async function* skills(graph: CatalogueSource, anchor: WorkspaceId): Slices {
   const nameOf = serverNames(graph, anchor);
   for await (const page of everyPage(graph, { type: 'skill', anchor, limit: skillPageMax })) {
     const options = { anchor, limitEach: toolsOfSkillMax };
@@ -120,7 +123,7 @@ function filesOf(files: readonly Node<'file'>[]): SkillEntry['files'] {
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-async function* roles(graph: Graph, anchor: WorkspaceId): Slices {
+async function* roles(graph: CatalogueSource, anchor: WorkspaceId): Slices {
   for await (const page of everyPage(graph, { type: 'role', anchor, limit: followedMax })) {
     const options = { anchor, limitEach: edgesEach };
     const skills = await graph.follow({ from: 'role', edge: 'skills' }, idsOf(page), options);
@@ -131,7 +134,7 @@ async function* roles(graph: Graph, anchor: WorkspaceId): Slices {
 }
 
 /** Names of MCP servers, each looked up once. */
-function serverNames(graph: Graph, anchor: WorkspaceId): (mcpServer: string) => Promise<string> {
+function serverNames(graph: CatalogueSource, anchor: WorkspaceId): (mcpServer: string) => Promise<string> {
   const names = new Map<string, Promise<string>>();
   const lookUp = async (text: string) => {
     const id = findId('mcpServer', text);

@@ -3,11 +3,11 @@ import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { Pulled } from './pull.ts';
+import type { Asked, Pulled } from './pull.ts';
 import { WorkspaceCatalogue } from './workspace-catalogue.ts';
 
 export interface CataloguesOptions {
-  readonly pull: (workspace: WorkspaceId, etag: string | null, signal: AbortSignal) => Promise<Pulled>;
+  readonly pull: (workspace: WorkspaceId, asked: Asked, signal: AbortSignal) => Promise<Pulled>;
   readonly onChange: (present: Catalogue) => void;
   readonly log: Logger;
 }
@@ -82,7 +82,7 @@ export class Catalogues {
   #add(workspace: WorkspaceId): WorkspaceCatalogue {
     if (this.#workspaces.size >= workspacesMax) this.#dropLeastUsed();
     const added = new WorkspaceCatalogue({
-      pull: (etag, signal) => this.#options.pull(workspace, etag, signal),
+      pull: (asked, signal) => this.#options.pull(workspace, asked, signal),
       onChange: this.#options.onChange,
       log: this.#options.log.child({ workspace }),
     });

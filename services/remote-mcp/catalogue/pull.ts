@@ -7,9 +7,16 @@ import type { Catalogue } from './catalogue.ts';
 import { readCatalogue } from './catalogue-reader.ts';
 
 export interface PullOptions extends BackendAddress {
-  readonly etag: string | null;
+  readonly asked: Asked;
   readonly signal: AbortSignal;
   readonly processes: Pick<RuntimeProcesses, 'of'>;
+}
+
+export interface Asked {
+  /** Of what is there already. */
+  readonly etag: string | null;
+  /** Of one moment, which costs the backend more. */
+  readonly isSnapshot: boolean;
 }
 
 /** From the question to the last line of the answer: ten thousand tools take about a second. */
@@ -23,8 +30,9 @@ export type Pulled =
 
 /** Fetches a workspace's catalogue from the backend, where it is another than that of `etag`. Throws `unavailable`. */
 export async function pullCatalogue(workspace: WorkspaceId, options: PullOptions): Promise<Pulled> {
-  const { etag, signal } = options;
-  const answer = await askBackend(options, `${cataloguePath}/${workspace}`, {
+  const { asked, signal } = options;
+  const { etag, isSnapshot } = asked;
+  const answer = await askBackend(options, `${cataloguePath}/${workspace}${isSnapshot ? '?snapshot' : ''}`, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
     headers: { accept: 'application/x-ndjson', ...(etag === null || etag === '' ? {} : { 'if-none-match': etag }) },
   });

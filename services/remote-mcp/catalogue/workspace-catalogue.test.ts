@@ -3,7 +3,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { createLog } from '../../kit/log.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { Pulled } from './pull.ts';
+import type { Asked, Pulled } from './pull.ts';
 import { WorkspaceCatalogue } from './workspace-catalogue.ts';
 
 const workspace = newId('workspace');
@@ -19,14 +19,14 @@ function version(version: number): Pulled {
 
 /** A backend that answers pulls when told. */
 function pulled() {
-  const pulls: { readonly etag: string | null; answer(pulled: Pulled): void; fail(): void }[] = [];
+  const pulls: { readonly asked: Asked; answer(pulled: Pulled): void; fail(): void }[] = [];
   const versions: number[] = [];
   const waiting: (() => void)[] = [];
   const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
   const catalogue = new WorkspaceCatalogue({
-    pull: (etag) =>
+    pull: (asked) =>
       new Promise((resolve, reject) => {
-        pulls.push({ etag, answer: resolve, fail: () => reject(new SvcError('unavailable', 'away')) });
+        pulls.push({ asked, answer: resolve, fail: () => reject(new SvcError('unavailable', 'away')) });
         for (const wake of waiting.splice(0)) wake();
       }),
     onChange: (present) => versions.push(present.version),
@@ -61,13 +61,21 @@ test('a first pull that fails is an error, and the next one may succeed', async 
   await catalogue.stop();
 });
 
-test('one that was changed while it was read is pulled again at once', async () => {
+test('one that was changed while it was read is pulled again at once, and as of one moment where that goes on', async () => {
+  const { catalogue, pull, pulls } = pulled();
+  const loading = catalogue.load();
+  for (const count of [1, 2, 3]) (await pull(count)).answer({ kind: 'incomplete' });
+  (await pull(4)).answer(version(2));
+  expect((await loading).version).toBe(2);
+  expect(pulls.map(({ asked }) => asked.isSnapshot)).toEqual([false, false, false, true]);
+  await catalogue.stop();
+});
+
+test('one that is cut off even as of one moment is an error', async () => {
   const { catalogue, pull } = pulled();
   const loading = catalogue.load();
-  (await pull(1)).answer({ kind: 'incomplete' });
-  (await pull(2)).answer({ kind: 'incomplete' });
-  (await pull(3)).answer(version(2));
-  expect((await loading).version).toBe(2);
+  for (const count of [1, 2, 3, 4]) (await pull(count)).answer({ kind: 'incomplete' });
+  await expect(loading).rejects.toMatchObject({ code: 'unavailable' });
   await catalogue.stop();
 });
 
@@ -78,7 +86,7 @@ test('many events are one pull, which names the version that is known', async ()
   await loading;
   for (let i = 0; i < 50; i++) catalogue.refresh();
   const second = await pull(2);
-  expect(second.etag).toBe('"1"');
+  expect(second.asked.etag).toBe('"1"');
   second.answer(version(2));
   await new Promise((resolve) => setImmediate(resolve));
   expect([pulls.length, versions, catalogue.current?.version]).toEqual([2, [1, 2], 2]);

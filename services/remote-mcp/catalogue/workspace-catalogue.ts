@@ -1,10 +1,10 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { Pulled } from './pull.ts';
+import type { Asked, Pulled } from './pull.ts';
 
 export interface WorkspaceCatalogueOptions {
-  readonly pull: (etag: string | null, signal: AbortSignal) => Promise<Pulled>;
+  readonly pull: (asked: Asked, signal: AbortSignal) => Promise<Pulled>;
   readonly onChange: (present: Catalogue) => void;
   readonly log: Logger;
 }
@@ -15,7 +15,8 @@ const compareEveryMs = 15_000;
 const gatherMs = 20;
 /** Pulls take at most a sixth of the time: after one that took a second, the next begins five seconds later. */
 const restPerCost = 5;
-const attemptsMax = 5;
+/** Then a snapshot is asked for. */
+const attemptsMax = 3;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
 
@@ -101,13 +102,19 @@ export class WorkspaceCatalogue {
     }
   }
 
-  /** A workspace under constant change is pulled again until one pull was quicker than the changes. */
+  /** Of a workspace under constant change no pull may be quicker than the changes. */
   async #pullWhole(): Promise<Pulled> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const pulled = await this.#options.pull(this.#etag, this.#stopping.signal);
+      const pulled = await this.#pullAs({ etag: this.#etag, isSnapshot: false });
       if (pulled.kind !== 'incomplete') return pulled;
     }
-    throw new SvcError('unavailable', `The workspace changed during each of ${attemptsMax} pulls of its catalogue.`);
+    const pulled = await this.#pullAs({ etag: this.#etag, isSnapshot: true });
+    if (pulled.kind !== 'incomplete') return pulled;
+    throw new SvcError('unavailable', 'The backend ended the catalogue before its end.');
+  }
+
+  #pullAs(asked: Asked): Promise<Pulled> {
+    return this.#options.pull(asked, this.#stopping.signal);
   }
 
   #use(catalogue: Catalogue, etag: string): void {
