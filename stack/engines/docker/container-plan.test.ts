@@ -66,7 +66,7 @@ describe('what Docker shall have', () => {
       Entrypoint: ['node', '/svc/dist/services/backend/main.js'],
       Cmd: [],
       Healthcheck: { Test: ['CMD', ...check], Interval: 15e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
-      StopTimeout: 10,
+      StopTimeout: 35,
       ExposedPorts: { '3000/tcp': {} },
       HostConfig: {
         Binds: ['svc-abcdef0123456789-backend:/data:nocopy', '/srv/svc/state/containers/backend:/run/svc:ro,Z'],
@@ -307,6 +307,32 @@ describe('Dgraph', () => {
     expect(lines(given('dgraph-zero'))).toContain('my: \\"dgraph-zero:5080\\"');
     const newer = plannedFrom('graph: dgraph\nimages: { dgraph: "dgraph/dgraph:v25.5.1" }\n');
     expect(JSON.stringify(containerOf(newer, 'dgraph-alpha').given)).toContain('172.18.0.0/16; anonymous=none');
+  });
+
+  test('of several nodes knows all of them by name, each with a volume of its own', () => {
+    const several = plannedFrom('graph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n');
+    const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
+    const nodes = [...zeros, 'dgraph-alpha', 'dgraph-alpha-2'];
+    expect(several.volumes).toEqual(['nats', ...nodes, 'runtime'].map((part) => `${network}-${part}`));
+    const said = (name: string) => JSON.stringify(containerOf(several, name).given[0]).replaceAll('\\"', '');
+    const peers = zeros.map((name, index) => {
+      expect(said(name)).toContain(`my: ${name}:5080\\nport_offset: 0\\nwal: /data\\n`);
+      expect(said(name)).toContain(`raft: idx=${index + 1}\\n`);
+      return /peer: ([a-z0-9:-]*)/.exec(said(name))?.[1];
+    });
+    // The first one founds the cluster.
+    expect(peers).toEqual(['', 'dgraph-zero:5080', 'dgraph-zero:5080']);
+    expect(said('dgraph-alpha-2')).toContain(
+      'my: dgraph-alpha-2:7080\\nzero: dgraph-zero:5080,dgraph-zero-2:5080,dgraph-zero-3:5080\\n',
+    );
+    for (const name of nodes) {
+      const { networks, options } = containerOf(several, name);
+      expect([name, networks, options.HostConfig?.PortBindings]).toEqual([name, [`${network}-graph`], {}]);
+      expect(options.HostConfig?.Binds?.[0]).toBe(`${network}-${name}:/data:nocopy`);
+    }
+    expect(containerOf(several, 'backend').options.Env).toContain(
+      'PRIVATE_GRAPHDB_GRPC_URL=dgraph-alpha:9080,dgraph-alpha-2:9080',
+    );
   });
 
   test('is where the backend looks for it', () => {

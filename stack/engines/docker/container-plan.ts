@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
+import { drainMs } from '../../../services/contracts/drain.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
@@ -7,9 +8,11 @@ import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
 import { labels, prefixOf } from './names.ts';
 import { networkPlansOf, networksOf } from './network.ts';
-import { dataDir, givenDir, keepsData, readyUrlInside } from './part-in-container.ts';
+import { readyUrlInside } from './part-in-container.ts';
+import { dataDir, givenDir } from './places-inside.ts';
 import { programOf } from './program.ts';
 import { type Published, publishedOf } from './published.ts';
+import { volumeOf } from './volume-of.ts';
 
 /** Everything about one container that is decided before Docker is asked for anything. */
 export interface ContainerPlan {
@@ -43,7 +46,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const { definition, installation } = plan;
   const program = programOf(part, facts, definition);
   const name = `${prefixOf(definition)}-${part.name}`;
-  const volume = keepsData(part, definition) ? name : null;
+  const volume = volumeOf(part, definition);
   const given = [...program.texts, ...filesGiven(part.secrets)];
   const check = program.check(readyUrlInside(part, definition));
   const published = publishedOf(part, definition, plan.ports);
@@ -94,15 +97,23 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     [labels.installation]: definition.id,
     [labels.part]: part.name,
     [labels.hash]: hashOf({ options, networks, imageId, prints }),
+    ...peersOf(part, plan, facts),
   };
   return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };
+}
+
+/** Nodes of NATS take each other for one of theirs by a secret, and form a cluster of as many as each of them knows. */
+function peersOf({ service, variables }: Part, { parts }: Plan, { places }: Facts): Record<string, string> {
+  if (variables.ROUTES === undefined) return {};
+  const nodes = parts.filter((part) => part.service === service).map(({ name }) => name);
+  return { [labels.peers]: hashOf([nodes, places.ROUTE_SECRET]) };
 }
 
 const seconds = 1e9;
 /** How often Docker looks; `svc` asks by itself when it wants to know. */
 const health = { Interval: 15 * seconds, Timeout: 5 * seconds, Retries: 3, StartPeriod: 60 * seconds };
-/** A service lets go of what is under way within its own time; this is for one that does not. */
-const stopSeconds = 10;
+/** A service keeps to its own time, with what its MCP servers and its last words take; this is for one that does not. */
+const stopSeconds = drainMs / 1000 + 5;
 
 /** As Docker's interface names ports. */
 function byPort<Value>(published: readonly Published[], give: (one: Published) => Value): Record<string, Value> {

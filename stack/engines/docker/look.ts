@@ -1,10 +1,8 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { hasOwnBus } from '../../bus/has-own-bus.ts';
-import { busKeysOf } from '../../bus/nats-configuration.ts';
+import { busKeysOf, routeSecretOf } from '../../bus/nats-configuration.ts';
 import { readDefinition } from '../../definition/check.ts';
-import type { Graph } from '../../definition/definition.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
-import type { Kept } from '../../graph/left-graph.ts';
+import type { KeptBy } from '../../graph/kept-by.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
@@ -60,7 +58,7 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
     env,
     running: null,
     held,
-    kept: keptIn(volumes, id),
+    keptBy: keptIn(volumes, id),
     avoid,
     onNotice,
   });
@@ -83,13 +81,11 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   return { daemon, before, plan, wanted, present, extra, networks, volumes, images, serviceImage, user, held };
 }
 
-/** In volumes, which are those of the parts that keep each. */
-function keptIn(volumes: Look['volumes'], id: string): Readonly<Record<Graph, Kept>> {
-  const kept = (part: string) => {
+function keptIn(volumes: Look['volumes'], id: string): KeptBy {
+  return (part) => {
     const name = `${prefixOf({ id })}-${part}`;
     return { place: `the volume ${name}`, isThere: volumes.has(name) };
   };
-  return { sqlite: kept('backend'), dgraph: kept('dgraph-alpha') };
 }
 
 /** Fetches and builds the images that are missing. */
@@ -114,9 +110,13 @@ function tellOthers(images: Look['images'], before: ContainersRecord | null, onN
   }
 }
 
-/** Keys that NATS knows the platform by; the token of Dgraph's administration, and from where it is let in: where the backend is. */
-function placesOf({ definition, secrets }: Plan, networks: Look['networks']): Readonly<Record<string, string>> {
-  const bus = hasOwnBus(definition) ? busKeysOf(secrets) : {};
+/**
+ * Keys that NATS knows the platform by, and the secret that its nodes know each other by; the token of Dgraph's administration, and from where
+ * it is let in: where the backend is.
+ */
+function placesOf({ definition, parts, secrets }: Plan, networks: Look['networks']): Readonly<Record<string, string>> {
+  const node = parts.find(({ service }) => service === 'nats');
+  const bus = node === undefined ? {} : { ...busKeysOf(secrets), ...routeSecretOf(node.variables, secrets) };
   if (!hasOwnGraph(definition)) return bus;
   return { ...bus, TOKEN: readSecret(secrets.graphToken), ADMINS: networks[graphNetworkOf(definition)]?.subnet ?? '' };
 }
