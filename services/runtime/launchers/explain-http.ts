@@ -19,7 +19,7 @@ export function explainNetworkError(host: string, error: unknown): Reason | null
   }
   const known = unreachable[code];
   if (known === undefined) return null;
-  return { code: known.code, message: `${host} cannot be reached: ${known.what} (${code}).`, repair: known.repair };
+  return { code: known.code, message: `${host} cannot be reached: ${known.what}.`, repair: known.repair };
 }
 
 /** Why a remote MCP server refuses to be one. */

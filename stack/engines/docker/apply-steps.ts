@@ -1,5 +1,6 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import { describe, LostPort } from '../../lifecycle/explain-failure.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
@@ -209,7 +210,7 @@ function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {
 const linesMax = 8;
 
 async function notReady({ part, options }: ContainerPlan, cause: unknown, { daemon }: Application): Promise<SvcError> {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = inWords(cause);
   const lines = await readContainerLog(daemon.docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
   const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');
   return new SvcError(

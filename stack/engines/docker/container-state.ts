@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
-import { statusOf } from '../../../services/contracts/docker.ts';
+import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Readiness } from '../../lifecycle/readiness.ts';
 import { withoutFrames } from './container-log.ts';
@@ -41,7 +41,7 @@ export async function askReady(docker: Docker, name: string, check: readonly str
     const { said, exitCode } = await runInside(docker, name, check);
     return exitCode === 0 ? { ready: true } : { ready: false, missing: missingIn(said) };
   } catch (error) {
-    return { ready: false, missing: error instanceof Error ? error.message : String(error) };
+    return { ready: false, missing: wordsOf(error) };
   }
 }
 
