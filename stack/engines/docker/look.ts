@@ -1,23 +1,21 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { hasOwnBus } from '../../bus/has-own-bus.ts';
-import { busKeysOf } from '../../bus/nats-configuration.ts';
 import { readDefinition } from '../../definition/check.ts';
 import type { Graph } from '../../definition/definition.ts';
-import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Kept } from '../../graph/left-graph.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
-import { fingerprintOf, readSecret } from '../../secrets.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
-import { ensureImage, ensureServiceImage, type ImageFacts } from './images.ts';
+import { factsOf } from './facts.ts';
+import type { ImageFacts } from './images.ts';
 import { prefixOf } from './names.ts';
-import { ensureNetworks, graphNetworkOf, type Network, networkPlansOf } from './network.ts';
-import { ownImageOf } from './program.ts';
+import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
+import { ensurePlanImages } from './plan-images.ts';
 import type { Present } from './reconcile.ts';
+import { endContainersAlone } from './run-alone.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { listVolumes } from './volumes.ts';
@@ -52,6 +50,7 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   refuseOtherDaemon(before, daemon);
   for (const shortcoming of daemon.shortcomings) if (before === null) onNotice(shortcoming);
   const { id } = readDefinition(installation.definitionFile);
+  await endContainersAlone(daemon.docker, installation, id);
   const found = await inspectContainers(daemon.docker, id);
   const volumes = await listVolumes(daemon.docker, id);
   const held = portsOf([...found.values()]);
@@ -66,17 +65,11 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   });
   const { definition } = plan;
   const serviceImage = serviceImageOn(definition.images.base).name;
-  const images = await ensureImages(plan, { docker: daemon.docker, signal, onNotice });
+  const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
   tellOthers(images, before, onNotice);
   const networks = await ensureNetworks(daemon.docker, networkPlansOf(definition));
   const { user } = runsAs(installation, daemon.isRootless);
-  const wanted = dockerPlanOf(plan, {
-    user,
-    serviceImage,
-    imageIds: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
-    fingerprintOf,
-    places: placesOf(plan, networks),
-  });
+  const wanted = dockerPlanOf(plan, factsOf(plan, { user, images, networks }));
   const names = wanted.containers.map(({ options }) => options.name);
   const extra = [...found.keys()].filter((name) => !names.includes(name));
   const present = await presentUnder(names, found, daemon);
@@ -92,20 +85,6 @@ function keptIn(volumes: Look['volumes'], id: string): Readonly<Record<Graph, Ke
   return { sqlite: kept('backend'), dgraph: kept('dgraph-alpha') };
 }
 
-/** Fetches and builds the images that are missing. */
-async function ensureImages(
-  { definition, parts }: Plan,
-  asking: Parameters<typeof ensureServiceImage>[1],
-): Promise<Readonly<Record<string, ImageFacts>>> {
-  const service = serviceImageOn(definition.images.base);
-  const images: Record<string, ImageFacts> = { [service.name]: await ensureServiceImage(service, asking) };
-  for (const name of new Set(parts.map((part) => ownImageOf(part.service)))) {
-    if (name === null) continue;
-    images[definition.images[name]] = await ensureImage(definition.images[name], `images.${name}`, asking);
-  }
-  return images;
-}
-
 function tellOthers(images: Look['images'], before: ContainersRecord | null, onNotice: (message: string) => void) {
   for (const [name, { id }] of Object.entries(images)) {
     const known = before?.images[name];
@@ -114,14 +93,7 @@ function tellOthers(images: Look['images'], before: ContainersRecord | null, onN
   }
 }
 
-/** Keys that NATS knows the platform by; the token of Dgraph's administration, and from where it is let in: where the backend is. */
-function placesOf({ definition, secrets }: Plan, networks: Look['networks']): Readonly<Record<string, string>> {
-  const bus = hasOwnBus(definition) ? busKeysOf(secrets) : {};
-  if (!hasOwnGraph(definition)) return bus;
-  return { ...bus, TOKEN: readSecret(secrets.graphToken), ADMINS: networks[graphNetworkOf(definition)]?.subnet ?? '' };
-}
-
-function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
+export function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
   if (before === null || before.daemon.id === id) return;
   throw new SvcError(
     'conflict',

@@ -1,7 +1,13 @@
 import type { Definition } from '../../definition/definition.ts';
 
 /** What everything that is created in Docker says of itself. */
-export const labels = { installation: 'svc.installation', part: 'svc.part', hash: 'svc.config-hash' } as const;
+export const labels = {
+  installation: 'svc.installation',
+  part: 'svc.part',
+  hash: 'svc.config-hash',
+  /** Of what runs without the rest of a platform. */
+  alone: 'svc.alone',
+} as const;
 
 /** All that is created in Docker for an installation begins with this. */
 export function prefixOf({ id }: Pick<Definition, 'id'>): string {
