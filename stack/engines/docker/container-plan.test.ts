@@ -11,11 +11,17 @@ const hashOf = (yaml: string, name: string, changed = {}) =>
   containerOf(plannedFrom(yaml, changed), name).options.Labels?.[labels.hash];
 
 describe('what Docker shall have', () => {
-  test('is a network, volumes for what keeps data, and a container for each part in the order of their start', () => {
+  test('is networks, volumes for what keeps data, and a container for each part in the order of their start', () => {
     const { networks, volumes, containers } = plannedFrom();
     const network = 'svc-abcdef0123456789';
     const Labels = { 'svc.installation': 'abcdef0123456789' };
-    expect(networks).toEqual([{ Name: network, Driver: 'bridge', CheckDuplicate: true, Labels }]);
+    expect(networks).toEqual([
+      { Name: network, Driver: 'bridge', CheckDuplicate: true, Labels },
+      {
+        ...{ Name: `${network}-bus`, Driver: 'bridge', CheckDuplicate: true, Internal: true, Labels },
+        Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' },
+      },
+    ]);
     expect(volumes).toEqual(['nats', 'backend', 'runtime'].map((part) => `${network}-${part}`));
     expect(containers.map(({ part }) => part.name)).toEqual(['nats', 'backend', 'runtime', 'frontend', 'remote-mcp']);
   });
@@ -95,6 +101,20 @@ describe('what Docker shall have', () => {
     expect(given.map(({ name }) => name)).toEqual(['nats.conf']);
     const text = JSON.stringify(given);
     for (const part of ['0.0.0.0:4222', '127.0.0.1:8222', '/data', 'UC', 'US', 'AI']) expect(text).toContain(part);
+  });
+
+  test('has the bus in a network that leads nowhere, unless runtimes elsewhere come to it', () => {
+    const networksOf = (yaml: string) =>
+      Object.fromEntries(plannedFrom(yaml).containers.map(({ part, networks }) => [part.name, networks]));
+    const [platform, bus] = ['svc-abcdef0123456789', 'svc-abcdef0123456789-bus'];
+    const both = [platform, bus];
+    const all = { backend: both, runtime: both, 'remote-mcp': both, frontend: [platform] };
+    expect(networksOf('')).toEqual({ ...all, nats: [bus] });
+    const open = 'bus: { port: 4222, public: { servers: ["nats://bus.example.com:4222"], insecure: true } }\n';
+    expect(networksOf(open)).toEqual({ ...all, nats: both });
+    const outside = plannedFrom('bus: { servers: ["nats://bus.example.com:4222"] }\n');
+    expect(outside.networks.map(({ Name }) => Name)).toEqual([platform]);
+    expect(new Set(outside.containers.flatMap(({ networks }) => networks))).toEqual(new Set([platform]));
   });
 
   test('gives each part the files that it reads, and no others', () => {
@@ -221,7 +241,7 @@ describe('Dgraph', () => {
   const given = (name: string) => containerOf(plan, name).given;
 
   test('has a network of its own, which only the backend is in beside its nodes, and which leads nowhere', () => {
-    expect(plan.networks.at(1)).toEqual({
+    expect(plan.networks.at(-1)).toEqual({
       ...{ Name: `${network}-graph`, Driver: 'bridge', CheckDuplicate: true, Internal: true },
       Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' },
       Labels: { 'svc.installation': 'abcdef0123456789' },
@@ -229,8 +249,9 @@ describe('Dgraph', () => {
     const networks = Object.fromEntries(plan.containers.map(({ part, networks }) => [part.name, networks]));
     expect(networks).toEqual({
       ...{ 'dgraph-zero': [`${network}-graph`], 'dgraph-alpha': [`${network}-graph`] },
-      backend: [network, `${network}-graph`],
-      ...{ nats: [network], runtime: [network], frontend: [network], 'remote-mcp': [network] },
+      backend: [network, `${network}-bus`, `${network}-graph`],
+      ...{ nats: [`${network}-bus`], runtime: [network, `${network}-bus`], 'remote-mcp': [network, `${network}-bus`] },
+      frontend: [network],
     });
   });
 

@@ -2,14 +2,18 @@ import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
 import { statusOf } from '../../../services/contracts/docker.ts';
+import { hasOwnBus } from '../../bus/has-own-bus.ts';
 import type { Definition } from '../../definition/definition.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Part } from '../../part.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
 
-/** Containers reach each other within a room only. Nobody but the backend is in that of the graph beside its nodes: not what MCP servers run in. */
-type Room = 'platform' | 'graph';
+/**
+ * Containers reach each other within a room only, and of rooms other than the platform's neither this machine nor the world is a part. Nobody
+ * but the backend is in that of the graph beside its nodes: not what MCP servers run in.
+ */
+type Room = 'platform' | 'bus' | 'graph';
 
 /** What is known of a network that is there. */
 export interface Network {
@@ -29,8 +33,30 @@ export function graphNetworkOf(definition: Definition): string {
 }
 
 function roomsOf(service: Part['service'], definition: Definition): readonly Room[] {
-  if (service === 'dgraph-zero' || service === 'dgraph-alpha') return ['graph'];
-  return service === 'backend' && hasOwnGraph(definition) ? ['platform', 'graph'] : ['platform'];
+  switch (service) {
+    case 'dgraph-zero':
+    case 'dgraph-alpha':
+      return ['graph'];
+    case 'nats':
+      // Runtimes elsewhere come to it from outside.
+      return definition.bus.public === undefined ? ['bus'] : ['platform', 'bus'];
+    case 'backend':
+      return ['platform', ...roomsApart(definition)];
+    case 'remote-mcp':
+    case 'runtime':
+      return ['platform', ...roomsApart(definition).filter((room) => room === 'bus')];
+    case 'frontend':
+    case 'caddy':
+      return ['platform'];
+  }
+}
+
+/** Those of what is the platform's own, and not somebody else's. */
+function roomsApart(definition: Definition): readonly Room[] {
+  return [
+    ...(hasOwnBus(definition) ? (['bus'] as const) : []),
+    ...(hasOwnGraph(definition) ? (['graph'] as const) : []),
+  ];
 }
 
 function networkOf(room: Room, definition: Definition): string {
@@ -42,10 +68,12 @@ export function networkPlansOf(definition: Definition): readonly NetworkCreateOp
   const common = { Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: definition.id } };
   // Not `Internal`: MCP servers reach the world as they do elsewhere.
   const platform = { Name: networkOf('platform', definition), ...common };
-  if (!hasOwnGraph(definition)) return [platform];
   // Without an address of this machine in it, so that nobody on this machine reaches it either.
   const apart = { Internal: true, Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' } };
-  return [platform, { Name: networkOf('graph', definition), ...common, ...apart }];
+  return [
+    platform,
+    ...roomsApart(definition).map((room) => ({ Name: networkOf(room, definition), ...common, ...apart })),
+  ];
 }
 
 /** Makes those that are missing; by name what is known of all. */

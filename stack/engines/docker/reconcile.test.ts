@@ -6,10 +6,12 @@ import { plannedFrom } from './test/planned.ts';
 
 const plan = plannedFrom();
 const network = 'svc-abcdef0123456789';
+const idOf = (name: string) => `id of ${name}`;
+const networkIds = Object.fromEntries(plan.networks.map(({ Name }) => [Name, idOf(Name)]));
 const running = { Running: true, Paused: false, Restarting: false };
 
 /** What Docker says of a container that was made as planned; the image brings a variable of its own. */
-function madeAsPlanned({ options, image }: ContainerPlan): Present {
+function madeAsPlanned({ options, image, networks }: ContainerPlan): Present {
   const { HostConfig, Labels, User, Env = [], Entrypoint, Healthcheck } = options;
   const found = {
     Id: options.name,
@@ -20,7 +22,7 @@ function madeAsPlanned({ options, image }: ContainerPlan): Present {
       CapAdd: HostConfig?.CapAdd?.length === 0 ? null : HostConfig?.CapAdd,
       Privileged: false,
     },
-    NetworkSettings: { Networks: { [network]: { NetworkID: 'net' } } },
+    NetworkSettings: { Networks: Object.fromEntries(networks.map((name) => [name, { NetworkID: idOf(name) }])) },
     State: running,
   };
   return structuredClone(found) as unknown as Present;
@@ -34,7 +36,7 @@ function situation(
   change(present);
   const imageEnv = Object.fromEntries(plan.containers.map(({ image }) => [image, ['PATH=/bin']]));
   const known = new Set(plan.containers.map(({ part }) => part.name));
-  return { present, known, networkIds: { [network]: 'net' }, imageEnv, isGiven: () => true, ...rest };
+  return { present, known, networkIds, imageEnv, isGiven: () => true, ...rest };
 }
 
 /** Only what is not kept. */
@@ -113,7 +115,13 @@ describe('what is there', () => {
   });
 
   test('is made anew where its network or its files are gone', () => {
-    expect(told(situation(undefined, { networkIds: { [network]: 'another' } }))).toHaveLength(plan.containers.length);
+    for (const { Name } of plan.networks) {
+      const inIt = plan.containers.filter(({ networks }) => networks.includes(Name));
+      const anew = { networkIds: { ...networkIds, [Name]: 'another' } };
+      expect(told(situation(undefined, anew))).toEqual(
+        inIt.map(({ part }) => `${part.name} make: was in a network that is no more`),
+      );
+    }
     const lost = (container: ContainerPlan) => container.part.name !== 'runtime';
     expect(told(situation(undefined, { isGiven: lost }))).toEqual([
       'runtime make: had lost the files that it is given',

@@ -25,3 +25,8 @@ export function askingWhetherAnswersAt(host: string, port: number): string {
   const said = JSON.stringify(greeting);
   return `const s=require("net").connect(${port},"${host}",()=>s.write(${said}));s.on("data",()=>process.exit(0));for(const e of ["error","end","timeout"])s.on(e,()=>process.exit(1));s.setTimeout(${patienceMs})`;
 }
+
+/** An address or a name of the same kind that no container has. Networks beyond may answer for everybody: so they do for nobody. */
+export function nobodyBeside(place: string): string {
+  return place.includes('.') ? place.replace(/\d+$/, '250') : `${place}-of-nobody`;
+}

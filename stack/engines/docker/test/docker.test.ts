@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
 import { until } from '../../../test/platform.ts';
-import { answersAt } from './answers-at.ts';
+import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
@@ -83,6 +83,14 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       expect(await answersAt('127.0.0.1', port)).toBe(false);
     }
     expect(await answersAt('127.0.0.1', ports.backend)).toBe(true);
+    // NATS is in a network that this machine has no address in.
+    const [{ IPAddress: nats = '' } = {}] = Object.values(inspected.get('nats')?.NetworkSettings.Networks ?? {});
+    expect(await trial.inContainer('runtime', `node -e '${askingWhetherAnswersAt(nats, 4222)}' && echo yes`)).toBe(
+      'yes',
+    );
+    for (const port of [4222, 8222]) {
+      expect([port, await answersAt(nats, port)]).toEqual([port, await answersAt(nobodyBeside(nats), port)]);
+    }
   });
 
   test('nobody in a container is root, can write what it runs, or has a privilege', async () => {
