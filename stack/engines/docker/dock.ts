@@ -4,8 +4,8 @@ import type { Plan } from '../../lifecycle/plan.ts';
 import { readContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import type { ImageFacts } from './images.ts';
-import { refuseOtherDaemon } from './look.ts';
 import { ensurePlanImages } from './plan-images.ts';
+import { refuseOtherDaemon } from './refuse-other-daemon.ts';
 
 /** A Docker with all that plans are run as, for what runs there while a platform does not. */
 export interface Dock {

@@ -1,4 +1,3 @@
-import { SvcError } from '../../../services/contracts/errors.ts';
 import { readDefinition } from '../../definition/check.ts';
 import type { Graph } from '../../definition/definition.ts';
 import type { Kept } from '../../graph/left-graph.ts';
@@ -15,6 +14,7 @@ import { prefixOf } from './names.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import type { Present } from './reconcile.ts';
+import { refuseOtherDaemon } from './refuse-other-daemon.ts';
 import { endContainersAlone } from './run-alone.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
@@ -91,17 +91,6 @@ function tellOthers(images: Look['images'], before: ContainersRecord | null, onN
     if (known !== undefined && known !== id)
       onNotice(`The image ${name} is another one than before: ${known} → ${id}.`);
   }
-}
-
-export function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
-  if (before === null || before.daemon.id === id) return;
-  throw new SvcError(
-    'conflict',
-    `The containers and data of this platform are in another Docker than the one at "${socket}": in that at "${before.daemon.socket}".`,
-    {
-      hint: `Choose that one: DOCKER_HOST=unix://${before.daemon.socket}`,
-    },
-  );
 }
 
 function portsOf(found: readonly Present[]): ReadonlySet<number> {
