@@ -8,8 +8,8 @@ import { busFolderOf } from './bus-folders.ts';
 import { hasOwnBus } from './has-own-bus.ts';
 
 /**
- * The nodes of the bus, unless somebody else runs it. None waits for another: of a cluster none is ready before most of them are there. Of
- * secrets they are told only what they know each other by; everybody else they know by public keys.
+ * The nodes of the bus, unless somebody else runs it. None waits for another: of a cluster none is ready before most of them are there. They know
+ * each other by a secret, and everybody else by public keys.
  */
 export function busParts({ installation, definition, ports, secrets }: EnvironmentOf): readonly Part[] {
   if (!hasOwnBus(definition)) return [];
@@ -39,7 +39,6 @@ export function busParts({ installation, definition, ports, secrets }: Environme
       // A certificate that was renewed is taken up like everything else that differs.
       secrets: [
         ...[secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed],
-        ...(others.length === 0 ? [] : [secrets.busRoutes]),
         ...(tls === null ? [] : [tls.cert, tls.key]),
       ],
     };

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { checkDefinition } from '../definition/check.ts';
-import { planFor, readPlan } from '../lifecycle/plan.ts';
+import { changesBetween, partsThatDiffer, planFor, readPlan, settingsOf } from '../lifecycle/plan.ts';
+import { ensureSecrets, secretFilesOf } from '../secrets.ts';
 import { freePorts } from '../test/free-ports.ts';
 import { checkBus } from './check-bus.ts';
 import { natsConfiguration } from './nats-configuration.ts';
@@ -44,6 +45,18 @@ describe('seeds', () => {
     expect(isBusSeed('user', `SU${'A'.repeat(56)}`)).toBe(false);
     expect(isBusSeed('user', newBusSeed('user').slice(0, -1))).toBe(false);
   });
+});
+
+test('what nodes know each other by concerns all parts where it changes', async () => {
+  const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
+  const { definition, ports } = readPlan(installation);
+  const several = { ...definition, replicas: { ...definition.replicas, nats: 3 } } as const;
+  ensureSecrets(installation, several);
+  const settings = () => settingsOf(planFor(installation, several, ports));
+  const before = settings();
+  writeFileSync(secretFilesOf(installation).busRoutes, 'another-'.repeat(4));
+  expect(changesBetween(before, settings())).toEqual([expect.stringMatching(/^secrets\/bus-routes\.key: \w+ → \w+$/)]);
+  expect(partsThatDiffer(before, settings())).toBeNull();
 });
 
 describe('the configuration of nats-server', () => {

@@ -174,11 +174,7 @@ function notInContainers(definition: Definition, text: YamlText): readonly Mista
   const outside = [
     { path: ['graphdb', 'url'], isSet: isElsewhere, field: 'A Dgraph that somebody else runs' },
     { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: `runtime.sandbox: ${runtime.sandbox}` },
-    ...(['nats', 'dgraph-zero', 'dgraph-alpha'] as const).map((service) => ({
-      path: ['replicas', service],
-      isSet: replicas[service] > 1,
-      field: `replicas.${service} above 1`,
-    })),
+    { path: ['replicas', 'nats'], isSet: replicas.nats > 1, field: 'replicas.nats above 1' },
   ];
   return outside
     .filter(({ isSet }) => isSet)

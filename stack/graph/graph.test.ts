@@ -15,7 +15,8 @@ import { accessToken } from './access-token.ts';
 import { checkGraph } from './check-graph.ts';
 import { alphaConfiguration, zeroConfiguration } from './dgraph-configuration.ts';
 import { checkDgraphProgram, postureOf } from './dgraph-program.ts';
-import { keptInFiles, leftGraph } from './left-graph.ts';
+import { keptInFiles } from './kept-by.ts';
+import { leftGraph } from './left-graph.ts';
 import { provisionGraph } from './provision-graph.ts';
 import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
@@ -156,7 +157,7 @@ describe('a graph that is left for another', () => {
     expect(left(own)).toEqual([
       'graph: dgraph begins empty. What is there already stays in data/graph.sqlite: graph: sqlite in svc.yaml goes back to it, and svc move --graph dgraph then brings it along.',
     ]);
-    mkdirSync(join(installation.dataDir, 'dgraph'));
+    mkdirSync(join(installation.dataDir, 'dgraph/alpha'), { recursive: true });
     expect(left(own)).toEqual([]);
     rmSync(join(installation.dataDir, 'graph.sqlite'));
     expect(left(sqlite)).toEqual([expect.stringContaining('data/dgraph')]);
@@ -166,7 +167,10 @@ describe('a graph that is left for another', () => {
 test('nodes of our own dgraph become more, and not fewer', () => {
   const installation = installationIn(dir);
   const nodes = (replicas: string) =>
-    refuseFewerNodes(installation, definitionOf(`topology: distributed\ngraph: dgraph\nreplicas: { ${replicas} }\n`));
+    refuseFewerNodes(
+      keptInFiles(installation),
+      definitionOf(`topology: distributed\ngraph: dgraph\nreplicas: { ${replicas} }\n`),
+    );
   for (const node of ['alpha', 'zero']) mkdirSync(join(installation.dataDir, 'dgraph', node), { recursive: true });
   nodes('dgraph-alpha: 1');
   nodes('dgraph-zero: 3, dgraph-alpha: 2');

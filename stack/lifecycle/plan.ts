@@ -55,7 +55,7 @@ export type Settings = Readonly<Record<string, string>>;
  * The plan as a flat list by name, secrets as fingerprints: what two plans differ in can be said line by line. What belongs to one part
  * begins with its name and a space.
  */
-export function settingsOf({ definition, parts, version }: Plan): Settings {
+export function settingsOf({ definition, parts, secrets, version }: Plan): Settings {
   const { topology, graph, bus, logs, replicas } = definition;
   return {
     version,
@@ -64,6 +64,8 @@ export function settingsOf({ definition, parts, version }: Plan): Settings {
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
     // The nodes of a cluster find each other as all of them start.
     ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
+    // Those of NATS know each other by it.
+    ...(replicas.nats > 1 ? { [`secrets/${basename(secrets.busRoutes)}`]: fingerprintOf(secrets.busRoutes) } : {}),
     'logs.fileSizeMaxMb': String(logs.fileSizeMaxMb),
     'logs.filesKept': String(logs.filesKept),
     ...Object.assign({}, ...parts.map(settingsOfPart)),

@@ -6,12 +6,13 @@ import { checkPrograms } from '../check-programs.ts';
 import { ensureFolders } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
-import type { Definition, Graph } from '../definition/definition.ts';
+import type { Definition } from '../definition/definition.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import { checkFrontPorts } from '../front/check-front-ports.ts';
 import { frontNotices } from '../front/front-notices.ts';
 import { checkGraph } from '../graph/check-graph.ts';
-import { type Kept, keptInFiles, leftGraph } from '../graph/left-graph.ts';
+import { type KeptBy, keptInFiles } from '../graph/kept-by.ts';
+import { leftGraph } from '../graph/left-graph.ts';
 import { refuseFewerNodes } from '../graph/refuse-fewer-nodes.ts';
 import type { Installation } from '../installation.ts';
 import { portOf } from '../port-of.ts';
@@ -35,7 +36,7 @@ export interface Preparation {
   /** Ports of this machine that containers of this installation have. */
   readonly held?: ReadonlySet<number>;
   /** Where graphs are kept, and whether they are; default: in data/. */
-  readonly kept?: Readonly<Record<Graph, Kept>>;
+  readonly keptBy?: KeptBy;
   /** Ports that `auto` shall not become. */
   readonly avoid: ReadonlySet<number>;
   readonly onNotice: (message: string) => void;
@@ -50,9 +51,9 @@ const lettingGoMs = 1000;
 /** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
 export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, env, running, held = new Set(), avoid, onNotice } = preparation;
-  const { definition = readDefinition(installation.definitionFile), kept = keptInFiles(installation) } = preparation;
+  const { definition = readDefinition(installation.definitionFile), keptBy = keptInFiles(installation) } = preparation;
   await checkMachine(installation, definition);
-  refuseFewerNodes(installation, definition);
+  refuseFewerNodes(keptBy, definition);
   for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
@@ -77,7 +78,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const aboutPrograms = await checkPrograms(definition, env.PATH);
   await checkFrontPorts(definition, ports, env.PATH);
   await checkBus(plan);
-  const left = preparation.definition === undefined ? leftGraph(definition, kept) : [];
+  const left = preparation.definition === undefined ? leftGraph(definition, keptBy) : [];
   const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutPrograms, ...frontNotices(definition), ...aboutGraph];
   for (const notice of [...about, ...withoutEffect(plan.environment)]) onNotice(notice);

@@ -11,7 +11,7 @@ export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: s
 export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
 export const usualBusPorts = { nats: 4222, 'nats-http': 8222 } as const;
 /** On which nodes of NATS speak with each other. */
-const usualRoutePort = 6222;
+export const usualRoutePort = 6222;
 const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
 /** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
 const usualReplicaPorts = { 'remote-mcp': 3100, backend: 3200, runtime: 3300 } as const;
@@ -80,7 +80,8 @@ function publishedWishes(definition: Definition, own: readonly PortWish[]): read
   const isOneHost = hasOneHost(definition);
   const services = own.filter(({ name }) => name === 'backend' || (name !== 'runtime' && !isOneHost));
   const backends = replicaWishes(definition).filter(({ place }) => place === 'replicas.backend');
-  const bus = definition.bus.public === undefined ? [] : busWishes(definition).filter(({ name }) => name === 'nats');
+  const bus =
+    definition.bus.public === undefined ? [] : busWishes(definition).filter(({ place }) => place === 'bus.port');
   return [...services, ...frontWishes(definition), ...bus, ...backends];
 }
 

@@ -7,8 +7,8 @@ import { loopback, usualBusPorts } from '../../ports/port-wishes.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
 import { labels, prefixOf } from './names.ts';
-import { graphNetworkOf, networkPlansOf } from './network.ts';
-import { dataDir, givenDir } from './part-in-container.ts';
+import { networkPlansOf } from './network.ts';
+import { dataDir, givenDir } from './places-inside.ts';
 import { dist } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
 import { confined } from './task.ts';
@@ -19,15 +19,14 @@ export interface AloneContainer {
   readonly part: string;
   readonly given: readonly GivenFile[];
   readonly options: ContainerCreateOptions & { readonly name: string };
-  /** A further network that it is in. */
-  readonly joins: string | null;
+  /** Further networks that it is in. */
+  readonly joins: readonly string[];
 }
 
-/** The one in which NATS is reached from this machine, and that in which nodes of Dgraph are, which leads nowhere. */
+/** One that leads to this machine, and those of the bus and the graph, which lead nowhere. */
 export function aloneNetworksOf(definition: Definition): readonly NetworkCreateOptions[] {
   const own = { Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: definition.id } };
-  const graph = networkPlansOf(definition).filter(({ Name }) => Name === graphNetworkOf(definition));
-  return [{ Name: aloneNetworkOf(definition), ...own }, ...graph];
+  return [{ Name: aloneNetworkOf(definition), ...own }, ...networkPlansOf(definition).slice(1)];
 }
 
 /** Only this machine reaches it meanwhile, on loopback. */
@@ -35,25 +34,24 @@ export function withoutTls(part: Part): Part {
   return part.service === 'nats' ? { ...part, variables: { ...part.variables, TLS: '' } } : part;
 }
 
-/** The same container on the same volume: not started again by anybody, with NATS on a port of loopback that nobody was told. */
-export function aloneOf({ part, volume, given, options }: ContainerPlan, plan: Plan): AloneContainer {
+/** The same container on the same volume, in the network of its kind alone, and not started again by anybody. */
+export function aloneOf({ part, volume, given, options, networks }: ContainerPlan, plan: Plan): AloneContainer {
   const { definition, installation } = plan;
-  const isBus = part.service === 'nats';
-  const network = isBus ? aloneNetworkOf(definition) : graphNetworkOf(definition);
+  const network = networks.at(-1) ?? '';
   const own = namedAlone(part.name, definition);
-  const reached = publishedOnLoopback(isBus ? [usualBusPorts.nats] : []);
+  const folder = `${givenDirOf(installation, own.part)}:${givenDir}:ro,Z`;
   return {
     part: own.part,
     given,
-    joins: null,
+    joins: [],
     options: {
       ...options,
-      ...{ name: own.name, Labels: own.labels, ExposedPorts: reached.ports },
+      ...{ name: own.name, Labels: own.labels, ExposedPorts: {} },
       HostConfig: {
         ...options.HostConfig,
-        Binds: [`${volume}:${dataDir}:nocopy`, `${givenDirOf(installation, own.part)}:${givenDir}:ro,Z`],
+        Binds: [`${volume}:${dataDir}:nocopy`, folder],
         NetworkMode: network,
-        PortBindings: reached.bindings,
+        PortBindings: {},
         RestartPolicy: { Name: 'no' },
       },
       NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [part.name] } } },
@@ -61,17 +59,39 @@ export function aloneOf({ part, volume, given, options }: ContainerPlan, plan: P
   };
 }
 
-/** Passes on from loopback what a backend uses of data nodes, into their network, where nothing can be published. */
-export function wayTo(alphas: readonly ContainerPlan[], { definition }: Plan, user: string): AloneContainer {
+/** One place that is reached from this machine: by its port in the container that leads there. */
+export interface Way {
+  readonly listen: number;
+  readonly to: string;
+}
+
+export interface Ways {
+  readonly bus: readonly Way[];
+  readonly graph: readonly { readonly http: Way; readonly grpc: Way }[];
+}
+
+/** What a backend uses of nodes of the bus and of the graph. */
+export function waysTo(containers: readonly ContainerPlan[]): Ways {
   const { http, grpc } = usualDgraphPorts.alpha;
-  const ways = alphas.flatMap(({ part }, index) => [
-    { listen: wayPorts.http(index), to: `${part.name}:${http}` },
-    { listen: wayPorts.grpc(index), to: `${part.name}:${grpc}` },
-  ]);
+  const namesOf = (service: Part['service']) =>
+    containers.filter(({ part }) => part.service === service).map(({ part }) => part.name);
+  const way = (name: string, port: number, index: number) => ({ listen: port + index, to: `${name}:${port}` });
+  return {
+    bus: namesOf('nats').map((name, index) => way(name, usualBusPorts.nats, index)),
+    graph: namesOf('dgraph-alpha').map((name, index) => ({
+      http: way(name, http, index),
+      grpc: way(name, grpc, index),
+    })),
+  };
+}
+
+/** Passes on from loopback, at ports that nobody was told, into networks where nothing can be published. */
+export function waysOf({ bus, graph }: Ways, { definition }: Plan, user: string): AloneContainer {
+  const ways = [...bus, ...graph.flatMap(({ http, grpc }) => [http, grpc])];
+  const byPort = <Value>(value: Value) => Object.fromEntries(ways.map(({ listen }) => [`${listen}/tcp`, value]));
   const own = namedAlone('way', definition);
-  const reached = publishedOnLoopback(ways.map(({ listen }) => listen));
   const options = {
-    ...{ name: own.name, Labels: own.labels, ExposedPorts: reached.ports },
+    ...{ name: own.name, Labels: own.labels, ExposedPorts: byPort({}) },
     Image: serviceImageOn(definition.images.base).name,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/forward/main.js`],
@@ -79,17 +99,22 @@ export function wayTo(alphas: readonly ContainerPlan[], { definition }: Plan, us
     HostConfig: {
       ...confined,
       NetworkMode: aloneNetworkOf(definition),
-      PortBindings: reached.bindings,
+      PortBindings: byPort([{ HostIp: loopback, HostPort: '0' }]),
       Memory: wayMemoryBytes,
       PidsLimit: wayProcessesMax,
       Init: true,
     },
   };
-  return { part: own.part, given: [], joins: graphNetworkOf(definition), options };
+  return {
+    part: own.part,
+    given: [],
+    joins: networkPlansOf(definition)
+      .slice(1)
+      .map(({ Name }) => Name),
+    options,
+  };
 }
 
-/** Where the way to the data node with that number is entered, in its container. */
-export const wayPorts = { http: (index: number) => 8080 + index, grpc: (index: number) => 9080 + index } as const;
 const wayMemoryBytes = 256 * 1024 * 1024;
 const wayProcessesMax = 64;
 
@@ -104,10 +129,4 @@ function namedAlone(name: string, definition: Definition) {
 
 function aloneNetworkOf(definition: Definition): string {
   return `${prefixOf(definition)}-alone`;
-}
-
-/** On ports that are free there. */
-function publishedOnLoopback(ports: readonly number[]) {
-  const byPort = <Value>(value: Value) => Object.fromEntries(ports.map((port) => [`${port}/tcp`, value]));
-  return { ports: byPort({}), bindings: byPort([{ HostIp: loopback, HostPort: '0' }]) };
 }

@@ -8,7 +8,7 @@ import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
-import { becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
+import { askReady, becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
@@ -42,8 +42,8 @@ export async function applySteps(application: Application): Promise<void> {
   const { steps, extra, isFresh } = application;
   for (const name of extra) await removeExtra(name, application);
   if (!isFresh) {
-    // One after the other: of several replicas one is always there.
-    for (const step of steps) await applyStep(step, application);
+    for (const kind of Map.groupBy(steps, ({ container }) => container.part.service).values())
+      await applyKind(kind, application);
     return;
   }
   await Promise.all(steps.map(({ container }) => makeContainer(container, application)));
@@ -55,8 +55,37 @@ export async function applySteps(application: Application): Promise<void> {
       needed.then(() => startContainer(container, application)),
     );
   }
-  const failed = (await Promise.allSettled(started.values())).find((outcome) => outcome.status === 'rejected');
+  await allOf(started.values());
+}
+
+/**
+ * What is not well starts at once: of a cluster none is ready before most of its nodes are there. What is well and shall be another is made anew
+ * one after the other, so that of several one is always there, and of a cluster most.
+ */
+async function applyKind(steps: readonly Step[], application: Application): Promise<void> {
+  const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
+  await allOf(steps.filter((_, index) => !areWell[index]).map((step) => bring(step, application)));
+  for (const step of steps.filter((_, index) => areWell[index])) await renew(step, application);
+}
+
+/** Waits for all, so that none is still starting where one has failed. */
+async function allOf(started: Iterable<Promise<void>>): Promise<void> {
+  const failed = (await Promise.allSettled(started)).find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
+}
+
+async function isWell(step: Step, { daemon: { docker } }: Application): Promise<boolean> {
+  const { options, check } = step.container;
+  switch (step.kind) {
+    case 'keep':
+      // What it needs was mended before it was its turn.
+      return becomesReady(docker, options.name, check);
+    case 'make':
+      return step.isPeer && (await askReady(docker, options.name, check)).ready;
+    case 'start':
+    case 'unpause':
+      return false;
+  }
 }
 
 async function removeExtra(name: string, { plan, daemon, logs, onState }: Application): Promise<void> {
@@ -66,27 +95,27 @@ async function removeExtra(name: string, { plan, daemon, logs, onState }: Applic
   onState(part, 'stopped');
 }
 
-async function applyStep(step: Step, application: Application): Promise<void> {
+/** What is not well. */
+async function bring({ kind, container }: Step, application: Application): Promise<void> {
   const { daemon, onNotice } = application;
-  const { container } = step;
-  const { name } = container.options;
-  switch (step.kind) {
+  switch (kind) {
     case 'keep':
-      // What it needs was mended before it was its turn.
-      if (!(await becomesReady(daemon.docker, name, container.check))) {
-        onNotice(`${container.part.name} is not ready: it is made anew.`);
-        return remakeContainer(container, application);
-      }
-      // What svc.yaml says of identities, and passwords that the graph shall know, are none of a container's variables.
-      return settle(container, application);
+      onNotice(`${container.part.name} is not ready: it is made anew.`);
+      return remakeContainer(container, application);
     case 'unpause':
-      await daemon.docker.getContainer(name).unpause();
+      await daemon.docker.getContainer(container.options.name).unpause();
       return awaitReady(container, application);
     case 'start':
       return startContainer(container, application);
     case 'make':
       return remakeContainer(container, application);
   }
+}
+
+/** What is well. */
+function renew({ kind, container }: Step, application: Application): Promise<void> {
+  // What svc.yaml says of identities, and passwords that the graph shall know, are none of a container's variables.
+  return kind === 'make' ? remakeContainer(container, application) : settle(container, application);
 }
 
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {

@@ -309,6 +309,32 @@ describe('Dgraph', () => {
     expect(JSON.stringify(containerOf(newer, 'dgraph-alpha').given)).toContain('172.18.0.0/16; anonymous=none');
   });
 
+  test('of several nodes knows all of them by name, each with a volume of its own', () => {
+    const several = plannedFrom('graph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n');
+    const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
+    const nodes = [...zeros, 'dgraph-alpha', 'dgraph-alpha-2'];
+    expect(several.volumes).toEqual(['nats', ...nodes, 'runtime'].map((part) => `${network}-${part}`));
+    const said = (name: string) => JSON.stringify(containerOf(several, name).given[0]).replaceAll('\\"', '');
+    const peers = zeros.map((name, index) => {
+      expect(said(name)).toContain(`my: ${name}:5080\\nport_offset: 0\\nwal: /data\\n`);
+      expect(said(name)).toContain(`raft: idx=${index + 1}\\n`);
+      return /peer: ([a-z0-9:-]*)/.exec(said(name))?.[1];
+    });
+    // The first one founds the cluster.
+    expect(peers).toEqual(['', 'dgraph-zero:5080', 'dgraph-zero:5080']);
+    expect(said('dgraph-alpha-2')).toContain(
+      'my: dgraph-alpha-2:7080\\nzero: dgraph-zero:5080,dgraph-zero-2:5080,dgraph-zero-3:5080\\n',
+    );
+    for (const name of nodes) {
+      const { networks, options } = containerOf(several, name);
+      expect([name, networks, options.HostConfig?.PortBindings]).toEqual([name, [`${network}-graph`], {}]);
+      expect(options.HostConfig?.Binds?.[0]).toBe(`${network}-${name}:/data:nocopy`);
+    }
+    expect(containerOf(several, 'backend').options.Env).toContain(
+      'PRIVATE_GRAPHDB_GRPC_URL=dgraph-alpha:9080,dgraph-alpha-2:9080',
+    );
+  });
+
   test('is where the backend looks for it', () => {
     const { options, given: files } = containerOf(plan, 'backend');
     expect(options.Env).toContain('PRIVATE_GRAPHDB_URL=http://dgraph-alpha:8080');

@@ -7,9 +7,11 @@ import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
 import { labels, prefixOf } from './names.ts';
 import { networkPlansOf, networksOf } from './network.ts';
-import { dataDir, givenDir, keepsData, readyUrlInside } from './part-in-container.ts';
+import { readyUrlInside } from './part-in-container.ts';
+import { dataDir, givenDir } from './places-inside.ts';
 import { programOf } from './program.ts';
 import { type Published, publishedOf } from './published.ts';
+import { volumeOf } from './volume-of.ts';
 
 /** Everything about one container that is decided before Docker is asked for anything. */
 export interface ContainerPlan {
@@ -43,7 +45,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const { definition, installation } = plan;
   const program = programOf(part, facts, definition);
   const name = `${prefixOf(definition)}-${part.name}`;
-  const volume = keepsData(part, definition) ? name : null;
+  const volume = volumeOf(part, definition);
   const given = [...program.texts, ...filesGiven(part.secrets)];
   const check = program.check(readyUrlInside(part, definition));
   const published = publishedOf(part, definition, plan.ports);
@@ -94,8 +96,16 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     [labels.installation]: definition.id,
     [labels.part]: part.name,
     [labels.hash]: hashOf({ options, networks, imageId, prints }),
+    ...peersOf(part, plan, facts),
   };
   return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };
+}
+
+/** Nodes of NATS take each other for one of theirs by a secret, and form a cluster of as many as each of them knows. */
+function peersOf({ service, variables }: Part, { parts }: Plan, { places }: Facts): Record<string, string> {
+  if (variables.ROUTES === undefined) return {};
+  const nodes = parts.filter((part) => part.service === service).map(({ name }) => name);
+  return { [labels.peers]: hashOf([nodes, places.ROUTE_SECRET]) };
 }
 
 const seconds = 1e9;

@@ -1,5 +1,4 @@
-import { hasOwnBus } from '../../bus/has-own-bus.ts';
-import { busKeysOf } from '../../bus/nats-configuration.ts';
+import { busKeysOf, routeSecretOf } from '../../bus/nats-configuration.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { fingerprintOf, readSecret } from '../../secrets.ts';
@@ -38,10 +37,13 @@ export function factsOf(plan: Plan, { user, images, networks }: Asked): Facts {
   };
 }
 
-/** Keys that NATS knows the platform by; the token of Dgraph's administration, and from where it is let in: where the backend is. */
-function placesOf({ definition, secrets }: Plan, networks: Asked['networks']): Facts['places'] {
-  const bus = hasOwnBus(definition) ? busKeysOf(secrets) : {};
-  const { subnet } = networks[graphNetworkOf(definition)] ?? {};
-  if (!hasOwnGraph(definition) || subnet === undefined) return bus;
-  return { ...bus, TOKEN: readSecret(secrets.graphToken), ADMINS: subnet };
+/**
+ * Keys that NATS knows the platform by, and the secret that its nodes know each other by; the token of Dgraph's administration, and from where
+ * it is let in: where the backend is.
+ */
+function placesOf({ definition, parts, secrets }: Plan, networks: Asked['networks']): Facts['places'] {
+  const node = parts.find(({ service }) => service === 'nats');
+  const bus = node === undefined ? {} : { ...busKeysOf(secrets), ...routeSecretOf(node.variables, secrets) };
+  if (!hasOwnGraph(definition)) return bus;
+  return { ...bus, TOKEN: readSecret(secrets.graphToken), ADMINS: networks[graphNetworkOf(definition)]?.subnet ?? '' };
 }

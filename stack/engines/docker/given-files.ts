@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync } fr
 import { basename, join } from 'node:path';
 import type { Installation } from '../../installation.ts';
 import { writeDurably } from '../../state/durable-file.ts';
-import { insideName } from './part-in-container.ts';
+import { insideName } from './places-inside.ts';
 
 /** A file that a part is given, beside the container: its text, or the file of this machine that it is a copy of. */
 export interface GivenFile {

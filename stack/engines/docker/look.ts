@@ -1,6 +1,5 @@
 import { readDefinition } from '../../definition/check.ts';
-import type { Graph } from '../../definition/definition.ts';
-import type { Kept } from '../../graph/left-graph.ts';
+import type { KeptBy } from '../../graph/kept-by.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
@@ -59,7 +58,7 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
     env,
     running: null,
     held,
-    kept: keptIn(volumes, id),
+    keptBy: keptIn(volumes, id),
     avoid,
     onNotice,
   });
@@ -76,13 +75,11 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   return { daemon, before, plan, wanted, present, extra, networks, volumes, images, serviceImage, user, held };
 }
 
-/** In volumes, which are those of the parts that keep each. */
-function keptIn(volumes: Look['volumes'], id: string): Readonly<Record<Graph, Kept>> {
-  const kept = (part: string) => {
+function keptIn(volumes: Look['volumes'], id: string): KeptBy {
+  return (part) => {
     const name = `${prefixOf({ id })}-${part}`;
     return { place: `the volume ${name}`, isThere: volumes.has(name) };
   };
-  return { sqlite: kept('backend'), dgraph: kept('dgraph-alpha') };
 }
 
 function tellOthers(images: Look['images'], before: ContainersRecord | null, onNotice: (message: string) => void) {

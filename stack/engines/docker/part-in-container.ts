@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Definition } from '../../definition/definition.ts';
 import { caddyfileValues, type FrontService } from '../../front/caddyfile.ts';
 import { hasOneHost, sharedServices } from '../../front/front-of.ts';
@@ -6,14 +6,11 @@ import { usualDgraphPorts } from '../../graph/dgraph-ports.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Part } from '../../part.ts';
 import { usualBusPorts, usualPorts } from '../../ports/port-wishes.ts';
+import { nodeInside } from './node-in-container.ts';
+import { dataDir, everywhere, hostsOf, insideName } from './places-inside.ts';
 import { isShared, oneHostPorts, publishedOf } from './published.ts';
+import { volumeOf } from './volume-of.ts';
 
-/** The volume of a part, as the part sees it: everything that it keeps. */
-export const dataDir = '/data';
-/** The files that a part is given, as it sees them, and nothing else of this machine. */
-export const givenDir = '/run/svc';
-/** Every network that a container is in: which of its ports leave it is said by what is published. */
-const everywhere = '0.0.0.0';
 const { nats: busPort, 'nats-http': busHttpPort } = usualBusPorts;
 const { zero, alpha } = usualDgraphPorts;
 
@@ -33,24 +30,6 @@ export function partInContainer(part: Part, among: Surroundings): Part {
 
 /** Where the runtime's own web service is, which only the platform reaches. */
 export const runtimeUrl = `http://runtime:${usualPorts.runtime}`;
-
-/** Whether it has a volume. */
-export function keepsData({ service }: Part, { graph, public: { tls } }: Definition): boolean {
-  switch (service) {
-    case 'backend':
-      return graph === 'sqlite';
-    case 'caddy':
-      return tls === 'acme';
-    case 'remote-mcp':
-    case 'frontend':
-      return false;
-    case 'runtime':
-    case 'nats':
-    case 'dgraph-zero':
-    case 'dgraph-alpha':
-      return true;
-  }
-}
 
 /** What a part asks itself to learn whether it is ready. */
 export function readyUrlInside({ service }: Part, definition: Definition): string {
@@ -74,13 +53,8 @@ export function graphUrlsInside(parts: readonly Part[]): readonly string[] {
   return hostsOf('dgraph-alpha', alpha.http, parts).map((host) => `http://${host}`);
 }
 
-/** All parts that run a service, by their names. */
-function hostsOf(service: Part['service'], port: number, parts: readonly Part[]): readonly string[] {
-  return parts.filter((part) => part.service === service).map(({ name }) => `${name}:${port}`);
-}
-
 function insideOf(part: Part, { definition, parts }: Surroundings): Readonly<Record<string, string>> {
-  const { service, name, variables } = part;
+  const { service, variables } = part;
   const listens = { BIND_HOST: everywhere };
   const servers = hostsOf('nats', busPort, parts).map((host) => `nats://${host}`);
   // Whoever comes through TLS comes by the names that the certificate vouches for, from inside as from outside.
@@ -101,21 +75,10 @@ function insideOf(part: Part, { definition, parts }: Surroundings): Readonly<Rec
       return { ...listens, ...bus, REMOTE_PORT: String(usualPorts.runtime), SVC_WORKING_DIR: dataDir };
     case 'frontend':
       return { ...listens, PORT: String(usualPorts.frontend) };
-    case 'nats': {
-      const http = { HTTP_LISTEN: `127.0.0.1:${busHttpPort}` };
-      return { NAME: variables.NAME ?? name, LISTEN: `${everywhere}:${busPort}`, STORE_DIR: dataDir, ...http };
-    }
+    case 'nats':
     case 'dgraph-zero':
-      return { BIND_ALL: 'true', ADDRESS: `${name}:${zero.grpc}`, PORT_OFFSET: '0', DATA: dataDir };
-    case 'dgraph-alpha': {
-      const own = { BIND_ALL: 'true', ADDRESS: `${name}:${alpha.internal}`, PORT_OFFSET: '0', DATA: dataDir };
-      const [key = ''] = filesIn(part);
-      return {
-        ...own,
-        ZERO: hostsOf('dgraph-zero', zero.grpc, parts).join(','),
-        ACL_KEY: insideName(key, [key]),
-      };
-    }
+    case 'dgraph-alpha':
+      return nodeInside({ ...part, service }, parts);
     case 'caddy':
       return frontInside(part, { definition, parts });
   }
@@ -145,7 +108,7 @@ function frontInside(part: Part, { definition, parts }: Surroundings): Readonly<
     bind: everywhere,
     upstreams: { 'remote-mcp': behind('remote-mcp'), backend: behind('backend'), frontend: behind('frontend') },
     shared: { bind: everywhere, ports: Object.fromEntries(ports) },
-    storage: keepsData(part, definition) ? dataDir : '/tmp',
+    storage: volumeOf(part, definition) === null ? '/tmp' : dataDir,
     oneHost: hasOneHost(definition) ? oneHost : null,
   });
 }
@@ -203,11 +166,4 @@ function withFilesInside(name: string, value: string, files: readonly string[]):
     (text, file) => text.replace(JSON.stringify(file), JSON.stringify(insideName(file, files))),
     value,
   );
-}
-
-/** Files from several folders may have one name. */
-export function insideName(file: string, files: readonly string[]): string {
-  const name = file.slice(file.lastIndexOf('/') + 1);
-  const before = files.filter((other) => other.endsWith(`/${name}`)).indexOf(file);
-  return join(givenDir, before > 0 ? `${before + 1}-${name}` : name);
 }

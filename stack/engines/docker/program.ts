@@ -7,7 +7,7 @@ import { postureAt, versionOfImage } from '../../graph/dgraph-program.ts';
 import type { Part } from '../../part.ts';
 import type { Facts } from './facts.ts';
 import type { GivenFile } from './given-files.ts';
-import { givenDir } from './part-in-container.ts';
+import { givenDir } from './places-inside.ts';
 
 /** What a container runs, and what that takes. */
 export interface Program {

@@ -32,7 +32,7 @@ export function publishedOf(part: Part, definition: Definition, ports: Ports): r
         ...sharedServices(definition).flatMap((service) => publishedService(service, definition, ports)),
       ];
     case 'nats':
-      return bus.public === undefined ? [] : [at(usualBusPorts.nats, bus.public.bind, ports.nats)];
+      return bus.public === undefined ? [] : [at(usualBusPorts.nats, bus.public.bind, ports[part.name])];
     case 'runtime':
     case 'dgraph-zero':
     case 'dgraph-alpha':

@@ -108,6 +108,20 @@ describe('what is there', () => {
     expect(told(situation(changed('backend', way, value)))).toEqual([`backend make: was changed (its ${what})`]);
   });
 
+  test('is a peer of what takes its place where it runs and agrees with it', () => {
+    const isPeer = (...changes: readonly ReturnType<typeof changed>[]) => {
+      const differs = changed('nats', ['Config', 'Labels', labels.hash], 'other');
+      const seen = situation((present) => [differs, ...changes].map((change) => change(present)));
+      const [step] = reconcile(plan, seen);
+      return step?.kind === 'make' && step.isPeer;
+    };
+    expect(isPeer()).toBe(true);
+    expect(isPeer(changed('nats', ['Config', 'Labels', labels.peers], 'of other nodes'))).toBe(false);
+    expect(isPeer(changed('nats', ['State'], { ...running, Running: false }))).toBe(false);
+    expect(isPeer(changed('nats', ['State'], { ...running, Paused: true }))).toBe(false);
+    expect(isPeer((present) => void present.delete(nameOf('nats')))).toBe(false);
+  });
+
   test('is made anew where a variable was slipped in that the image does not bring', () => {
     const before = madeAsPlanned(plan.containers[0] as ContainerPlan).Config.Env;
     const added = changed('nats', ['Config', 'Env'], [...before, 'NATS_PASSWORD=x']);

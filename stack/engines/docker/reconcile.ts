@@ -13,8 +13,17 @@ export interface Present
 export type Step =
   | { readonly kind: 'keep'; readonly container: ContainerPlan }
   | { readonly kind: 'start' | 'unpause'; readonly container: ContainerPlan; readonly why: string }
-  /** Also where there is one, which is then removed. `byHand`: not svc.yaml is the reason. */
-  | { readonly kind: 'make'; readonly container: ContainerPlan; readonly why: string | null; readonly byHand: boolean };
+  /**
+   * Also where there is one, which is then removed. `byHand`: not svc.yaml is the reason. `isPeer`: that one runs, and speaks with what is made
+   * anew of its kind.
+   */
+  | {
+      readonly kind: 'make';
+      readonly container: ContainerPlan;
+      readonly why: string | null;
+      readonly byHand: boolean;
+      readonly isPeer: boolean;
+    };
 
 export interface Situation {
   readonly present: ReadonlyMap<string, Present>;
@@ -35,17 +44,16 @@ export function reconcile({ containers }: DockerPlan, situation: Situation): rea
 
 function stepOf(container: ContainerPlan, situation: Situation): Step {
   const { part, options, image } = container;
-  const byHand = (why: string) => ({ kind: 'make', container, why, byHand: true }) as const;
   const found = situation.present.get(options.name);
+  const make = { kind: 'make', container, isPeer: found !== undefined && isPeer(container, found) } as const;
+  const byHand = (why: string) => ({ ...make, why, byHand: true });
   if (found === undefined) {
-    return situation.known.has(part.name)
-      ? byHand('was removed')
-      : { kind: 'make', container, why: null, byHand: false };
+    return situation.known.has(part.name) ? byHand('was removed') : { ...make, why: null, byHand: false };
   }
   const wanted = options.Labels?.[labels.hash];
   const hash = found.Config.Labels?.[labels.hash];
   if (hash === undefined) return byHand('was replaced by a container that is not ours');
-  if (hash !== wanted) return { kind: 'make', container, why: null, byHand: false };
+  if (hash !== wanted) return { ...make, why: null, byHand: false };
   const drift = driftOf(container, found, situation.imageEnv[image] ?? []);
   if (drift.length > 0) return byHand(`was changed (its ${drift.join(', its ')})`);
   if (container.networks.some((name) => isInAnother(name, found, situation)))
@@ -56,6 +64,11 @@ function stepOf(container: ContainerPlan, situation: Situation): Step {
   if (Restarting) return byHand('ended again and again');
   if (!Running) return { kind: 'start', container, why: 'was stopped' };
   return { kind: 'keep', container };
+}
+
+function isPeer({ options }: ContainerPlan, { Config, State }: Present): boolean {
+  const { Running, Paused, Restarting } = State;
+  return Running && !Paused && !Restarting && Config.Labels?.[labels.peers] === options.Labels?.[labels.peers];
 }
 
 /** A network that was removed and made again has its name and another id. */

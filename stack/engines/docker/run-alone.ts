@@ -3,10 +3,17 @@ import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
-import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { usualBusPorts } from '../../ports/port-wishes.ts';
-import type { Alone, GraphAlone } from '../alone.ts';
-import { type AloneContainer, aloneNetworksOf, aloneOf, wayPorts, wayTo, withoutTls } from './alone-plan.ts';
+import type { Alone } from '../alone.ts';
+import {
+  type AloneContainer,
+  aloneNetworksOf,
+  aloneOf,
+  type Way,
+  type Ways,
+  waysOf,
+  waysTo,
+  withoutTls,
+} from './alone-plan.ts';
 import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
 import type { Dock } from './dock.ts';
@@ -31,16 +38,14 @@ export interface ContainersAlone {
 
 /** Elections of Dgraph, many times over. */
 const readyTimeoutMs = 60_000;
-/** It listens in its container; a moment later it is reached from this machine too. */
-const publishedWithinMs = 10_000;
 
 /**
- * Runs them as containers of the same images, protected as in the platform. NATS, which asks everybody who he is, is published on loopback, in a network of
- * its own. Nodes of Dgraph are in the graph's network, which leads nowhere; what a backend uses of them is passed on from there.
+ * Runs them as containers of the same images, protected as in the platform and in the networks of its bus and its graph, which lead nowhere. What a
+ * backend uses of them is passed on from there to loopback.
  */
 export async function runContainersAlone(options: ContainersAlone): Promise<Alone> {
   const { plan, dock, bus, graph, isGraphRunning = false, signal } = options;
-  const { docker } = dock.daemon;
+  const { docker, isRootless } = dock.daemon;
   const wanted: readonly string[] = [...(bus ? ['nats'] : []), ...(graph ? ['dgraph-zero', 'dgraph-alpha'] : [])];
   const parts = plan.parts.filter(({ service }) => wanted.includes(service)).map(withoutTls);
   const started: AloneContainer[] = [];
@@ -51,26 +56,25 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   if (parts.length === 0) return { bus: [], graph: null, stop };
   try {
     const networks = await ensureNetworks(docker, aloneNetworksOf(plan.definition));
-    const { user } = runsAs(plan.installation, dock.daemon.isRootless);
+    const { user } = runsAs(plan.installation, isRootless);
     const { containers } = dockerPlanOf({ ...plan, parts }, factsOf(plan, { user, images: dock.images, networks }));
     const start = async (container: AloneContainer) => {
       signal.throwIfAborted();
       started.push(container);
       await make(container, options);
     };
-    const own = containers.filter(({ part }) => !isGraphRunning || part.service === 'nats');
-    await inOrder(own, async (container) => {
-      const alone = aloneOf(container, plan);
-      await start(alone);
-      await becomesReady(container, alone, options);
-    });
-    const nats = own.filter(({ part }) => part.service === 'nats').map((container) => aloneOf(container, plan));
-    const urls = nats.map(async (alone) => `nats://${await publishedAt(docker, alone, usualBusPorts.nats)}`);
-    const alphas = containers.filter(({ part }) => part.service === 'dgraph-alpha');
-    if (alphas.length === 0) return { bus: await Promise.all(urls), graph: null, stop };
-    const way = wayTo(alphas, plan, user);
+    await inOrder(
+      isGraphRunning ? containers.filter(({ part }) => part.service === 'nats') : containers,
+      async (one) => {
+        const alone = aloneOf(one, plan);
+        await start(alone);
+        await becomesReady(one, alone, options);
+      },
+    );
+    const ways = waysTo(containers);
+    const way = waysOf(ways, plan, user);
     await start(way);
-    return { bus: await Promise.all(urls), graph: await endsOf(way, alphas.length, options), stop };
+    return { ...(await endsOf(way, ways, options)), stop };
   } catch (error) {
     await stop();
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
@@ -113,7 +117,7 @@ async function make(container: AloneContainer, { plan, dock }: ContainersAlone):
   await removeAll(docker, [container], plan.installation);
   giveFiles(plan.installation, { part: { name: part }, given }, runsAs(plan.installation, isRootless).owner);
   await docker.createContainer(options);
-  if (joins !== null) await docker.getNetwork(joins).connect({ Container: options.name });
+  for (const name of joins) await docker.getNetwork(name).connect({ Container: options.name });
   await docker
     .getContainer(options.name)
     .start()
@@ -138,22 +142,32 @@ async function becomesReady(
   }
 }
 
-async function endsOf(way: AloneContainer, nodes: number, { dock, signal }: ContainersAlone): Promise<GraphAlone> {
+/** Where this machine finds them, once the way there is open. */
+async function endsOf(
+  { options: { name } }: AloneContainer,
+  { bus, graph }: Ways,
+  { dock, signal }: ContainersAlone,
+): Promise<Omit<Alone, 'stop'>> {
   const { docker } = dock.daemon;
-  const indexes = Array.from({ length: nodes }, (_, index) => index);
-  const at = (port: number) => publishedAt(docker, way, port);
-  const urls = await Promise.all(indexes.map(async (index) => `http://${await at(wayPorts.http(index))}`));
-  const servers = await Promise.all(indexes.map((index) => at(wayPorts.grpc(index))));
-  await Promise.all(urls.map((url) => waitUntilReady(`${url}/health`, { timeoutMs: publishedWithinMs, signal })));
-  return { urls, servers };
+  const [last] = [...bus, ...graph.map(({ grpc }) => grpc)].toReversed();
+  await waitUntilContainerReady(docker, name, listensAt(last?.listen ?? 0), { timeoutMs: readyTimeoutMs, signal });
+  const found = await inspectContainer(docker, name);
+  const at = ({ listen }: Way) => {
+    const [end] = found?.NetworkSettings.Ports[`${listen}/tcp`] ?? [];
+    if (end === undefined) throw new SvcError('unavailable', `${name} ended before it was used.`);
+    return `${end.HostIp}:${end.HostPort}`;
+  };
+  const ends = graph.map(({ http, grpc }) => ({ url: `http://${at(http)}`, server: at(grpc) }));
+  return {
+    bus: bus.map((way) => `nats://${at(way)}`),
+    graph: ends.length === 0 ? null : { urls: ends.map(({ url }) => url), servers: ends.map(({ server }) => server) },
+  };
 }
 
-/** As this machine reaches it. */
-async function publishedAt(docker: Docker, { options: { name } }: AloneContainer, port: number): Promise<string> {
-  const found = await inspectContainer(docker, name);
-  const [at] = found?.NetworkSettings.Ports[`${port}/tcp`] ?? [];
-  if (at === undefined) throw new SvcError('unavailable', `${name} ended before it was reached.`);
-  return `${at.HostIp}:${at.HostPort}`;
+/** Asked inside the container. */
+function listensAt(port: number): readonly string[] {
+  const ask = `require('net').connect(${port}).on('connect', () => process.exit()).on('error', () => process.exit(1))`;
+  return ['node', '-e', ask];
 }
 
 async function removeAll(

@@ -1,10 +1,9 @@
 import type { Following } from '../following.ts';
 import type { NodeRecord } from '../node-record.ts';
 import type { CheckedSelection } from '../selection-rules.ts';
-import type { Change } from './cluster.ts';
 import { indexOf } from './node-index.ts';
 import { predicates, uniqueCombinations } from './predicates.ts';
-import { allOf, changedNodeQuads, edgeQuad, newNodeQuads, wholeNode } from './quads.ts';
+import { allOf, type Change, changedNodeQuads, edgeQuad, newNodeQuads, wholeNode } from './quads.ts';
 import type { StoredNode } from './stored-node.ts';
 import { inOrder, legsOf, matches } from './walk.ts';
 

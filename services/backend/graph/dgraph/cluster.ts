@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type grpc, Mutation, type NQuad, Operation, Request, type Response, TxnContext } from 'dgraph-js';
+import { type grpc, Operation, Request, type Response, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
+import { changeRequest } from './change-request.ts';
 import { isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
 import { type DataNode, type NodeOptions, openDataNodes, tryAgainMs } from './data-node.ts';
 import type { Dql } from './dql.ts';
+import type { Change, Quad } from './quads.ts';
 
 export interface ClusterOptions extends NodeOptions {
   /** How long one request may take. */
@@ -13,11 +15,6 @@ export interface ClusterOptions extends NodeOptions {
 /** What a request says of the transaction it belongs to, and learns of it. */
 export interface Moment {
   readonly context: TxnContext;
-}
-
-export interface Change {
-  readonly set: readonly NQuad[];
-  readonly remove: readonly NQuad[];
 }
 
 /** An answer takes milliseconds; a cluster that elects a leader takes a second or two. */
@@ -70,9 +67,11 @@ export class Cluster {
     for (const [index, change] of changes.entries()) {
       const isLast = index === changes.length - 1;
       const isWhole = isLast && changes.length === 1;
-      const response = await this.#once((node, options) =>
-        node.query(mutation(moment, withUids(change, uids), isWhole), options),
-      );
+      const request = changeRequest({
+        ...withUids(change, uids),
+        ...{ startTs: moment.context.getStartTs(), hash: moment.context.getHash(), commitNow: isWhole },
+      });
+      const response = await this.#once((node, options) => node.change(request, options));
       for (const [blank, uid] of response.getUidsMap().entries()) uids.set(`_:${blank}`, uid);
       join(moment, response.getTxn());
       if (isLast && !isWhole) await this.#once((node, options) => node.commit(moment.context, options));
@@ -208,26 +207,15 @@ function join({ context }: Moment, said: TxnContext | undefined): void {
   for (const predicate of said.getPredsList()) context.addPreds(predicate);
 }
 
-function mutation({ context }: Moment, { set, remove }: Change, commitNow: boolean): Request {
-  const mutation = new Mutation();
-  mutation.setSetList([...set]);
-  mutation.setDelList([...remove]);
-  const request = new Request();
-  request.setStartTs(context.getStartTs());
-  request.setHash(context.getHash());
-  request.setMutationsList([mutation]);
-  request.setCommitNow(commitNow);
-  return request;
-}
-
 /** A node that an earlier change of the same transaction has made is known by its uid from then on. */
-function withUids(change: Change, uids: ReadonlyMap<string, string>): Change {
-  if (uids.size === 0) return change;
-  for (const quad of [...change.set, ...change.remove]) {
-    quad.setSubject(uids.get(quad.getSubject()) ?? quad.getSubject());
-    quad.setObjectId(uids.get(quad.getObjectId()) ?? quad.getObjectId());
-  }
-  return change;
+function withUids({ set, remove }: Change, uids: ReadonlyMap<string, string>): Change {
+  if (uids.size === 0) return { set, remove };
+  const known = (quad: Quad): Quad => {
+    const subject = uids.get(quad.subject) ?? quad.subject;
+    if (quad.kind !== 'edge') return { ...quad, subject };
+    return { ...quad, subject, target: uids.get(quad.target) ?? quad.target };
+  };
+  return { set: set.map(known), remove: remove.map(known) };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DgraphClientStub, grpc, type Operation, type Request, type TxnContext } from 'dgraph-js';
+import { DgraphClientStub, grpc, type Operation, type Request, Response, type TxnContext } from 'dgraph-js';
 import type { Secret } from '../../../contracts/secret.ts';
 import { isLoggedOut } from './cluster-errors.ts';
 
@@ -82,6 +82,18 @@ export class DataNode {
     return this.#loggedIn(options, (metadata) => this.#stub.query(request, metadata, options));
   }
 
+  /** With a Request in its bytes. */
+  change(request: Buffer, options: grpc.CallOptions): Promise<Response> {
+    return this.#loggedIn(options, (metadata) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Response>();
+      const ended = (error: grpc.ServiceError | null, response?: Response) =>
+        response === undefined ? reject(error) : resolve(response);
+      const client = this.#stub.grpcClient();
+      client.makeUnaryRequest(queryPath, unchanged, Response.deserializeBinary, request, metadata, options, ended);
+      return promise;
+    });
+  }
+
   commit(context: TxnContext, options: grpc.CallOptions) {
     return this.#loggedIn(options, (metadata) => this.#stub.commitOrAbort(context, metadata, options));
   }
@@ -129,6 +141,12 @@ export class DataNode {
     if (access !== null) metadata.set('accessJwt', access);
     return metadata;
   }
+}
+
+const queryPath = '/api.Dgraph/Query';
+
+function unchanged(bytes: Buffer): Buffer {
+  return bytes;
 }
 
 function credentialsOf({ tls }: NodeOptions): grpc.ChannelCredentials {

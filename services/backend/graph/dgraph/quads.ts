@@ -1,13 +1,29 @@
-import { NQuad, Value } from 'dgraph-js';
 import type { NodeRecord } from '../node-record.ts';
-import type { Value as FieldValue } from '../node-rules.ts';
+import type { Value } from '../node-rules.ts';
 import { indexOf } from './node-index.ts';
 import { predicates } from './predicates.ts';
 
-/** What is to be written, as Dgraph takes it: values with their type, so that no text is ever read for something else. */
+/** What is said of a node, as Dgraph takes it: values with their type, so that no text is ever read for something else. */
+export type Quad = {
+  readonly subject: string;
+  readonly predicate: string;
+} & (
+  | { readonly kind: 'value'; readonly value: Exclude<Value, null> }
+  | { readonly kind: 'edge'; readonly target: string }
+  /** To be taken away. */
+  | { readonly kind: 'every' }
+);
+
+/** How Dgraph calls all values of a predicate, and all predicates of a node. */
+export const every = '_STAR_ALL';
+
+export interface Change {
+  readonly set: readonly Quad[];
+  readonly remove: readonly Quad[];
+}
 
 /** Everything of a new node. */
-export function newNodeQuads(subject: string, node: NodeRecord): NQuad[] {
+export function newNodeQuads(subject: string, node: NodeRecord): Quad[] {
   const { type, id, version, workspace, values } = node;
   const { texts, marks, fences } = indexOf(node);
   return [
@@ -24,13 +40,8 @@ export function newNodeQuads(subject: string, node: NodeRecord): NQuad[] {
   ];
 }
 
-export interface NodeChange {
-  readonly set: readonly NQuad[];
-  readonly remove: readonly NQuad[];
-}
-
 /** What differs between a node and what it becomes. The version always does: two who change the same node find out by it. */
-export function changedNodeQuads(subject: string, before: NodeRecord, after: NodeRecord): NodeChange {
+export function changedNodeQuads(subject: string, before: NodeRecord, after: NodeRecord): Change {
   const { type } = before;
   const [was, is] = [indexOf(before), indexOf(after)];
   const texts = [...difference(is.texts, was.texts)];
@@ -61,42 +72,21 @@ export function changedNodeQuads(subject: string, before: NodeRecord, after: Nod
 }
 
 /** Every value of a node and every edge from it. */
-export function wholeNode(subject: string): NQuad {
-  return allOf(subject, star);
+export function wholeNode(subject: string): Quad {
+  return allOf(subject, every);
 }
 
 /** Every value of it. */
-export function allOf(subject: string, predicate: string): NQuad {
-  const every = new Value();
-  every.setDefaultVal(star);
-  const made = plain(subject, predicate);
-  made.setObjectValue(every);
-  return made;
+export function allOf(subject: string, predicate: string): Quad {
+  return { kind: 'every', subject, predicate };
 }
 
-export function edgeQuad(subject: string, predicate: string, target: string): NQuad {
-  const made = plain(subject, predicate);
-  made.setObjectId(target);
-  return made;
+export function edgeQuad(subject: string, predicate: string, target: string): Quad {
+  return { kind: 'edge', subject, predicate, target };
 }
 
-export function quad(subject: string, predicate: string, value: Exclude<FieldValue, null>): NQuad {
-  const object = new Value();
-  if (typeof value === 'string') object.setStrVal(value);
-  else if (typeof value === 'number') object.setIntVal(value);
-  else object.setBoolVal(value);
-  const made = plain(subject, predicate);
-  made.setObjectValue(object);
-  return made;
-}
-
-const star = '_STAR_ALL';
-
-function plain(subject: string, predicate: string): NQuad {
-  const made = new NQuad();
-  made.setSubject(subject);
-  made.setPredicate(predicate);
-  return made;
+export function quad(subject: string, predicate: string, value: Exclude<Value, null>): Quad {
+  return { kind: 'value', subject, predicate, value };
 }
 
 function difference(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): Map<string, string> {

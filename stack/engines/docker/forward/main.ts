@@ -6,8 +6,8 @@ import { connect, createServer } from 'node:net';
  */
 for (const way of process.argv.slice(2)) {
   const [listen = '', host = '', port = ''] = way.split(/[=:]/);
-  const server = createServer((incoming) => {
-    const outgoing = connect(Number(port), host);
+  const server = createServer({ noDelay: true }, (incoming) => {
+    const outgoing = connect({ port: Number(port), host, noDelay: true });
     for (const [one, other] of [
       [incoming, outgoing],
       [outgoing, incoming],

@@ -16,7 +16,7 @@ export const facts: Facts = {
   },
   fingerprintOf: (file) => `of ${file}`,
   places: {
-    ...{ CALLOUT_PUBLIC_KEY: 'UC', SYSTEM_PUBLIC_KEY: 'US', ISSUER_PUBLIC_KEY: 'AI' },
+    ...{ CALLOUT_PUBLIC_KEY: 'UC', SYSTEM_PUBLIC_KEY: 'US', ISSUER_PUBLIC_KEY: 'AI', ROUTE_SECRET: 'the-routes' },
     ...{ TOKEN: 'the-token', ADMINS: '172.18.0.0/16' },
   },
 };

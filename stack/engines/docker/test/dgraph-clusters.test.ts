@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/platform.ts';
+import { haveDgraphImage } from './dgraph-image.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+/** Elections of coordination and data nodes, and a backend that logs in anew. */
+const takeoverMs = 60_000;
+
+/** A platform that had one node of each kind and gets three, and several of each service. */
+describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a real Docker', () => {
+  let trial: DockerTrial;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    trial = await DockerTrial.init({ graph: 'dgraph' });
+    await trial.up();
+    const skill = await trial.addEcho();
+    agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+    await trial.works(agent, 'one of each');
+  });
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  const saved: string[] = [];
+  let tried = 0;
+  /** Under a name that no earlier attempt had, of which nobody knows what became of it. */
+  async function save(): Promise<void> {
+    saved.push(await trial.platform.addRole(`role ${++tried}`, []));
+  }
+  async function isAllThere(): Promise<void> {
+    const { roles } = await trial.platform.svc('role', 'list');
+    expect(roles.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(saved));
+  }
+
+  test('what one node kept is kept by all that came, and the first ones are not made anew without need', async () => {
+    const before = await trial.ids();
+    await trial.edit('  dgraph-zero: 1\n', '  dgraph-zero: 3\n');
+    await trial.edit('  dgraph-alpha: 1\n', '  dgraph-alpha: 3\n');
+    await trial.edit('  backend: 1\n', '  backend: 2\n');
+    await trial.up();
+    expect(await trial.changedSince(before)).not.toContain('dgraph-zero');
+    await isAllThere();
+    await save();
+    await trial.works(agent, 'three of each');
+    const { state } = await trial.platform.svc('status');
+    expect(state).toBe('running');
+    expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
+  });
+
+  test.each(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2', 'dgraph-alpha-3'])(
+    '%s away, all goes on, and nothing that was saved is lost',
+    async (node) => {
+      await trial.containerOf(node).kill();
+      await vi.waitFor(save, { timeout: takeoverMs });
+      await isAllThere();
+      await trial.works(agent, `without ${node}`);
+      expect(await trial.up()).toContain(`${node} was stopped: it goes on.`);
+      await isAllThere();
+    },
+  );
+
+  test('nodes that shall have less memory are made anew one after the other, so that most are always there', async () => {
+    const before = await trial.ids();
+    await trial.edit('    dgraph-alpha: 1536', '    dgraph-alpha: 1400');
+    const alphas = Object.keys(before)
+      .filter((part) => part.startsWith('dgraph-alpha'))
+      .sort();
+    const running: number[] = [];
+    let isChanging = true;
+    const looking = until(async () => {
+      const present = await trial.inspect();
+      running.push(alphas.filter((part) => present.get(part)?.State.Running).length);
+      return !isChanging;
+    }, 240_000);
+    await trial.up().finally(() => {
+      isChanging = false;
+    });
+    await looking;
+    expect((await trial.changedSince(before)).toSorted()).toEqual(alphas);
+    expect(Math.min(...running)).toBe(2);
+    await save();
+    await isAllThere();
+  });
+
+  test('fewer nodes are refused, and what runs goes on', async () => {
+    const before = await trial.ids();
+    await trial.edit('  dgraph-alpha: 3\n', '  dgraph-alpha: 2\n');
+    const { code, stderr } = await trial.platform.run(['up']);
+    const last = `the volume svc-${trial.id}-dgraph-alpha-3`;
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`replicas.dgraph-alpha is 2, and ${last} is there`)]);
+    expect(await trial.changedSince(before)).toEqual([]);
+    await isAllThere();
+    await trial.edit('  dgraph-alpha: 2\n', '  dgraph-alpha: 3\n');
+  });
+
+  test('stopped all at once, they are back together', async () => {
+    for (const node of ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3']) await trial.containerOf(node).stop();
+    await trial.up();
+    await until(async () => (await trial.platform.svc('status')).state === 'running', takeoverMs);
+    await isAllThere();
+    await save();
+  });
+});
