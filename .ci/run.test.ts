@@ -35,45 +35,48 @@ function runWith({
   return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) };
 }
 
-test('all is well: check and chaos count as one more test each', () => {
+test('all is well: the check and each chaos count as one more test', () => {
   const run = runWith({ test: 'echo suites; echo "12 passed, 0 failed, 3 skipped"', check: 'true' });
-  expect(run).toMatchObject({ status: 0, last: '14 passed, 0 failed, 3 skipped' });
+  expect(run).toMatchObject({ status: 0, last: '15 passed, 0 failed, 3 skipped' });
 });
 
 test('a test that failed', () => {
   const run = runWith({ test: 'echo "12 passed, 2 failed, 3 skipped"; exit 1', check: 'true' });
-  expect(run).toMatchObject({ status: 1, last: '14 passed, 2 failed, 3 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '15 passed, 2 failed, 3 skipped' });
 });
 
 test('a Docker that tests may use, and one that could not be had', () => {
   const tests = 'echo "at $SVC_TEST_DOCKER_HOST"; echo "12 passed, 0 failed, 0 skipped"';
   expect(runWith({ test: tests, check: 'true' }).stdout).toContain('\nat unix:///docker.sock\n');
   const without = runWith({ test: tests, check: 'true', docker: 'exit 1' });
-  expect(without).toMatchObject({ status: 1, last: '14 passed, 1 failed, 0 skipped' });
+  expect(without).toMatchObject({ status: 1, last: '14 passed, 2 failed, 0 skipped' });
 });
 
 test('a check that failed', () => {
   const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"', check: 'exit 1' });
-  expect(run).toMatchObject({ status: 1, last: '13 passed, 1 failed, 0 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '14 passed, 1 failed, 0 skipped' });
 });
 
-test('a chaos that failed', () => {
-  const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"', check: 'true', chaos: 'exit 1' });
-  expect(run).toMatchObject({ status: 1, last: '13 passed, 1 failed, 0 skipped' });
+test('a chaos that failed, with processes or with containers', () => {
+  const tests = 'echo "12 passed, 0 failed, 0 skipped"';
+  for (const chaos of ['[ -n "$DOCKER_HOST" ]', '[ -z "$DOCKER_HOST" ]']) {
+    const run = runWith({ test: tests, check: 'true', chaos });
+    expect(run).toMatchObject({ status: 1, last: '14 passed, 1 failed, 0 skipped' });
+  }
 });
 
 test('tests that died before their last line', () => {
   const run = runWith({ test: 'echo "7 passed, 0 failed, 0 skipped, so far"; kill -9 $$', check: 'true' });
-  expect(run).toMatchObject({ status: 1, last: '2 passed, 1 failed, 0 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '3 passed, 1 failed, 0 skipped' });
 });
 
 test('tests that say nothing and succeed', () => {
-  expect(runWith({ test: 'true', check: 'true' })).toMatchObject({ status: 1, last: '2 passed, 1 failed, 0 skipped' });
+  expect(runWith({ test: 'true', check: 'true' })).toMatchObject({ status: 1, last: '3 passed, 1 failed, 0 skipped' });
 });
 
 test('tests that count no failure but end with one', () => {
   const run = runWith({ test: 'echo "12 passed, 0 failed, 0 skipped"; exit 3', check: 'true' });
-  expect(run).toMatchObject({ status: 1, last: '14 passed, 1 failed, 0 skipped' });
+  expect(run).toMatchObject({ status: 1, last: '15 passed, 1 failed, 0 skipped' });
 });
 
 test('nobody is asked: stdin is closed and CI is set', () => {

@@ -6,9 +6,10 @@ import { z } from 'zod';
 import type { Engine, Graph } from '../../definition/definition.ts';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import { measureUp } from './commands.ts';
+import { demoServers } from './demo-servers.ts';
 import { atMost, type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
-import { repository, svc } from './processes.ts';
+import { svc } from './processes.ts';
 import { choose } from './settings.ts';
 import { openCaller, type Side } from './sides.ts';
 import { oneSession, perSide } from './speed.ts';
@@ -20,12 +21,6 @@ const imageMaxMb = 250;
 const memoryMaxMb = 350;
 const callRatioMax = 1.2;
 const megabyte = 1_048_576;
-
-/** The demo's MCP server, as each engine finds it. */
-const servers: Readonly<Record<Engine, string>> = {
-  docker: '/svc/dist/templates/demo/server.mjs',
-  process: join(repository, 'templates/demo/server.mjs'),
-};
 
 /** The same platform in containers and in processes. */
 export async function measureContainers(): Promise<Figure[]> {
@@ -92,7 +87,7 @@ async function startDemo(engine: Engine, graph: Graph = 'sqlite'): Promise<Demo>
   await svc(dir, 'init', dir, '--yes', '--topology', 'distributed', '--engine', engine, '--graph', graph);
   await choose(dir, { replicas: 1 });
   await svc(dir, 'up');
-  await svc(dir, 'server', 'add', 'demo', '--', 'node', servers[engine]);
+  await svc(dir, 'server', 'add', 'demo', '--', 'node', demoServers[engine]);
   const skill = made.parse(await svc(dir, 'skill', 'create', 'add', '--tool', 'demo/add'));
   await svc(dir, 'role', 'create', 'Demo', '--skill', 'add');
   const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'bench'));

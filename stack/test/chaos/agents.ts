@@ -65,7 +65,7 @@ export class Agent {
   async #ask(url: string, message: string): Promise<{ outcome: Outcome; told: string }> {
     try {
       this.#session ??= await this.#initialize(url);
-      const params = { name: this.#options.tool, arguments: { message } };
+      const params = { name: this.#options.tool, arguments: { text: message } };
       const response = await this.#post(url, { jsonrpc: '2.0', id: this.#calls, method: 'tools/call', params });
       return judge(response.status, await response.text(), message);
     } catch (error) {

@@ -1,15 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { processesOf } from '../running-processes.ts';
+import { z } from 'zod';
+import { engines } from '../../definition/definition.ts';
 import { Agent, type Call, type Outcome } from './agents.ts';
-import { type Fault, faultsOf } from './faults.ts';
+import type { Fault } from './fault.ts';
+import { faultsOf } from './faults.ts';
 import { unnoticed } from './plants.ts';
 import { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
 /**
- * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--faketime LIBRARY] [--graph GRAPH] [--clusters]`: fifty agents at steady work while one part after the other is taken away,
+ * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--engine ENGINE] [--faketime LIBRARY] [--graph GRAPH] [--clusters]`: fifty agents at steady work while one part after the other is taken away,
  * in an order that the seed gives, then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
 const { values } = parseArgs({
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     away: { type: 'string', default: '60' },
     only: { type: 'string', default: '' },
     faketime: { type: 'string' },
+    engine: { type: 'string', default: 'process' },
     graph: { type: 'string', default: 'sqlite' },
     clusters: { type: 'boolean', default: false },
   },
@@ -32,14 +35,13 @@ const settleMs = 5000;
 const watchMs = 2000;
 const healthyWithinMs = 60_000;
 
-const began = performance.now();
-const deadline = began + Number(values.seconds) * 1000;
 const random = randomOf(Number(values.seed));
 const problems: string[] = [];
 const calls: Call[] = [];
 process.stdout.write(`seed ${values.seed}\n`);
 
 const platform = await ChaosPlatform.start({
+  engine: z.enum(engines).parse(values.engine),
   libfaketime: values.faketime,
   graph: values.graph,
   clusters: values.clusters,
@@ -49,9 +51,7 @@ try {
 } finally {
   await platform.stop();
 }
-const left = processesOf(platform.installation.dir);
-if (left.length > 0)
-  problems.push(`${left.length} processes are left: ${left.map(({ command }) => command).join('; ')}`);
+problems.push(...(await platform.engine.left()).map((left) => `left behind: ${left}`));
 await platform.remove();
 tell();
 
@@ -67,15 +67,18 @@ async function run(): Promise<void> {
   const before = await holdingOf(platform);
   const blind = await unnoticed(platform, before);
   if (blind.length > 0) problems.push(`the search for leaks does not see: ${blind.join(', ')}`);
-  const names = (await platform.status()).services.map(({ name }) => name);
-  const { clock, hand } = platform;
-  if (clock === null) process.stdout.write('left out: setting the clocks, for which libfaketime is missing\n');
-  const all = faultsOf({ services: names, longAwayMs: Number(values.away) * 1000, clock, hand });
+  const parts = (await platform.status()).services.map(({ name }) => name);
+  if (platform.clock === null)
+    process.stdout.write('left out: setting the clocks, which takes libfaketime and processes\n');
+  const all = faultsOf(platform, { parts, longAwayMs: Number(values.away) * 1000 });
   const faults = all.filter(({ name }) => name.includes(values.only));
+  if (faults.length === 0) problems.push(`nothing goes wrong that is called "${values.only}"`);
+  const deadline = performance.now() + Number(values.seconds) * 1000;
   for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault);
   while (performance.now() < deadline) {
     const fault = faults[Math.floor(random() * faults.length)];
-    if (fault !== undefined) await suffer(fault);
+    if (fault === undefined) break;
+    await suffer(fault);
   }
   await pause(restMs);
   const after: Holding = await holdingOf(platform);
@@ -90,7 +93,7 @@ async function run(): Promise<void> {
 /** One fault, its healing, and what calls saw of it. */
 async function suffer({ name, happen }: Fault): Promise<void> {
   const from = performance.now();
-  await happen(platform);
+  await happen();
   const given = performance.now();
   await platform.healthy(healthyWithinMs);
   const healthy = performance.now();

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { connect as connectTo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
 import { busSeedsOf, secretFilesOf } from '../../secrets.ts';
+import type { Remove } from './engine-in-hand.ts';
 import type { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 
@@ -24,17 +23,11 @@ export async function unnoticed(platform: ChaosPlatform, before: Holding): Promi
   }
 }
 
-type Remove = () => Promise<unknown>;
-
 /** It holds memory too. */
-async function plantProcess({ installation }: ChaosPlatform): Promise<Remove> {
-  const program = `const held = Buffer.alloc(${memoryBytes}, 1); process.stdout.write('held'); setInterval(() => held[0], 1000);`;
-  const child = spawn(process.execPath, ['-e', program, installation.dir], { stdio: ['ignore', 'pipe', 'ignore'] });
-  await once(child.stdout, 'data');
-  return async () => {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
+function plantProcess({ engine }: ChaosPlatform): Promise<Remove> {
+  return engine.plant(
+    `const held = Buffer.alloc(${memoryBytes}, 1); process.stdout.write('held'); setInterval(() => held[0], 1000);`,
+  );
 }
 
 async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
@@ -46,11 +39,15 @@ async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
   };
 }
 
-async function plantSubscriptions({ installation, busUrls }: ChaosPlatform): Promise<Remove> {
+async function plantSubscriptions({ installation, engine }: ChaosPlatform): Promise<Remove> {
   const { callout } = busSeedsOf(secretFilesOf(installation));
   const authenticator = nkeyAuthenticator(Buffer.from(callout.reveal()));
-  const connection = await connect({ servers: [...busUrls], authenticator, reconnect: false });
+  const { urls, leave } = await engine.reachBus();
+  const connection = await connect({ servers: [...urls], authenticator, reconnect: false });
   for (let i = 0; i < subscriptions; i++) connection.subscribe(`planted.${i}`, { callback: () => undefined });
   await connection.flush();
-  return () => connection.close();
+  return async () => {
+    await connection.close();
+    await leave();
+  };
 }

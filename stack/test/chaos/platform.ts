@@ -2,21 +2,26 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
+import type { Engine } from '../../definition/definition.ts';
+import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import { type Installation, installationIn } from '../../installation.ts';
-import { readPlan } from '../../lifecycle/plan.ts';
-import { busSeedsOf, secretFilesOf } from '../../secrets.ts';
-import { eventually, everything, startNode, svc } from '../bench/processes.ts';
+import { demoServers } from '../bench/demo-servers.ts';
+import { eventually, startNode, svc } from '../bench/processes.ts';
 import { choose } from '../bench/settings.ts';
+import { takeInHand } from './bus-in-hand.ts';
 import { Clock } from './clock.ts';
-import { Wire } from './wire.ts';
+import { ContainersInHand } from './containers.ts';
+import type { EngineInHand } from './engine-in-hand.ts';
+import { ProcessesInHand } from './processes.ts';
 
 const status = z.object({
   state: z.string(),
   services: z.array(
-    z.object({ name: z.string(), state: z.string(), health: z.string(), pid: z.number().nullable(), url: z.string() }),
+    // Docker does not publish what nobody outside asks.
+    z.object({ name: z.string(), state: z.string(), url: z.string().nullable() }),
   ),
+  urls: z.object({ mcp: z.string() }),
   mcpServers: z.array(z.object({ status: z.string() })),
 });
 export type Status = z.infer<typeof status>;
@@ -26,6 +31,7 @@ const clockToleranceSeconds = 5;
 const clockWithinMs = 10_000;
 
 export interface ChaosOptions {
+  readonly engine: Engine;
   /** A library that lets clocks jump; without one they keep the machine's time. */
   readonly libfaketime: string | undefined;
   readonly graph: string;
@@ -33,88 +39,48 @@ export interface ChaosOptions {
   readonly clusters: boolean;
 }
 
-/** A bus that somebody else runs, as far as the installation knows, and the wire to it. */
-export interface BusInHand {
-  readonly server: TestServer;
-  readonly wire: Wire;
-}
-
-/** An installation to be hard on: two of each that may be several; and the bus is in our hand, so that it can be taken away, or a cluster. */
+/** An installation to be hard on: two of each that may be several; and the bus is in our hand, so that it can be taken away, or a part. */
 export class ChaosPlatform {
   readonly folder: string;
   readonly installation: Installation;
-  /** Null where it is a cluster: its nodes are parts like others. */
-  readonly hand: BusInHand | null;
+  readonly engine: EngineInHand;
   /** Of the services; null where they have that of the machine. */
   readonly clock: Clock | null;
   readonly key: string;
   readonly urls: readonly string[];
 
-  private constructor(made: Pick<ChaosPlatform, 'folder' | 'installation' | 'hand' | 'clock' | 'key' | 'urls'>) {
+  private constructor(made: Pick<ChaosPlatform, 'folder' | 'installation' | 'engine' | 'clock' | 'key' | 'urls'>) {
     this.folder = made.folder;
     this.installation = made.installation;
-    this.hand = made.hand;
+    this.engine = made.engine;
     this.clock = made.clock;
     this.key = made.key;
     this.urls = made.urls;
   }
 
-  static async start({ libfaketime, graph, clusters }: ChaosOptions): Promise<ChaosPlatform> {
+  static async start(options: ChaosOptions): Promise<ChaosPlatform> {
     const folder = await mkdtemp(join(tmpdir(), 'svc-chaos-'));
     const dir = join(folder, 'svc');
-    await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', graph, '--engine', 'process', '--yes');
+    const { engine: name, graph } = options;
+    await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', graph, '--engine', name, '--yes');
     const installation = installationIn(dir);
-    const hand = clusters ? null : await takeInHand(installation, folder);
-    if (hand === null) await choose(dir, { replicas: 2, nodes: nodesOf(graph) });
-    else await choose(dir, { replicas: 2, busUrl: `nats://127.0.0.1:${hand.wire.port}` });
-    await svc(dir, 'up');
-    const clock = Clock.in(folder, libfaketime);
+    const engine = await starts[name](installation, folder, options);
+    const clock = name === 'process' ? Clock.in(folder, options.libfaketime) : null;
     if (clock !== null) await supervise(dir, clock.node);
-    await svc(dir, 'server', 'add', 'everything', '--', process.execPath, everything, 'stdio');
+    await svc(dir, 'server', 'add', 'demo', '--', 'node', demoServers[name]);
     await writeFile(join(dir, 'chaos.yaml'), content);
     await svc(dir, 'apply', join(dir, 'chaos.yaml'));
     const { key } = createdKey.parse(await svc(dir, 'keys', 'create', '--name', 'chaos'));
-    const { services } = status.parse(await svc(dir, 'status'));
-    const urls = services.filter(({ name }) => name.startsWith('remote-mcp')).map(({ url }) => `${url}/mcp`);
-    return new ChaosPlatform({ folder, installation, hand, clock, key, urls });
+    const { services, urls } = status.parse(await svc(dir, 'status'));
+    // Each by itself where it is reached by itself, past the front.
+    const each = services.flatMap(({ name, url }) =>
+      name.startsWith('remote-mcp') && url !== null ? [`${url}/mcp`] : [],
+    );
+    return new ChaosPlatform({ folder, installation, engine, clock, key, urls: each.length > 0 ? each : [urls.mcp] });
   }
 
   async status(): Promise<Status> {
     return status.parse(await svc(this.installation.dir, 'status'));
-  }
-
-  /** To a service by its name, or to the bus. */
-  async signal(name: string, signal: NodeJS.Signals): Promise<void> {
-    if (name === 'bus') {
-      process.kill(this.inHand.server.pid, signal);
-      return;
-    }
-    const pid = (await this.status()).services.find((service) => service.name === name)?.pid;
-    if (pid === null || pid === undefined) throw new Error(`${name} does not run`);
-    process.kill(pid, signal);
-  }
-
-  get inHand(): BusInHand {
-    if (this.hand === null) throw new Error('the bus is a cluster, whose nodes are parts');
-    return this.hand;
-  }
-
-  async restartBus(signal: NodeJS.Signals): Promise<void> {
-    const { server } = this.inHand;
-    await server.stop(signal);
-    await server.start();
-  }
-
-  /** Where nodes of the bus tell how they are. */
-  get monitoringUrls(): readonly string[] {
-    if (this.hand !== null) return [this.hand.server.monitoringUrl];
-    const { parts } = readPlan(this.installation);
-    return parts.flatMap(({ service, readyUrl }) => (service === 'nats' ? [new URL(readyUrl).origin] : []));
-  }
-
-  get busUrls(): readonly string[] {
-    if (this.hand !== null) return [this.hand.server.url];
-    return readPlan(this.installation).parts.flatMap(({ service, url }) => (service === 'nats' ? [url] : []));
   }
 
   /** Resolves when everything says that it is well, and its MCP server is Connected. */
@@ -137,7 +103,9 @@ export class ChaosPlatform {
   /** Resolves when every service says a time that is as much ahead of the machine's. */
   async hasTime(aheadSeconds: number): Promise<void> {
     // Dgraph is no program of Node's, which alone are told another time.
-    const services = (await this.status()).services.filter(({ url }) => url.startsWith('http'));
+    const services = (await this.status()).services.flatMap(({ name, url }) =>
+      url?.startsWith('http') ? [{ name, url }] : [],
+    );
     const says = async (url: string) => Date.parse((await fetch(`${url}/health`)).headers.get('date') ?? '');
     await eventually(
       `that the clocks are ${aheadSeconds} s ahead`,
@@ -157,8 +125,7 @@ export class ChaosPlatform {
 
   async stop(): Promise<void> {
     await svc(this.installation.dir, 'down');
-    await this.hand?.wire.stop();
-    await this.hand?.server.stop();
+    await this.engine.stop();
   }
 
   async remove(): Promise<void> {
@@ -166,10 +133,25 @@ export class ChaosPlatform {
   }
 }
 
-async function takeInHand(installation: Installation, folder: string): Promise<BusInHand> {
-  const server = await TestServer.start(folder, { seeds: busSeedsOf(secretFilesOf(installation)) });
-  return { server, wire: await Wire.start(server.port) };
-}
+type Start = (installation: Installation, folder: string, options: ChaosOptions) => Promise<EngineInHand>;
+
+const starts: Readonly<Record<Engine, Start>> = {
+  async process(installation, folder, { graph, clusters }) {
+    const { dir } = installation;
+    const bus = clusters ? null : await takeInHand(installation, folder);
+    const of = bus === null ? { nodes: nodesOf(graph) } : { busUrl: `nats://127.0.0.1:${bus.wire.port}` };
+    await choose(dir, { replicas: 2, ...of });
+    await svc(dir, 'up');
+    return new ProcessesInHand(installation, bus);
+  },
+  async docker(installation, _folder, { graph, clusters }) {
+    const { dir } = installation;
+    if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
+    await choose(dir, { replicas: 2, ...(clusters ? { nodes: nodesOf(graph) } : {}) });
+    await svc(dir, 'up');
+    return await ContainersInHand.of(installation, clusters ? [] : ['backend', 'nats']);
+  },
+};
 
 /** Any one of them may die. */
 function nodesOf(graph: string): Readonly<Record<string, number>> {
@@ -189,7 +171,7 @@ async function supervise(dir: string, node: string): Promise<void> {
 const content = `
 workspace: Default
 skills:
-  - { name: echo, description: Says back what it is told, tools: [everything/echo] }
+  - { name: echo, description: Says back what it is told, tools: [demo/echo] }
 roles:
   - { name: Chaos, skills: [echo] }
 `;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { residentBytes } from '../bench/processes.ts';
-import { descriptorsOf, processesOf } from '../running-processes.ts';
+import { descriptorsOf } from '../running-processes.ts';
 import type { ChaosPlatform } from './platform.ts';
 
 /** What a platform holds at a moment of rest. */
@@ -23,15 +23,10 @@ const slack: Readonly<Record<keyof Holding, (before: number) => number>> = {
 
 const busState = z.object({ connections: z.number(), subscriptions: z.number() });
 
-export async function holdingOf(platform: ChaosPlatform): Promise<Holding> {
-  const own = processesOf(platform.installation.dir);
-  const sum = (of: (pid: number) => number) => own.reduce((total, { pid }) => total + whileItLives(() => of(pid)), 0);
-  const nodes = await Promise.all(
-    platform.monitoringUrls.map(async (url) => {
-      const answer = await fetch(`${url}/varz`, { signal: AbortSignal.timeout(5000) });
-      return busState.parse(await answer.json());
-    }),
-  );
+export async function holdingOf({ engine }: ChaosPlatform): Promise<Holding> {
+  const own = await engine.processes();
+  const sum = (of: (pid: number) => number) => own.reduce((total, pid) => total + whileItLives(() => of(pid)), 0);
+  const nodes = (await engine.busStates()).map((state) => busState.parse(state));
   return {
     processes: own.length,
     descriptors: sum(descriptorsOf),
