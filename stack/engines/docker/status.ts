@@ -7,7 +7,8 @@ import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
-import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
+import { describeContainerEnd, lastEndOf } from './container-end.ts';
+import { askReady, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
 
@@ -57,11 +58,11 @@ async function lookAt(
       ...noEnds,
     };
   }
-  const [{ state, reason }, memoryBytes] = await Promise.all([
+  const [{ state, reason }, memoryBytes, ends] = await Promise.all([
     howIs(found, container, daemon),
     memoryOf(found, daemon),
+    endsOf(found, daemon),
   ]);
-  const ends = endsOf(found);
   const { StartedAt, FinishedAt, Running } = found.State;
   const since = Running ? StartedAt : FinishedAt;
   const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
@@ -89,10 +90,10 @@ async function howIs(found: ContainerInspectInfo, container: string, { docker }:
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
 }
 
-function endsOf(found: ContainerInspectInfo): ServiceStatus['ends'] {
+async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<ServiceStatus['ends']> {
   const { FinishedAt } = found.State;
   if (found.RestartCount === 0 || !isTime(FinishedAt)) return [];
-  return [{ at: new Date(FinishedAt).toISOString(), reason: describeContainerEnd(found) }];
+  return [{ at: new Date(FinishedAt).toISOString(), reason: await lastEndOf(docker, found) }];
 }
 
 /** Docker's time of what never happened is the year 1. */

@@ -1,5 +1,5 @@
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
-import { carryIn } from '../../bus/carry-in.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -104,7 +104,6 @@ export class Platform {
 
   /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
-    if (name === 'nats') await step('nats', 'take over what other nodes kept', () => carryIn(this.#plan, signal));
     // What one of them is told, all know.
     if (name === 'backend') await this.#register(url, signal);
     if (name === 'dgraph-alpha') await this.#provisionGraph(signal);
@@ -131,7 +130,7 @@ export class Platform {
       .get(name)
       ?.stop(how)
       .catch((error: unknown) => {
-        this.#logs.note('error', 'a part did not stop', { part: name, reason: String(error) });
+        this.#logs.note('error', 'a part did not stop', { part: name, reason: inWords(error) });
       });
     this.#parts.delete(name);
   }
