@@ -10,6 +10,7 @@ import { describeFullDisk } from '../../state/free-space.ts';
 import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
+import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
 
 /** What runs now in Docker, and how well. Changes nothing. */
 export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
@@ -17,7 +18,10 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   if (!record?.isUp) return stoppedStatus(installation);
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
-  const services = await Promise.all(record.services.map((service) => lookAt(service, daemon).then(look)));
+  const [services, fullVolume] = await Promise.all([
+    Promise.all(record.services.map((service) => lookAt(service, daemon).then(look))),
+    findFullVolume(daemon.docker, record.volumes),
+  ]);
   const content = await readContent(installation, { settings: record.settings, services }, signal);
   return {
     state: stateOf(services),
@@ -28,7 +32,7 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
     supervisor: null,
     services,
     ended: null,
-    fullDisk: describeFullDisk(installation),
+    fullDisk: describeFullDisk(installation) ?? fullVolume?.message ?? null,
     ...content,
   };
 }
@@ -61,6 +65,7 @@ async function lookAt(
     howIs(found, container, daemon),
     memoryOf(found, daemon),
   ]);
+  const told = state === 'healthy' ? null : await toldOfFullDisk(daemon.docker, found);
   const ends = endsOf(found);
   const { StartedAt, FinishedAt, Running } = found.State;
   const since = Running ? StartedAt : FinishedAt;
@@ -70,7 +75,7 @@ async function lookAt(
     state,
     health: healthOf[state],
     since: isTime(since) ? new Date(since).toISOString() : null,
-    reason,
+    reason: told ?? reason,
   };
 }
 
