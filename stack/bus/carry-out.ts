@@ -5,10 +5,9 @@ import { carryBlobs } from '../../services/backend/files/content.ts';
 import { openBlobsContent } from '../../services/backend/files/open-content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
+import { runProcessesAlone } from '../engines/process/run-alone.ts';
 import { type Plan, planFor } from '../lifecycle/plan.ts';
-import { startAlone } from '../move/alone.ts';
 import { carryBus, verifyBus } from '../move/carry-bus.ts';
-import { natsAlone } from '../move/parts-alone.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { portWishesOf } from '../ports/port-wishes.ts';
 import { busSeedsOf } from '../secrets.ts';
@@ -58,11 +57,10 @@ export async function carryOut({ plan, env, signal, onNotice }: CarryingOut): Pr
     const shown = { caPath: null, seeds: busSeedsOf(secrets) };
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
-    const nodes = await natsAlone(before, dataDir);
     const born = ({ process }: LeftProcess) => started.add(process);
-    const bus = await startAlone({ plan: before, parts: nodes, env, born, signal });
+    const alone = { busDir: dataDir, graphDir: null, env, born, signal };
+    const { bus: servers, stop } = await runProcessesAlone({ plan: before, ...alone });
     try {
-      const servers = nodes.map(({ url }) => url);
       const kept = await openBusContent({ engine: 'nats', ...shown, servers, keyMaxAgeMs: keyMaxAgeOf(plan) });
       await using from = closing(kept);
       const file = join(draft, carriedBus);
@@ -78,7 +76,7 @@ export async function carryOut({ plan, env, signal, onNotice }: CarryingOut): Pr
         `The bus has ${definition.replicas.nats} in the place of ${before.definition.replicas.nats} nodes, with what it kept: ${counted.join(', ')}.`,
       );
     } finally {
-      await bus.stop();
+      await stop();
     }
     renameSync(draft, carriedDir);
     syncFolder(dataDir);

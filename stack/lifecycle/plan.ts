@@ -62,7 +62,8 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
     topology,
     graph,
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
-    // The nodes of a cluster find each other as all of them start.
+    // The nodes of a cluster find each other as all of them start: one that comes alone, with another secret, is let in by none.
+    ...printsOf('', parts.some((part) => part.secrets.includes(secrets.busRoutes)) ? [secrets.busRoutes] : []),
     ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
     // Those of NATS know each other by it.
     ...(replicas.nats > 1 ? { [`secrets/${basename(secrets.busRoutes)}`]: fingerprintOf(secrets.busRoutes) } : {}),
@@ -73,9 +74,12 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
 }
 
 export function settingsOfPart({ name, variables, secrets }: Part): Settings {
-  const prints = secrets.map((file) => [`${name} secrets/${basename(file)}`, fingerprintOf(file)]);
   const values = Object.entries(variables).map(([variable, value]) => [`${name} ${variable}`, value]);
-  return Object.fromEntries([...values, ...prints]);
+  return { ...Object.fromEntries(values), ...printsOf(`${name} `, secrets) };
+}
+
+function printsOf(owner: string, files: readonly string[]): Settings {
+  return Object.fromEntries(files.map((file) => [`${owner}secrets/${basename(file)}`, fingerprintOf(file)]));
 }
 
 /** What would change, one line each, in the order of the names; none where nothing would. A part that comes or goes is one line. */

@@ -7,14 +7,12 @@ import type { BusContent } from '../../services/kit/bus/content.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { keepsBlobs, keyMaxAgeOf } from '../bus/bus-folders.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
+import { runProcessesAlone } from '../engines/process/run-alone.ts';
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
 import { provisionGraph } from '../graph/provision-graph.ts';
 import type { Plan } from '../lifecycle/plan.ts';
-import type { Part } from '../part.ts';
 import { busSeedsOf } from '../secrets.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
-import { startAlone } from './alone.ts';
-import { dgraphAlone, natsAlone } from './parts-alone.ts';
 import { blobsIn, busIn, graphIn } from './sides.ts';
 
 /** What one side holds, of what was asked for and is there. */
@@ -53,11 +51,14 @@ export async function withSide<Result>(
   signal.throwIfAborted();
   const wanted = to === 'fill' ? options.wanted : thereOf(options);
   await using open = new AsyncDisposableStack();
-  const nats = wanted.bus || (wanted.blobs && keepsBlobs(plan)) ? await natsAlone(plan, busDir) : [];
-  const parts = [...nats, ...(wanted.graph && !isRunning ? dgraphAlone(plan, dir) : [])];
-  const alone = await startAlone({ plan, parts, env, born, signal });
+  const parts = {
+    busDir: wanted.bus || (wanted.blobs && keepsBlobs(plan)) ? busDir : null,
+    graphDir: wanted.graph && !isRunning ? dir : null,
+  };
+  const alone = await runProcessesAlone({ plan, ...parts, env, born, signal });
   open.defer(() => alone.stop());
-  await provision(plan, parts, signal);
+  if (alone.graph !== null) await provisionGraph({ urls: alone.graph.urls, secrets: plan.secrets, signal });
+  const nats = alone.bus;
   const bus = wanted.bus ? await openBus(plan, busDir, nats) : null;
   open.defer(async () => bus?.close());
   const graph = wanted.graph ? await openGraph(plan, dir, to) : null;
@@ -90,12 +91,7 @@ export function hasGraph({ definition: { graph, graphdb } }: Plan, dir: string):
   return !isOurs || existsSync(graphIn(dir, graph));
 }
 
-async function provision({ secrets }: Plan, parts: readonly Part[], signal: AbortSignal): Promise<void> {
-  const urls = parts.filter(({ service }) => service === 'dgraph-alpha').map(({ readyUrl }) => readyUrl);
-  if (urls.length > 0) await provisionGraph({ urls, secrets, signal });
-}
-
-async function openBus(plan: Plan, dir: string, nats: readonly Part[]): Promise<BusContent> {
+async function openBus(plan: Plan, dir: string, nats: readonly string[]): Promise<BusContent> {
   const keyMaxAgeMs = keyMaxAgeOf(plan);
   if (plan.definition.topology === 'embedded') {
     return await openBusContent({ engine: 'sqlite', file: busIn(dir, 'embedded'), keyMaxAgeMs });
@@ -108,14 +104,14 @@ async function openGraph(plan: Plan, dir: string, to: SideOptions['to']): Promis
   return await openGraphContent({ engine: 'sqlite', file: graphIn(dir, 'sqlite'), readOnly: to === 'read' });
 }
 
-async function openBlobs(plan: Plan, dir: string, nats: readonly Part[]): Promise<OpenedBlobs> {
+async function openBlobs(plan: Plan, dir: string, nats: readonly string[]): Promise<OpenedBlobs> {
   if (!keepsBlobs(plan)) return await openBlobsContent({ engine: 'folder', dir: blobsIn(dir) });
   return await openBlobsContent({ engine: 'jetstream', ...natsOf(plan, nats) });
 }
 
 /** Where NATS is and who comes to it. */
-function natsOf({ definition: { bus }, environment, secrets }: Plan, nats: readonly Part[]) {
+function natsOf({ definition: { bus }, environment, secrets }: Plan, nats: readonly string[]) {
   const seeds = busSeedsOf(secrets);
-  if (bus.servers === 'auto') return { servers: nats.map(({ url }) => url), caPath: null, seeds };
+  if (bus.servers === 'auto') return { servers: nats, caPath: null, seeds };
   return { servers: bus.servers, caPath: environment.backend.BUS_CA_PATH ?? null, seeds };
 }

@@ -4,7 +4,8 @@ import type { IdKind } from '../../contracts/ids.ts';
  * The only place that names node types, fields, edges, uniqueness and indexes; each engine derives its storage from it.
  * A field is `text`, `integer`, `boolean` or `time` (milliseconds); `?` allows null. Every node has `id`, `version` (raised by every
  * update) and, where `owned`, `workspace`: the anchor that every query of it goes through.
- * `unique` holds per workspace for owned types; a combination with a null field is not checked.
+ * `unique` holds per workspace for owned types; a combination with a null field is not checked. What is indexed or searched is written
+ * once more with every node: only what nodes are chosen or ordered by.
  */
 export const schema = {
   workspace: {
@@ -195,8 +196,8 @@ export const schema = {
       changes: 'text',
     },
     unique: [],
-    index: ['at', 'subject'],
-    search: ['subjectName', 'actorName'],
+    index: ['at'],
+    search: [],
     edges: {},
   },
   /** Calls of one hour by key, skill and tool. */
@@ -214,7 +215,7 @@ export const schema = {
       durationMs: 'integer',
     },
     unique: [['slot']],
-    index: ['hour', 'key', 'tool', 'slot'],
+    index: ['hour'],
     search: [],
     edges: {},
   },

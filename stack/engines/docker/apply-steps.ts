@@ -1,19 +1,18 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
-import { describe, LostPort } from '../../lifecycle/explain-failure.ts';
+import { LostPort } from '../../lifecycle/explain-failure.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { parseLine } from '../../logs/read-logs.ts';
 import { registerIdentities } from '../register-identities.ts';
-import { readContainerLog } from './container-log.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
+import { notReady } from './not-ready.ts';
 import { provisionGraphInside } from './provision-graph.ts';
 import type { Step } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
@@ -161,7 +160,7 @@ async function awaitReady(container: ContainerPlan, application: Application): P
     await waitUntilContainerReady(daemon.docker, options.name, check, { timeoutMs: readyTimeoutMs, signal });
   } catch (error) {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw await notReady(container, error, application);
+    throw await notReady(container, error, daemon.docker);
   }
   onState(part.name, 'healthy');
   await settle(container, application);
@@ -204,17 +203,4 @@ function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {
     hint: isDiskFull(cause) ? makeRoom : 'Look at Docker: docker info',
     cause,
   });
-}
-
-const linesMax = 8;
-
-async function notReady({ part, options }: ContainerPlan, cause: unknown, { daemon }: Application): Promise<SvcError> {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const lines = await readContainerLog(daemon.docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
-  const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');
-  return new SvcError(
-    cause instanceof SvcError ? cause.code : 'internal',
-    `${part.name} failed to get ready: ${why.replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
-    { hint: `Read what it wrote: svc logs ${part.name}`, cause },
-  );
 }

@@ -66,7 +66,7 @@ describe('what Docker shall have', () => {
       Entrypoint: ['node', '/svc/dist/services/backend/main.js'],
       Cmd: [],
       Healthcheck: { Test: ['CMD', ...check], Interval: 15e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
-      StopTimeout: 10,
+      StopTimeout: 35,
       ExposedPorts: { '3000/tcp': {} },
       HostConfig: {
         Binds: ['svc-abcdef0123456789-backend:/data:nocopy', '/srv/svc/state/containers/backend:/run/svc:ro,Z'],

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
+import { drainMs } from '../../../services/contracts/drain.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
@@ -111,8 +112,8 @@ function peersOf({ service, variables }: Part, { parts }: Plan, { places }: Fact
 const seconds = 1e9;
 /** How often Docker looks; `svc` asks by itself when it wants to know. */
 const health = { Interval: 15 * seconds, Timeout: 5 * seconds, Retries: 3, StartPeriod: 60 * seconds };
-/** A service lets go of what is under way within its own time; this is for one that does not. */
-const stopSeconds = 10;
+/** A service keeps to its own time, with what its MCP servers and its last words take; this is for one that does not. */
+const stopSeconds = drainMs / 1000 + 5;
 
 /** As Docker's interface names ports. */
 function byPort<Value>(published: readonly Published[], give: (one: Published) => Value): Record<string, Value> {

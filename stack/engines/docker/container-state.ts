@@ -11,8 +11,9 @@ import { labels } from './names.ts';
 export async function inspectContainers(
   docker: Docker,
   installationId: string,
+  alsoLabels: readonly string[] = [],
 ): Promise<ReadonlyMap<string, ContainerInspectInfo>> {
-  const filters = { label: [`${labels.installation}=${installationId}`] };
+  const filters = { label: [`${labels.installation}=${installationId}`, ...alsoLabels] };
   const listed = await docker.listContainers({ all: true, filters });
   const found = await Promise.all(listed.map(({ Id }) => inspectContainer(docker, Id)));
   return new Map(found.flatMap((one) => (one === null ? [] : [[nameOf(one), one]])));

@@ -1,21 +1,20 @@
-import { SvcError } from '../../../services/contracts/errors.ts';
-import { busKeysOf, routeSecretOf } from '../../bus/nats-configuration.ts';
 import { readDefinition } from '../../definition/check.ts';
-import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { KeptBy } from '../../graph/kept-by.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
-import { fingerprintOf, readSecret } from '../../secrets.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
-import { ensureImage, ensureServiceImage, type ImageFacts } from './images.ts';
+import { factsOf } from './facts.ts';
+import type { ImageFacts } from './images.ts';
 import { prefixOf } from './names.ts';
-import { ensureNetworks, graphNetworkOf, type Network, networkPlansOf } from './network.ts';
-import { ownImageOf } from './program.ts';
+import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
+import { ensurePlanImages } from './plan-images.ts';
 import type { Present } from './reconcile.ts';
+import { refuseOtherDaemon } from './refuse-other-daemon.ts';
+import { endContainersAlone } from './run-alone.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { listVolumes } from './volumes.ts';
@@ -50,6 +49,7 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   refuseOtherDaemon(before, daemon);
   for (const shortcoming of daemon.shortcomings) if (before === null) onNotice(shortcoming);
   const { id } = readDefinition(installation.definitionFile);
+  await endContainersAlone(daemon.docker, installation, id);
   const found = await inspectContainers(daemon.docker, id);
   const volumes = await listVolumes(daemon.docker, id);
   const held = portsOf([...found.values()]);
@@ -64,17 +64,11 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   });
   const { definition } = plan;
   const serviceImage = serviceImageOn(definition.images.base).name;
-  const images = await ensureImages(plan, { docker: daemon.docker, signal, onNotice });
+  const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
   tellOthers(images, before, onNotice);
   const networks = await ensureNetworks(daemon.docker, networkPlansOf(definition));
   const { user } = runsAs(installation, daemon.isRootless);
-  const wanted = dockerPlanOf(plan, {
-    user,
-    serviceImage,
-    imageIds: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
-    fingerprintOf,
-    places: placesOf(plan, networks),
-  });
+  const wanted = dockerPlanOf(plan, factsOf(plan, { user, images, networks }));
   const names = wanted.containers.map(({ options }) => options.name);
   const extra = [...found.keys()].filter((name) => !names.includes(name));
   const present = await presentUnder(names, found, daemon);
@@ -88,48 +82,12 @@ function keptIn(volumes: Look['volumes'], id: string): KeptBy {
   };
 }
 
-/** Fetches and builds the images that are missing. */
-async function ensureImages(
-  { definition, parts }: Plan,
-  asking: Parameters<typeof ensureServiceImage>[1],
-): Promise<Readonly<Record<string, ImageFacts>>> {
-  const service = serviceImageOn(definition.images.base);
-  const images: Record<string, ImageFacts> = { [service.name]: await ensureServiceImage(service, asking) };
-  for (const name of new Set(parts.map((part) => ownImageOf(part.service)))) {
-    if (name === null) continue;
-    images[definition.images[name]] = await ensureImage(definition.images[name], `images.${name}`, asking);
-  }
-  return images;
-}
-
 function tellOthers(images: Look['images'], before: ContainersRecord | null, onNotice: (message: string) => void) {
   for (const [name, { id }] of Object.entries(images)) {
     const known = before?.images[name];
     if (known !== undefined && known !== id)
       onNotice(`The image ${name} is another one than before: ${known} → ${id}.`);
   }
-}
-
-/**
- * Keys that NATS knows the platform by, and the secret that its nodes know each other by; the token of Dgraph's administration, and from where
- * it is let in: where the backend is.
- */
-function placesOf({ definition, parts, secrets }: Plan, networks: Look['networks']): Readonly<Record<string, string>> {
-  const node = parts.find(({ service }) => service === 'nats');
-  const bus = node === undefined ? {} : { ...busKeysOf(secrets), ...routeSecretOf(node.variables, secrets) };
-  if (!hasOwnGraph(definition)) return bus;
-  return { ...bus, TOKEN: readSecret(secrets.graphToken), ADMINS: networks[graphNetworkOf(definition)]?.subnet ?? '' };
-}
-
-function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
-  if (before === null || before.daemon.id === id) return;
-  throw new SvcError(
-    'conflict',
-    `The containers and data of this platform are in another Docker than the one at "${socket}": in that at "${before.daemon.socket}".`,
-    {
-      hint: `Choose that one: DOCKER_HOST=unix://${before.daemon.socket}`,
-    },
-  );
 }
 
 function portsOf(found: readonly Present[]): ReadonlySet<number> {

@@ -5,6 +5,8 @@ export const labels = {
   installation: 'svc.installation',
   part: 'svc.part',
   hash: 'svc.config-hash',
+  /** Of what runs without the rest of a platform. */
+  alone: 'svc.alone',
   /** What the nodes of a cluster must have in common to speak with each other; only they have it. */
   peers: 'svc.peers-hash',
 } as const;

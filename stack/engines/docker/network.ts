@@ -7,6 +7,7 @@ import type { Definition } from '../../definition/definition.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Part } from '../../part.ts';
 import { labels, prefixOf } from './names.ts';
+import { tolerate } from './remove-container.ts';
 
 /**
  * Containers reach each other within a room only, and of rooms other than the platform's neither this machine nor the world is a part. Nobody
@@ -94,9 +95,20 @@ export async function removeNetworks(docker: Docker, { id }: Definition): Promis
     await docker
       .getNetwork(Id)
       .remove()
-      .catch((error: unknown) => {
-        if (statusOf(error) !== 404) throw error;
-      });
+      .catch((error: unknown) => tolerate(error, [404]));
+  }
+}
+
+/** Those that no container is in, be it that it does not run now. */
+export async function removeFreeNetworks(docker: Docker, id: string): Promise<void> {
+  const found = await docker.listNetworks({ filters: { label: [`${labels.installation}=${id}`] } });
+  for (const { Id } of found) {
+    const inside = await docker.listContainers({ all: true, filters: { network: [Id] } });
+    if (inside.length > 0) continue;
+    await docker
+      .getNetwork(Id)
+      .remove()
+      .catch((error: unknown) => tolerate(error, [403, 404]));
   }
 }
 

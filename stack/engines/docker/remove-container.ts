@@ -20,7 +20,7 @@ export async function removeContainer(
   await container.remove({ force: true }).catch((error: unknown) => tolerate(error, [404]));
 }
 
-/** 304: it had ended. 404: it was gone. */
-function tolerate(error: unknown, answers: readonly number[]): void {
+/** 304: it had ended. 404: it was gone. 403: something is in it. */
+export function tolerate(error: unknown, answers: readonly number[]): void {
   if (!answers.includes(statusOf(error) ?? 0)) throw error;
 }

@@ -17,8 +17,8 @@ export interface TakeDown {
   readonly onState: (name: string, state: ServiceState) => void;
 }
 
-/** Whoever needs others ends first. */
-const endOrder = [/^caddy/, /^remote-mcp/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
+/** Whoever needs others ends first; the front after those whose calls under way end through it. */
+const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
 /** Stops and removes the containers and their network; volumes stay. Returns how many containers there were. */
 export async function takeDown(

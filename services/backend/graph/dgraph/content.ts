@@ -7,7 +7,7 @@ import type { TypeName } from '../schema.ts';
 import { beginMoment, Cluster, type ClusterOptions } from './cluster.ts';
 import { Dql } from './dql.ts';
 import { migrate, readTypes } from './migrate.ts';
-import { predicates } from './predicates.ts';
+import { isIndex, predicates } from './predicates.ts';
 import { type Change, edgeQuad, newNodeQuads } from './quads.ts';
 import { Reads } from './reads.ts';
 import { schemaText, storedTypes, withoutLooks } from './storage.ts';
@@ -118,7 +118,7 @@ function knownTypes(present: Awaited<ReturnType<typeof readTypes>>): ReturnType<
   const known = new Set(types.flatMap(({ predicates }) => [...predicates.keys()]));
   const newer = [...present.values()]
     .flatMap(({ predicates }) => [...predicates.keys()])
-    .find((one) => !known.has(one));
+    .find((one) => !known.has(one) && !isIndex(one));
   if (newer === undefined) return types;
   throw new SvcError('unsupported', `The graph database has a "${newer}", which this version does not know.`, {
     hint: 'Use the version of the platform that wrote it, or a newer one.',

@@ -3,7 +3,7 @@ import { beginMoment, type Cluster, type Moment } from './cluster.ts';
 import { Aborted, Taken } from './cluster-errors.ts';
 import { Dql, uidList } from './dql.ts';
 import { indexOf } from './node-index.ts';
-import { ordersOf, predicates, uniqueCombinations } from './predicates.ts';
+import { isIndex, ordersOf, predicates, uniqueCombinations } from './predicates.ts';
 import { allOf, quad } from './quads.ts';
 import { ledger, type StoredType, schemaText } from './storage.ts';
 import { listIn, nodeFields, nodesIn } from './stored-node.ts';
@@ -18,9 +18,10 @@ export interface Migration {
 const reindexedAtOnce = 200;
 
 /**
- * Adds what the schema has and Dgraph has not, makes indexes anew where their rules differ, and records it as the next migration. Nothing
- * is taken away or changed: what the schema no longer names stays, for an older version that may come back. Whatever happens in between
- * is done again at the next start; where two start at once, both do it and one records it.
+ * Adds what the schema has and Dgraph has not, makes indexes anew where their rules differ, and records it as the next migration. No values
+ * are taken away or changed: what the schema no longer names stays, for an older version that may come back. Such a version makes anew what
+ * nodes were only found by, and that goes. Whatever happens in between is done again at the next start; where two start at once, both do
+ * it and one records it.
  */
 export async function migrate(cluster: Cluster, types: readonly StoredType[]): Promise<Migration | null> {
   for (;;) {
@@ -32,7 +33,9 @@ export async function migrate(cluster: Cluster, types: readonly StoredType[]): P
     await cluster.alter(schemaText(merged));
     for (const type of missing) {
       const before = present.types.get(type.name);
-      if (before !== undefined && before.index !== type.index) await reindex(cluster, type.name);
+      if (before === undefined || before.index === type.index) continue;
+      await reindex(cluster, type.name);
+      for (const predicate of leftOf(type, before)) await cluster.drop('ATTR', predicate);
     }
     const migration = { number: present.migrations + 1, added: missing.map(({ name }) => name) };
     try {
@@ -79,7 +82,12 @@ function isMissing(type: StoredType, before: Known | undefined): boolean {
   return [...type.predicates].some(([predicate, definition]) => before.predicates.get(predicate) !== definition);
 }
 
-/** What an older or newer version has added stays a part of the type. */
+/** Indexes that nodes of the type are no longer found by. */
+function leftOf(type: StoredType, { predicates }: Known): readonly string[] {
+  return [...predicates.keys()].filter((predicate) => isIndex(predicate) && !type.predicates.has(predicate));
+}
+
+/** Values that an older or newer version has added stay a part of the type. */
 function merge(type: StoredType, before: Known | undefined): StoredType {
   for (const [predicate, definition] of type.predicates) {
     const is = before?.predicates.get(predicate);
@@ -90,7 +98,8 @@ function merge(type: StoredType, before: Known | undefined): StoredType {
       { hint: 'Use the version of the platform that wrote this graph, or a newer one.' },
     );
   }
-  return { ...type, predicates: new Map([...(before?.predicates ?? []), ...type.predicates]) };
+  const values = [...(before?.predicates ?? [])].filter(([predicate]) => !isIndex(predicate));
+  return { ...type, predicates: new Map([...values, ...type.predicates]) };
 }
 
 async function record(
@@ -158,7 +167,9 @@ async function reindexSome(cluster: Cluster, type: string, after: string): Promi
       set: [
         // Whoever changes the node meanwhile finds out, or this does.
         quad(node.uid, predicates.version(type), node.version),
-        ...[...index.texts].map(([predicate, text]) => quad(node.uid, predicate, text)),
+        ...[...index.texts]
+          .filter(([predicate, text]) => raw[predicate] !== text)
+          .map(([predicate, text]) => quad(node.uid, predicate, text)),
         ...lists.flatMap(({ predicate, wanted, has }) =>
           [...wanted.difference(has)].map((text) => quad(node.uid, predicate, text)),
         ),

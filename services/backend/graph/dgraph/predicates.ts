@@ -21,6 +21,11 @@ export const predicates = {
   unique: (type: string, fields: readonly string[]) => `${type}.unique.${fields.join('.')}`,
 } as const;
 
+/** Whether it is only there to find nodes by. */
+export function isIndex(predicate: string): boolean {
+  return predicate.split('.').length > 2;
+}
+
 export interface UniqueCombination {
   readonly fields: readonly string[];
   /** In each workspace by itself. */

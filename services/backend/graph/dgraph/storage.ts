@@ -4,7 +4,7 @@ import { searchWordsVersion } from '../search-words.ts';
 import { nodeIndexVersion } from './node-index.ts';
 import { ordersOf, predicates, uniqueCombinations } from './predicates.ts';
 
-/** What the schema needs in Dgraph. Nothing is ever taken away, so an older version of the platform can still write. */
+/** What the schema needs in Dgraph. No values are ever taken away, so an older version of the platform can still write. */
 export interface StoredType {
   readonly name: string;
   /** Predicate and definition, in Dgraph's words. */

@@ -6,8 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type ContentEngine, contentContract, filled, using } from '../content.contract.ts';
 import { readContent } from '../content.ts';
 import { openAt } from '../contract/graph-address.contract.ts';
+import { schema } from '../schema.ts';
 import { Connection } from './connection.ts';
 import { copyGraph, openSqliteContent } from './content.ts';
+import { migrate } from './migrate.ts';
+import { storageItems } from './storage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-content-'));
 let files = 0;
@@ -63,6 +66,18 @@ describe('the content of a file', () => {
       code: 'unsupported',
       message: expect.stringContaining('"column role.colour"'),
     });
+  });
+
+  it('is read whatever another version finds nodes by', async () => {
+    const address = await empty();
+    await filled(address);
+    const before = await using(reading, address, readContent);
+    const connection = new Connection({ file: fileOf(address.url), readOnly: false });
+    migrate(connection, storageItems({ ...schema, tool: { ...schema.tool, search: [] } }));
+    const searched = storageItems({ ...schema, activity: { ...schema.activity, search: ['subjectName'] } });
+    expect(migrate(connection, searched)?.added).toContain('table activity_word');
+    connection.close();
+    expect(await using(reading, address, readContent)).toEqual(before);
   });
 
   it('of what is no graph is named', async () => {

@@ -12,7 +12,7 @@ import { insertNode } from './node-writes.ts';
 import { columnsOf, edgeName } from './read-plan.ts';
 import { quoted } from './sql.ts';
 import { toGraphError } from './sqlite-errors.ts';
-import { edgeTable, storageItems } from './storage.ts';
+import { edgeTable, storageItems, wordTable } from './storage.ts';
 
 /** Rows that are read, or written in one transaction. */
 const rowsAtOnce = 2000;
@@ -124,8 +124,10 @@ function makeStorage(connection: Connection): void {
 
 /** What a newer version keeps beside what this one knows would be left behind without a word. */
 function refuseNewer(connection: Connection): void {
-  const known = new Set(storageItems().map(({ name }) => name));
   const names = connection.rows('select name from storage', []).map(([name]) => String(name));
+  // Words follow from values, whoever searches by them.
+  const words = names.flatMap((name) => /^words (.+)/.exec(name)?.[1] ?? []).map((type) => `table ${wordTable(type)}`);
+  const known = new Set([...storageItems().map(({ name }) => name), ...words]);
   const newer = names.find((name) => /^(table|column) /.test(name) && !known.has(name));
   if (newer === undefined) return;
   throw new SvcError('unsupported', `"${connection.file}" has a "${newer}", which this version does not know.`, {

@@ -64,6 +64,23 @@ it('makes words anew where other fields are searched', () => {
   expect(wordsOf(connection, 'n7')).toEqual(['7', 'alles', 'note', 'uber']);
 });
 
+it('takes away what nodes are no longer found by, and makes it anew for a version that does', () => {
+  const connection = newFile();
+  const before = storageItems({ note: { ...note, unique: [['title']], index: ['title'] } });
+  const now = storageItems({ note: { ...note, search: [] } });
+  const left = before.map(({ name }) => name).filter((name) => now.every((item) => item.name !== name));
+  migrate(connection, before);
+  addNote(connection, 'n1', 'One');
+  expect(migrate(connection, now)).toBeNull();
+  const names = () => connection.rows('select name from sqlite_schema', []).map(([name]) => String(name));
+  expect(names().filter((name) => /^note./.test(name))).toEqual(['note_by_workspace']);
+  addNote(connection, 'n2', 'One');
+  expect(() => migrate(connection, before)).toThrow(/"index note_unique_workspace_title" cannot be added/);
+  connection.run(`update note set title = 'Two' where id = 'n2'`, []);
+  expect(migrate(connection, before)).toMatchObject({ added: left });
+  expect(wordsOf(connection, 'n2')).toEqual(['two']);
+});
+
 it('refuses what would change what is there', () => {
   const connection = newFile();
   migrate(connection, storageItems({ note }));

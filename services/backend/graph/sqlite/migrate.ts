@@ -13,7 +13,8 @@ export interface Migration {
 
 /**
  * Adds what the schema has and the file has not, and records it as the next migration; the caller's transaction is around it.
- * Nothing is taken away or changed: what the schema no longer names stays, for an older version that may come back.
+ * No values are taken away or changed: what the schema no longer names stays, for an older version that may come back. Such a version
+ * makes anew what nodes were only found by, and that goes.
  */
 export function migrate(connection: Connection, items: readonly StorageItem[]): Migration | null {
   connection.exec(
@@ -21,6 +22,7 @@ export function migrate(connection: Connection, items: readonly StorageItem[]): 
   );
   connection.exec('create table if not exists storage (name text primary key, definition text not null) strict');
   const present = new Map(connection.rows('select name, definition from storage', []).map(([name, is]) => [name, is]));
+  removeLeft(connection, new Set(items.map(({ name }) => name)));
   const missing = items.filter(({ name, definition }) => present.get(name) !== definition);
   if (missing.length === 0) return null;
   for (const item of missing) {
@@ -42,6 +44,24 @@ export function migrate(connection: Connection, items: readonly StorageItem[]): 
     JSON.stringify(migration.added),
   ]);
   return migration;
+}
+
+/** Indexes and words of tables that are known here, and that nodes are no longer found by. */
+function removeLeft(connection: Connection, named: ReadonlySet<string>): void {
+  const remove = (kind: 'index' | 'table', name: string) => {
+    connection.exec(`drop ${kind} if exists ${quoted(name)}`);
+    connection.run('delete from storage where name = ?', [`${kind} ${name}`]);
+  };
+  for (const table of [...named].flatMap((name) => /^table (.+)/.exec(name)?.[1] ?? [])) {
+    const sql = `select name from sqlite_schema where type = 'index' and tbl_name = ? and sql is not null`;
+    for (const [index] of connection.rows(sql, [table])) {
+      if (!named.has(`index ${index}`)) remove('index', String(index));
+    }
+    if (named.has(`words ${table}`)) continue;
+    remove('index', `${wordTable(table)}_of`);
+    remove('table', wordTable(table));
+    connection.run('delete from storage where name = ?', [`words ${table}`]);
+  }
 }
 
 function add(connection: Connection, { name, definition, sql, reindex }: StorageItem): void {

@@ -4,7 +4,7 @@ import { quoted } from './sql.ts';
 
 /**
  * What the schema needs in the file, in the order in which it can be added: tables, columns, indexes, words.
- * Everything has a default and nothing is ever taken away, so an older version of the platform can still write.
+ * Everything has a default and no values are ever taken away, so an older version of the platform can still write.
  */
 export interface StorageItem {
   readonly name: string;

@@ -42,6 +42,7 @@ export class Asking implements Deadlined {
   readonly #onEnd: (asking: Asking) => void;
   deadline: number;
   #acceptedBy: string | null = null;
+  #hasInquired = false;
 
   constructor(asked: Asked, wire: Wire, onEnd: (asking: Asking) => void) {
     const { id, subject, answerer, options } = asked;
@@ -87,7 +88,16 @@ export class Asking implements Deadlined {
   }
 
   hearNobody(): void {
-    this.#fail(new NobodyAnswers(this.#asked.subject));
+    if (this.#hasInquired) this.answererGone();
+    else this.#fail(new NobodyAnswers(this.#asked.subject));
+  }
+
+  /** Asks the one end that can answer whether it still works on it; NATS says so by itself where that end is no more. */
+  inquire(): void {
+    const { answerer, id } = this.#asked;
+    if (answerer === anyBackend) return;
+    this.#hasInquired = true;
+    this.#wire.send(this.#control, signalFrame('waiting'), replySubject({ answerer, asker: this.#wire.own, id }));
   }
 
   /** The asker's signal has aborted. */
@@ -117,6 +127,9 @@ export class Asking implements Deadlined {
       case 'accepted':
         this.#acceptedBy = text(frame.payload);
         return;
+      case 'unknown':
+        this.answererGone();
+        return;
       case 'received':
         this.#question.received(Number(text(frame.payload)));
         return;
@@ -135,6 +148,7 @@ export class Asking implements Deadlined {
       case 'message':
       case 'question':
       case 'cancel':
+      case 'waiting':
         throw malformed(this.#asked.subject, frame.kind);
     }
   }

@@ -13,6 +13,9 @@ import { readControlSubject, readReplySubject, replySubject } from './subjects.t
 /** Nobody answers on a subject that names no answerer; NATS says so by itself. */
 const nobody = 'nobody';
 
+/** How long one who waits may wait for nobody: of who answers it may be that none of the backends saw it go, as their connections were lost too. */
+const inquireEveryMs = 1000;
+
 /** Everything that this connection asks and is asked, from the first frame of each to its last. */
 export class Exchanges {
   readonly #wire: Wire;
@@ -24,6 +27,9 @@ export class Exchanges {
   /** Ids are nobody's to guess. */
   readonly #ids = randomText(6);
   #lastId = 0;
+  /** One timer for all: those that were there at its last turn have waited long enough to inquire. */
+  #inquiries: NodeJS.Timeout | null = null;
+  #waiting: readonly Asking[] = [];
 
   constructor(wire: Wire) {
     this.#wire = wire;
@@ -45,7 +51,17 @@ export class Exchanges {
       });
       this.#asked.set(id, asking);
       this.#asking.begin(asking);
+      this.#inquiries ??= setInterval(() => this.#inquire(), inquireEveryMs);
     });
+  }
+
+  #inquire(): void {
+    const waiting = this.#asking.which(() => true);
+    for (const asking of this.#waiting) if (this.#asked.has(asking.id)) asking.inquire();
+    this.#waiting = waiting;
+    if (waiting.length > 0 || this.#inquiries === null) return;
+    clearInterval(this.#inquiries);
+    this.#inquiries = null;
   }
 
   hearReply(message: Msg): void {
@@ -81,7 +97,13 @@ export class Exchanges {
   hearControl(message: Msg): void {
     const ends = readControlSubject(message.subject);
     const frame = readFrame(message);
-    if (ends !== null && frame !== null) this.#answers.get(replySubject(ends))?.hear(frame);
+    if (ends === null || frame === null) return;
+    const answering = this.#answers.get(replySubject(ends));
+    if (answering !== undefined) answering.hear(frame);
+    // What one of several backends does not work on may be another's.
+    else if (frame.kind === 'waiting' && ends.answerer === this.#wire.own) {
+      this.#wire.send(replySubject(ends), signalFrame('unknown'));
+    }
   }
 
   /** An end of the bus is no more: it answers nothing that it was asked, and waits for nothing that it asked. */

@@ -5,7 +5,7 @@ import { frameMaxBytes, type Headers, payloadMaxBytes } from '../bus.ts';
 
 /**
  * What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. `accepted` says
- * which of several that could answer does.
+ * which of several that could answer does. `waiting` asks whether the question is still worked on, `unknown` says that it is not.
  */
 export const frameKinds = [
   'message',
@@ -16,6 +16,8 @@ export const frameKinds = [
   'error',
   'received',
   'cancel',
+  'waiting',
+  'unknown',
 ] as const;
 export type FrameKind = (typeof frameKinds)[number];
 
@@ -51,7 +53,7 @@ export function framesOf(kind: FrameKind, payload: Uint8Array, headers: Headers,
   return frames;
 }
 
-export function signalFrame(kind: 'accepted' | 'received' | 'cancel', text: string): Frame {
+export function signalFrame(kind: 'accepted' | 'received' | 'cancel' | 'waiting' | 'unknown', text = ''): Frame {
   return { kind, more: false, headers: noHeaders, payload: Buffer.from(text) };
 }
 

@@ -10,7 +10,7 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { newId, newProcessId, newSessionId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
-import type { Authorizer, BackendSeeds, Bus, Credentials, Reply } from '../bus.ts';
+import { AnswererGone, type Authorizer, type BackendSeeds, type Bus, type Credentials, type Reply } from '../bus.ts';
 import { connectNats } from './connect.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
@@ -132,6 +132,47 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     );
     // Each of those that are left heard it, and once.
     expect(gone).toEqual([process, process]);
+  });
+
+  it.each([
+    ['no backend is there', async (backend: NatsBus) => backend.close()],
+    ['its connection was lost with that of the backend', async () => undefined],
+  ])('whoever waits is told that its answerer is gone, also where %s', async (_, before) => {
+    const server = await startServer();
+    const backend = await openBackend(server);
+    const edge = await open(server, runtimeKey);
+    const asker = await open(server, remoteMcp);
+    const { process } = edge.identity;
+    const begun = new Promise<void>((resolve) => {
+      edge.respond(subjects.call(runtime, process), () => {
+        resolve();
+        return new Promise(() => undefined);
+      });
+    });
+    await edge.flush();
+    const asked = asker.request(subjects.call(runtime, process), Buffer.from('?'), { timeoutMs: 60_000 });
+    const told = expect(asked).rejects.toBeInstanceOf(AnswererGone);
+    await begun;
+    await before(backend);
+    await using system = await openSystemAccount(server);
+    await system.end(({ kind }) => kind !== 'remote-mcp');
+    const since = performance.now();
+    await told;
+    expect(performance.now() - since).toBeLessThan(5000);
+  });
+
+  it('whoever is still worked for waits on, however often it asks', async () => {
+    const server = await startServer();
+    await openBackend(server);
+    const edge = await open(server, runtimeKey);
+    const asker = await open(server, remoteMcp);
+    const subject = subjects.call(runtime, edge.identity.process);
+    edge.respond(subject, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3500));
+      return none;
+    });
+    await edge.flush();
+    await asker.request(subject, Buffer.from('?'), { timeoutMs: 60_000 });
   });
 
   it('what is not persistent is gone with the server, and all works again', async () => {

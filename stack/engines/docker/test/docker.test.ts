@@ -150,6 +150,34 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('shorter');
   });
 
+  test('a call under way ends with its answer, whichever of its parts is exchanged or ends', async () => {
+    const skill = await trial.platform.addSkill('slow', ['demo/slow_report']);
+    await trial.platform.addRole('Slow', ['slow']);
+    const slow = await trial.platform.connect(await trial.platform.addKey('slow'), `?skillIds=${skill}`);
+    const reported = async (meanwhile: () => Promise<unknown>) => {
+      // Longer than Docker waits by itself before it kills.
+      const report = slow.text('slow_report', { sections: 6, secondsEach: 2.5 });
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await Promise.all([meanwhile(), expect(report).resolves.toContain('## Section 6')]);
+    };
+    for (const [part, megabytes] of [
+      ['remote-mcp', 512],
+      ['runtime', 2048],
+      ['backend', 512],
+    ]) {
+      const before = await trial.ids();
+      await reported(async () => {
+        await trial.edit(`    ${part}: ${megabytes}`, `    ${part}: 500`);
+        await up();
+      });
+      expect(await trial.changedSince(before)).toEqual([part]);
+    }
+    await reported(() => trial.platform.svc('down'));
+    await up();
+    await slow.client.close();
+    await works('after all of it');
+  });
+
   test('what is killed is back by itself, and status tells that it was', async () => {
     await trial.containerOf('backend').kill();
     // A kill through Docker is somebody's wish; one of the process inside is not.

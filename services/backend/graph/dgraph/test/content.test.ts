@@ -6,6 +6,7 @@ import { type ContentEngine, contentContract, filled, using } from '../../conten
 import { carryContent, type GraphContent, readContent } from '../../content.ts';
 import { openAt } from '../../contract/graph-address.contract.ts';
 import { roleNode } from '../../contract/sample-nodes.contract.ts';
+import { schema } from '../../schema.ts';
 import { openSqliteContent } from '../../sqlite/content.ts';
 import { openDgraphContent } from '../content.ts';
 import { Dql } from '../dql.ts';
@@ -89,5 +90,19 @@ describeOnCluster((cluster) => {
       code: 'unsupported',
       message: expect.stringContaining('has a "tomorrow.id", which this version does not know'),
     });
+  });
+
+  it('what another version finds nodes by is nothing that could be left behind', async () => {
+    const address = await cluster().emptyGraph();
+    const { workspace } = await filled(address);
+    const before = await using(engine, address, readContent);
+    using look = clusterAt(address);
+    const other = { ...schema, role: { ...schema.role, index: [...schema.role.index, 'description'] } };
+    await migrate(look, storedTypes(other));
+    expect((await readTypes(look)).get('role')?.predicates.has('role.order.description')).toBe(true);
+    expect(await using(engine, address, readContent)).toEqual(before);
+    const graph = await openAt(address);
+    expect(await graph.find('workspace', workspace, null)).toMatchObject({ id: workspace });
+    await graph.close();
   });
 });

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { openAt } from '../../contract/graph-address.contract.ts';
 import { roleNode, workspaceNode } from '../../contract/sample-nodes.contract.ts';
 import { allPages, inTurn } from '../../contract/test-graph.contract.ts';
-import type { NodeType } from '../../schema.ts';
+import { type NodeType, schema } from '../../schema.ts';
 import { beginMoment, type Cluster } from '../cluster.ts';
 import { Dql } from '../dql.ts';
-import { migrate } from '../migrate.ts';
+import { migrate, readTypes } from '../migrate.ts';
 import { allOf, quad } from '../quads.ts';
 import { storedTypes } from '../storage.ts';
 import { listIn } from '../stored-node.ts';
@@ -82,6 +82,35 @@ describeOnCluster((server) => {
     expect(await after.count({ ...selection, search: '44', limit: 1 })).toBe(10);
     expect(await after.findBy('role', { name: 'role 449' }, workspace)).toMatchObject({ name: 'role 449' });
     await after.close();
+  });
+
+  it('takes away indexes that nodes are no longer found by, and makes them anew for a version that does', async () => {
+    const address = await server().emptyGraph();
+    const graph = await openAt(address);
+    const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
+    const role = await graph.write((transaction) => transaction.create('role', roleNode(workspace, { name: 'One' })));
+    await graph.close();
+    using cluster = clusterAt(address);
+    const { role: now, ...others } = schema;
+    const later: Record<string, NodeType> = { ...others, role: { ...now, unique: [], index: ['createdAt'] } };
+    expect(await migrate(cluster, storedTypes(later))).toEqual({ number: 2, added: ['role'] });
+    const left = async () => {
+      const names = ['role.order.name', 'role.unique.name', 'role.order.createdAt'];
+      const found = await cluster.ask(
+        new Dql(),
+        names.map((name, index) => `q${index}(func: has(${name})) { uid }`),
+        null,
+      );
+      return names.filter((_, index) => listIn(found[`q${index}`]).length > 0);
+    };
+    expect(await left()).toEqual(['role.order.createdAt']);
+    expect((await readTypes(cluster)).get('role')?.predicates.has('role.order.name')).toBe(false);
+
+    const again = await openAt(address);
+    expect(await again.findBy('role', { name: 'One' }, workspace)).toEqual(role);
+    expect((await again.select({ type: 'role', anchor: workspace, orderBy: 'name', limit: 1 })).nodes).toEqual([role]);
+    expect(await left()).toEqual(['role.order.name', 'role.unique.name', 'role.order.createdAt']);
+    await again.close();
   });
 });
 

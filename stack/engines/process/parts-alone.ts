@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
-import type { Plan } from '../lifecycle/plan.ts';
-import type { Part } from '../part.ts';
-import { loopback } from '../ports/port-wishes.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import type { Part } from '../../part.ts';
+import { loopback } from '../../ports/port-wishes.ts';
 
 /**
  * The nodes of NATS with their data below `dir`, at ports that nobody was told: neither runtimes elsewhere nor agents shall see a bus without

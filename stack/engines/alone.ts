@@ -1,0 +1,14 @@
+/** Nodes of a platform's bus and graph that run without the rest of it: for whoever carries data, and nobody else. */
+export interface Alone {
+  /** Where the nodes of NATS are reached from this machine; none where none run. */
+  readonly bus: readonly string[];
+  /** Where data nodes of Dgraph are, asked over HTTP and over gRPC; null where none run. */
+  readonly graph: GraphAlone | null;
+  /** Ends them and leaves nothing of them but what they keep. */
+  stop(): Promise<void>;
+}
+
+export interface GraphAlone {
+  readonly urls: readonly string[];
+  readonly servers: readonly string[];
+}

@@ -1,0 +1,132 @@
+import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
+import type { Definition } from '../../definition/definition.ts';
+import { usualDgraphPorts } from '../../graph/dgraph-ports.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import type { Part } from '../../part.ts';
+import { loopback, usualBusPorts } from '../../ports/port-wishes.ts';
+import type { ContainerPlan } from './container-plan.ts';
+import { type GivenFile, givenDirOf } from './given-files.ts';
+import { labels, prefixOf } from './names.ts';
+import { networkPlansOf } from './network.ts';
+import { dataDir, givenDir } from './places-inside.ts';
+import { dist } from './program.ts';
+import { serviceImageOn } from './service-image.ts';
+import { confined } from './task.ts';
+
+/** A container that runs without the rest of its platform. */
+export interface AloneContainer {
+  /** What it is called among parts. */
+  readonly part: string;
+  readonly given: readonly GivenFile[];
+  readonly options: ContainerCreateOptions & { readonly name: string };
+  /** Further networks that it is in. */
+  readonly joins: readonly string[];
+}
+
+/** One that leads to this machine, and those of the bus and the graph, which lead nowhere. */
+export function aloneNetworksOf(definition: Definition): readonly NetworkCreateOptions[] {
+  const own = { Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: definition.id } };
+  return [{ Name: aloneNetworkOf(definition), ...own }, ...networkPlansOf(definition).slice(1)];
+}
+
+/** Only this machine reaches it meanwhile, on loopback. */
+export function withoutTls(part: Part): Part {
+  return part.service === 'nats' ? { ...part, variables: { ...part.variables, TLS: '' } } : part;
+}
+
+/** The same container on the same volume, in the network of its kind alone, and not started again by anybody. */
+export function aloneOf({ part, volume, given, options, networks }: ContainerPlan, plan: Plan): AloneContainer {
+  const { definition, installation } = plan;
+  const network = networks.at(-1) ?? '';
+  const own = namedAlone(part.name, definition);
+  const folder = `${givenDirOf(installation, own.part)}:${givenDir}:ro,Z`;
+  return {
+    part: own.part,
+    given,
+    joins: [],
+    options: {
+      ...options,
+      ...{ name: own.name, Labels: own.labels, ExposedPorts: {} },
+      HostConfig: {
+        ...options.HostConfig,
+        Binds: [`${volume}:${dataDir}:nocopy`, folder],
+        NetworkMode: network,
+        PortBindings: {},
+        RestartPolicy: { Name: 'no' },
+      },
+      NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [part.name] } } },
+    },
+  };
+}
+
+/** One place that is reached from this machine: by its port in the container that leads there. */
+export interface Way {
+  readonly listen: number;
+  readonly to: string;
+}
+
+export interface Ways {
+  readonly bus: readonly Way[];
+  readonly graph: readonly { readonly http: Way; readonly grpc: Way }[];
+}
+
+/** What a backend uses of nodes of the bus and of the graph. */
+export function waysTo(containers: readonly ContainerPlan[]): Ways {
+  const { http, grpc } = usualDgraphPorts.alpha;
+  const namesOf = (service: Part['service']) =>
+    containers.filter(({ part }) => part.service === service).map(({ part }) => part.name);
+  const way = (name: string, port: number, index: number) => ({ listen: port + index, to: `${name}:${port}` });
+  return {
+    bus: namesOf('nats').map((name, index) => way(name, usualBusPorts.nats, index)),
+    graph: namesOf('dgraph-alpha').map((name, index) => ({
+      http: way(name, http, index),
+      grpc: way(name, grpc, index),
+    })),
+  };
+}
+
+/** Passes on from loopback, at ports that nobody was told, into networks where nothing can be published. */
+export function waysOf({ bus, graph }: Ways, { definition }: Plan, user: string): AloneContainer {
+  const ways = [...bus, ...graph.flatMap(({ http, grpc }) => [http, grpc])];
+  const byPort = <Value>(value: Value) => Object.fromEntries(ways.map(({ listen }) => [`${listen}/tcp`, value]));
+  const own = namedAlone('way', definition);
+  const options = {
+    ...{ name: own.name, Labels: own.labels, ExposedPorts: byPort({}) },
+    Image: serviceImageOn(definition.images.base).name,
+    User: user,
+    Entrypoint: ['node', `${dist}/stack/engines/docker/forward/main.js`],
+    Cmd: ways.map(({ listen, to }) => `${listen}=${to}`),
+    HostConfig: {
+      ...confined,
+      NetworkMode: aloneNetworkOf(definition),
+      PortBindings: byPort([{ HostIp: loopback, HostPort: '0' }]),
+      Memory: wayMemoryBytes,
+      PidsLimit: wayProcessesMax,
+      Init: true,
+    },
+  };
+  return {
+    part: own.part,
+    given: [],
+    joins: networkPlansOf(definition)
+      .slice(1)
+      .map(({ Name }) => Name),
+    options,
+  };
+}
+
+const wayMemoryBytes = 256 * 1024 * 1024;
+const wayProcessesMax = 64;
+
+function namedAlone(name: string, definition: Definition) {
+  const part = `alone-${name}`;
+  return {
+    part,
+    name: `${prefixOf(definition)}-${part}`,
+    labels: { [labels.installation]: definition.id, [labels.part]: part, [labels.alone]: 'true' },
+  };
+}
+
+function aloneNetworkOf(definition: Definition): string {
+  return `${prefixOf(definition)}-alone`;
+}

@@ -1,0 +1,34 @@
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import type { Installation } from '../../installation.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import { readContainers } from './containers-record.ts';
+import { connectToDaemon, type Daemon } from './daemon.ts';
+import type { ImageFacts } from './images.ts';
+import { ensurePlanImages } from './plan-images.ts';
+import { refuseOtherDaemon } from './refuse-other-daemon.ts';
+
+/** A Docker with all that plans are run as, for what runs there while a platform does not. */
+export interface Dock {
+  readonly daemon: Daemon;
+  /** By name. */
+  readonly images: Readonly<Record<string, ImageFacts>>;
+}
+
+export interface Docking {
+  readonly installation: Installation;
+  /** Those whose images shall be there. */
+  readonly plans: readonly Plan[];
+  readonly env: EnvRecord;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Throws what is wrong with that Docker, or which image can't be had. */
+export async function openDock({ installation, plans, env, signal, onNotice }: Docking): Promise<Dock> {
+  const daemon = await connectToDaemon(env);
+  refuseOtherDaemon(readContainers(installation), daemon);
+  const asking = { docker: daemon.docker, signal, onNotice };
+  const images: Record<string, ImageFacts> = {};
+  for (const plan of plans) Object.assign(images, await ensurePlanImages(plan, asking));
+  return { daemon, images };
+}

@@ -1,0 +1,24 @@
+import type Docker from 'dockerode';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { describe } from '../../lifecycle/explain-failure.ts';
+import { parseLine } from '../../logs/read-logs.ts';
+import { readContainerLog } from './container-log.ts';
+import type { ContainerPlan } from './container-plan.ts';
+
+const linesMax = 8;
+
+/** Why a container that was started is of no use, with what it said last. */
+export async function notReady(
+  { part, options }: Pick<ContainerPlan, 'part' | 'options'>,
+  cause: unknown,
+  docker: Docker,
+): Promise<SvcError> {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
+  const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');
+  return new SvcError(
+    cause instanceof SvcError ? cause.code : 'internal',
+    `${part.name} failed to get ready: ${why.replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
+    { hint: `Read what it wrote: svc logs ${part.name}`, cause },
+  );
+}

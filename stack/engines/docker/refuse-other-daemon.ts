@@ -1,0 +1,15 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { ContainersRecord } from './containers-record.ts';
+import type { Daemon } from './daemon.ts';
+
+/** Another Docker knows nothing of what the one has that was used before. */
+export function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
+  if (before === null || before.daemon.id === id) return;
+  throw new SvcError(
+    'conflict',
+    `The containers and data of this platform are in another Docker than the one at "${socket}": in that at "${before.daemon.socket}".`,
+    {
+      hint: `Choose that one: DOCKER_HOST=unix://${before.daemon.socket}`,
+    },
+  );
+}

@@ -1,0 +1,185 @@
+import type Docker from 'dockerode';
+import { wordsOf } from '../../../services/contracts/docker.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Installation } from '../../installation.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import type { Alone } from '../alone.ts';
+import {
+  type AloneContainer,
+  aloneNetworksOf,
+  aloneOf,
+  type Way,
+  type Ways,
+  waysOf,
+  waysTo,
+  withoutTls,
+} from './alone-plan.ts';
+import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
+import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
+import type { Dock } from './dock.ts';
+import { factsOf } from './facts.ts';
+import { giveFiles, takeBackFiles } from './given-files.ts';
+import { labels } from './names.ts';
+import { ensureNetworks, removeFreeNetworks } from './network.ts';
+import { notReady } from './not-ready.ts';
+import { tolerate } from './remove-container.ts';
+import { runsAs } from './user.ts';
+
+export interface ContainersAlone {
+  readonly plan: Plan;
+  readonly dock: Dock;
+  /** Which nodes run, on their volumes: those are there, and belong to whom containers run as. */
+  readonly bus: boolean;
+  readonly graph: boolean;
+  /** Where the graph's nodes run already, as parts of the platform, they are reached as they are. */
+  readonly isGraphRunning?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Elections of Dgraph, many times over. */
+const readyTimeoutMs = 60_000;
+
+/**
+ * Runs them as containers of the same images, protected as in the platform and in the networks of its bus and its graph, which lead nowhere. What a
+ * backend uses of them is passed on from there to loopback.
+ */
+export async function runContainersAlone(options: ContainersAlone): Promise<Alone> {
+  const { plan, dock, bus, graph, isGraphRunning = false, signal } = options;
+  const { docker, isRootless } = dock.daemon;
+  const wanted: readonly string[] = [...(bus ? ['nats'] : []), ...(graph ? ['dgraph-zero', 'dgraph-alpha'] : [])];
+  const parts = plan.parts.filter(({ service }) => wanted.includes(service)).map(withoutTls);
+  const started: AloneContainer[] = [];
+  const stop = async () => {
+    await removeAll(docker, started.splice(0), plan.installation);
+    await removeFreeNetworks(docker, plan.definition.id);
+  };
+  if (parts.length === 0) return { bus: [], graph: null, stop };
+  try {
+    const networks = await ensureNetworks(docker, aloneNetworksOf(plan.definition));
+    const { user } = runsAs(plan.installation, isRootless);
+    const { containers } = dockerPlanOf({ ...plan, parts }, factsOf(plan, { user, images: dock.images, networks }));
+    const start = async (container: AloneContainer) => {
+      signal.throwIfAborted();
+      started.push(container);
+      await make(container, options);
+    };
+    await inOrder(
+      isGraphRunning ? containers.filter(({ part }) => part.service === 'nats') : containers,
+      async (one) => {
+        const alone = aloneOf(one, plan);
+        await start(alone);
+        await becomesReady(one, alone, options);
+      },
+    );
+    const ways = waysTo(containers);
+    const way = waysOf(ways, plan, user);
+    await start(way);
+    return { ...(await endsOf(way, ways, options)), stop };
+  } catch (error) {
+    await stop();
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    throw error;
+  }
+}
+
+/** Ends what somebody left who was killed. Nothing of what it kept goes. */
+export async function endContainersAlone(docker: Docker, installation: Installation, id: string): Promise<void> {
+  const found = await inspectContainers(docker, id, [labels.alone]);
+  const left = [...found].map(([name, { Config }]) => ({
+    options: { name },
+    part: Config.Labels?.[labels.part] ?? name,
+  }));
+  await removeAll(docker, left, installation);
+  await removeFreeNetworks(docker, id);
+}
+
+/** Each once those that it needs are ready; all of them, so that none is still starting when what was started is ended. */
+async function inOrder(
+  containers: readonly ContainerPlan[],
+  start: (container: ContainerPlan) => Promise<void>,
+): Promise<void> {
+  const starting = new Map<string, Promise<void>>();
+  for (const container of containers) {
+    const needed = Promise.all(container.part.after.map((name) => starting.get(name)));
+    starting.set(
+      container.part.name,
+      needed.then(() => start(container)),
+    );
+  }
+  const failed = (await Promise.allSettled(starting.values())).find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function make(container: AloneContainer, { plan, dock }: ContainersAlone): Promise<void> {
+  const { docker, isRootless } = dock.daemon;
+  const { part, given, options, joins } = container;
+  // Left where somebody was killed.
+  await removeAll(docker, [container], plan.installation);
+  giveFiles(plan.installation, { part: { name: part }, given }, runsAs(plan.installation, isRootless).owner);
+  await docker.createContainer(options);
+  for (const name of joins) await docker.getNetwork(name).connect({ Container: options.name });
+  await docker
+    .getContainer(options.name)
+    .start()
+    .catch((error: unknown) => {
+      throw new SvcError('unavailable', `${part} failed to start: ${wordsOf(error)}.`, {
+        hint: 'Look at Docker: docker info',
+        cause: error,
+      });
+    });
+}
+
+async function becomesReady(
+  { part, check }: ContainerPlan,
+  { options }: AloneContainer,
+  { dock, signal }: ContainersAlone,
+): Promise<void> {
+  const { docker } = dock.daemon;
+  try {
+    await waitUntilContainerReady(docker, options.name, check, { timeoutMs: readyTimeoutMs, signal });
+  } catch (error) {
+    throw signal.aborted ? error : await notReady({ part, options }, error, docker);
+  }
+}
+
+/** Where this machine finds them, once the way there is open. */
+async function endsOf(
+  { options: { name } }: AloneContainer,
+  { bus, graph }: Ways,
+  { dock, signal }: ContainersAlone,
+): Promise<Omit<Alone, 'stop'>> {
+  const { docker } = dock.daemon;
+  const [last] = [...bus, ...graph.map(({ grpc }) => grpc)].toReversed();
+  await waitUntilContainerReady(docker, name, listensAt(last?.listen ?? 0), { timeoutMs: readyTimeoutMs, signal });
+  const found = await inspectContainer(docker, name);
+  const at = ({ listen }: Way) => {
+    const [end] = found?.NetworkSettings.Ports[`${listen}/tcp`] ?? [];
+    if (end === undefined) throw new SvcError('unavailable', `${name} ended before it was used.`);
+    return `${end.HostIp}:${end.HostPort}`;
+  };
+  const ends = graph.map(({ http, grpc }) => ({ url: `http://${at(http)}`, server: at(grpc) }));
+  return {
+    bus: bus.map((way) => `nats://${at(way)}`),
+    graph: ends.length === 0 ? null : { urls: ends.map(({ url }) => url), servers: ends.map(({ server }) => server) },
+  };
+}
+
+/** Asked inside the container. */
+function listensAt(port: number): readonly string[] {
+  const ask = `require('net').connect(${port}).on('connect', () => process.exit()).on('error', () => process.exit(1))`;
+  return ['node', '-e', ask];
+}
+
+async function removeAll(
+  docker: Docker,
+  containers: readonly { readonly part: string; readonly options: { readonly name: string } }[],
+  installation: Installation,
+): Promise<void> {
+  for (const { part, options } of containers.toReversed()) {
+    const container = docker.getContainer(options.name);
+    // Its own time to stop is in its plan. It may have ended, or be gone.
+    await container.stop().catch((error: unknown) => tolerate(error, [304, 404]));
+    await container.remove({ force: true }).catch((error: unknown) => tolerate(error, [404]));
+    takeBackFiles(installation, part);
+  }
+}

@@ -1,0 +1,11 @@
+import { installationIn } from '../../../installation.ts';
+import { readPlan } from '../../../lifecycle/plan.ts';
+import { openDock } from '../dock.ts';
+import { runContainersAlone } from '../run-alone.ts';
+
+/** Runs the bus alone and is killed before it ends it. */
+const plan = readPlan(installationIn(process.argv[2] ?? ''));
+const { signal } = new AbortController();
+const of = { installation: plan.installation, env: process.env, signal, onNotice: () => undefined };
+await runContainersAlone({ plan, dock: await openDock({ ...of, plans: [plan] }), bus: true, graph: false, signal });
+process.kill(process.pid, 'SIGKILL');

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readContent } from '../../../../services/backend/graph/content.ts';
+import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
+import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
+import { dgraphAddressOf } from '../../../graph/dgraph-address.ts';
+import { provisionGraph } from '../../../graph/provision-graph.ts';
+import { type Plan, readPlan } from '../../../lifecycle/plan.ts';
+import { busSeedsOf } from '../../../secrets.ts';
+import { type Dock, openDock } from '../dock.ts';
+import { givenDirOf } from '../given-files.ts';
+import { runContainersAlone } from '../run-alone.ts';
+import { haveDgraphImage } from './dgraph-image.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+const { signal } = new AbortController();
+const keyMaxAgeMs = 3_600_000;
+const env = { DOCKER_HOST: dockerHost ?? '' };
+
+async function dockOf(plan: Plan): Promise<Dock> {
+  return await openDock({ installation: plan.installation, plans: [plan], env, signal, onNotice: () => undefined });
+}
+
+async function leftIn({ docker, id }: DockerTrial): Promise<readonly string[]> {
+  const filters = { label: [`svc.installation=${id}`] };
+  const containers = await docker.listContainers({ all: true, filters });
+  const networks = await docker.listNetworks({ filters });
+  return [...containers.flatMap(({ Names }) => Names), ...networks.map(({ Name }) => Name)];
+}
+
+describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
+  let trial: DockerTrial;
+  let plan: Plan;
+  let dock: Dock;
+  beforeAll(async () => {
+    trial = await DockerTrial.init();
+    await trial.up();
+    await trial.platform.svc('down');
+    plan = readPlan(trial.platform.installation);
+    dock = await dockOf(plan);
+  });
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  const openBus = (servers: readonly string[]) =>
+    openBusContent({ engine: 'nats', servers, caPath: null, seeds: busSeedsOf(plan.secrets), keyMaxAgeMs });
+  const usage = async () => {
+    const alone = await runContainersAlone({ plan, dock, bus: true, graph: false, signal });
+    const bus = await openBus(alone.bus);
+    const found: string[] = [];
+    for await (const { payload } of bus.records('usage')) found.push(Buffer.from(payload).toString());
+    await bus.close();
+    await alone.stop();
+    return found;
+  };
+
+  test('NATS runs on its volume, on loopback, for whoever shows himself, and leaves nothing but what it keeps', async () => {
+    const alone = await runContainersAlone({ plan, dock, bus: true, graph: false, signal });
+    const [node, way] = await Promise.all(['nats', 'way'].map((name) => trial.containerOf(`alone-${name}`).inspect()));
+    const published = Object.entries(way?.NetworkSettings.Ports ?? {}).map(([port, at]) => [port, at?.[0]?.HostIp]);
+    expect(published).toEqual([['4222/tcp', '127.0.0.1']]);
+    expect(Object.keys(node?.NetworkSettings.Networks ?? {})).toEqual([`svc-${trial.id}-bus`]);
+    expect([node?.HostConfig.PortBindings, node?.HostConfig.RestartPolicy?.Name]).toEqual([{}, 'no']);
+    const bus = await openBus(alone.bus);
+    await bus.addRecords(
+      'usage',
+      (async function* () {
+        yield { payload: Buffer.from('kept') };
+      })(),
+    );
+    await bus.close();
+    const stranger = { ...plan.secrets, busCalloutSeed: plan.secrets.busIssuerSeed };
+    const shown = { caPath: null, seeds: busSeedsOf(stranger), keyMaxAgeMs };
+    await expect(openBusContent({ engine: 'nats', servers: alone.bus, ...shown })).rejects.toThrow();
+    await alone.stop();
+    expect([await leftIn(trial), existsSync(givenDirOf(plan.installation, 'alone-nats'))]).toEqual([[], false]);
+    expect(await usage()).toEqual(['kept']);
+  });
+
+  test('what was left by somebody who was killed is ended by the next start', async () => {
+    const program = fileURLToPath(new URL('./run-alone-and-die.ts', import.meta.url));
+    const args = [program, plan.installation.dir];
+    const child = spawn(process.execPath, args, { stdio: 'ignore', env: { ...process.env, ...env } });
+    expect((await once(child, 'exit'))[1]).toBe('SIGKILL');
+    const left = ['/svc-ID-alone-way', '/svc-ID-alone-nats', 'svc-ID-alone', 'svc-ID-bus'];
+    expect([...(await leftIn(trial))].sort()).toEqual(left.map((name) => name.replace('ID', trial.id)).sort());
+    await trial.up();
+    expect((await leftIn(trial)).filter((name) => name.includes('alone'))).toEqual([]);
+    expect(existsSync(givenDirOf(plan.installation, 'alone-nats'))).toBe(false);
+    await trial.platform.svc('down');
+  });
+
+  test('what does not get ready says why, and leaves nothing', async () => {
+    const parts = plan.parts.map((part) => ({ ...part, variables: { ...part.variables, STORE_DIR: '/nowhere' } }));
+    const failing = runContainersAlone({ plan: { ...plan, parts }, dock, bus: true, graph: false, signal });
+    await expect(failing).rejects.toMatchObject({ message: expect.stringContaining('/nowhere') });
+    expect(await leftIn(trial)).toEqual([]);
+  });
+
+  test('interrupted, it leaves nothing', async () => {
+    const interrupting = new AbortController();
+    const running = runContainersAlone({ plan, dock, bus: true, graph: false, signal: interrupting.signal });
+    interrupting.abort();
+    await expect(running).rejects.toMatchObject({ code: 'cancelled' });
+    expect(await leftIn(trial)).toEqual([]);
+  });
+});
+
+describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Docker', () => {
+  test('it is reached on loopback through a way of its own, also while the platform runs', async () => {
+    await using trial = await DockerTrial.init({ graph: 'dgraph' });
+    await trial.up();
+    const plan = readPlan(trial.platform.installation);
+    const dock = await dockOf(plan);
+    const read = async (isGraphRunning: boolean) => {
+      const alone = await runContainersAlone({ plan, dock, bus: false, graph: true, isGraphRunning, signal });
+      const { urls, servers } = alone.graph ?? expect.fail('it has none');
+      await provisionGraph({ urls, secrets: plan.secrets, signal });
+      const { HostConfig } = await trial.containerOf('alone-way').inspect();
+      const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
+      for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');
+      const place = { ...dgraphAddressOf(plan), url: urls[0] ?? '', servers };
+      const graph = await openGraphContent({ engine: 'dgraph', ...place });
+      const content = await readContent(graph);
+      await graph.close();
+      await alone.stop();
+      return content;
+    };
+    const running = await read(true);
+    expect(running[0]?.count).toBeGreaterThan(0);
+    expect((await trial.platform.svc('status')).state).toBe('running');
+    await trial.platform.svc('down');
+    expect(await read(false)).toEqual(running);
+    expect(await leftIn(trial)).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import type { Part } from '../../part.ts';
+import type { LeftProcess } from '../../state/left-processes.ts';
+import type { Alone } from '../alone.ts';
+import type { RunningPart } from './part-runner.ts';
+import { dgraphAlone, natsAlone } from './parts-alone.ts';
+import { runAsProcesses } from './parts-as-processes.ts';
+import { usualPatience } from './patience.ts';
+import { ownPrograms } from './process-plan.ts';
+
+export interface ProcessesAlone {
+  readonly plan: Plan;
+  /** Where the nodes of NATS keep their data; null where they shall not run. */
+  readonly busDir: string | null;
+  /** And those of Dgraph. */
+  readonly graphDir: string | null;
+  readonly env: EnvRecord;
+  /** Called before each of them runs, so that it can be found whatever happens to this process. */
+  readonly born: (process: LeftProcess) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Runs them as processes of this machine, as the platform does. */
+export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone> {
+  const { plan, busDir, graphDir } = options;
+  const nats = busDir === null ? [] : await natsAlone(plan, busDir);
+  const dgraph = graphDir === null ? [] : dgraphAlone(plan, graphDir);
+  const stop = await startAll([...nats, ...dgraph], options);
+  const alphas = dgraph.filter(({ service }) => service === 'dgraph-alpha');
+  const graph = {
+    urls: alphas.map(({ readyUrl }) => new URL(readyUrl).origin),
+    servers: alphas.map(({ url }) => new URL(url).host),
+  };
+  return { bus: nats.map(({ url }) => url), graph: alphas.length === 0 ? null : graph, stop };
+}
+
+async function startAll(parts: readonly Part[], { plan, env, born, signal }: ProcessesAlone): Promise<Alone['stop']> {
+  const runner = runAsProcesses({ plan, env, taken: new Map(), programs: ownPrograms(env), patience: usualPatience });
+  const running: RunningPart[] = [];
+  const startOne = async (part: Part) => {
+    const { name } = part;
+    const started = await runner.start(part, { born: (process) => born({ name, process }) });
+    running.push(started);
+    await becomesReady(started, part, signal);
+  };
+  const stop = async () => {
+    for (const part of running.toReversed()) await part.stop('drain');
+    await runner.close();
+  };
+  const starting = new Map<string, Promise<void>>();
+  for (const part of parts) {
+    const needed = Promise.all(part.after.map((name) => starting.get(name)));
+    starting.set(
+      part.name,
+      needed.then(() => startOne(part)),
+    );
+  }
+  // All of them, so that none is still starting when what was started is stopped.
+  const failed = (await Promise.allSettled(starting.values())).find((outcome) => outcome.status === 'rejected');
+  if (failed === undefined) return stop;
+  await stop();
+  throw failed.reason;
+}
+
+async function becomesReady({ ended }: RunningPart, { name, readyUrl }: Part, signal: AbortSignal): Promise<void> {
+  const failed = ended.then(({ reason }) => {
+    throw new SvcError('unavailable', `${name} ${reason}.`, { hint: `Read what it wrote: svc logs ${name}` });
+  });
+  await Promise.race([waitUntilReady(readyUrl, { timeoutMs: usualPatience.readyMs, signal }), failed]);
+}
