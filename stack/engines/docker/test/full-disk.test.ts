@@ -1,42 +1,19 @@
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { rpc, send } from '../../../../services/remote-mcp/test/raw.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { until } from '../../../test/platform.ts';
+import { canMount, SmallDisk } from '../../../test/small-disk.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 400_000 });
 
-/** Where the volumes lie, as on the disk of a Docker. Only root may mount one; tried while tests are collected: later it is too late to skip. */
-const disk = mkdtempSync(join(tmpdir(), 'svc-small-docker-'));
-const ballast = join(disk, 'ballast');
-const canMount = mount();
-unmount();
-
-function mount(): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', disk]).status === 0;
-}
-
-function unmount(): void {
-  spawnSync('umount', ['-l', disk]);
-}
-
-/** To the last byte. */
-function fill(): void {
-  for (const size of [1024 * 1024, 4096, 512]) {
-    expect(() => {
-      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
-    }).toThrow(/ENOSPC/);
-  }
-}
-
 /** Each in a folder of that disk. */
-async function makeVolumes({ docker, id }: DockerTrial): Promise<void> {
+async function makeVolumes({ docker, id }: DockerTrial, { folder }: SmallDisk): Promise<void> {
   for (const part of ['backend', 'runtime', 'nats']) {
-    const device = join(disk, part);
+    const device = join(folder, part);
     mkdirSync(device);
     const DriverOpts = { type: 'none', o: 'bind', device };
     await docker.createVolume({ Name: `svc-${id}-${part}`, Labels: { 'svc.installation': id }, DriverOpts });
@@ -47,15 +24,13 @@ test.skipIf(!canMount || dockerHost === null)(
   'a disk of Docker that gets full is told by name; calls go on, nothing acknowledged is lost, and svc up mends it once there is room',
   async () => {
     await using stack = new AsyncDisposableStack();
-    mount();
-    stack.defer(() => {
-      unmount();
-      rmSync(disk, { recursive: true });
-    });
+    const folder = mkdtempSync(join(tmpdir(), 'svc-small-docker-'));
+    stack.defer(() => rmSync(folder, { recursive: true }));
+    const disk = stack.use(SmallDisk.mount(folder, 32));
     const trial = stack.use(await DockerTrial.init());
-    stack.defer(() => rmSync(ballast, { force: true }));
+    stack.defer(() => disk.makeRoom());
     const { platform } = trial;
-    await makeVolumes(trial);
+    await makeVolumes(trial, disk);
     await trial.up();
     const skill = await trial.addEcho();
     const key = await platform.addKey('agent');
@@ -68,7 +43,7 @@ test.skipIf(!canMount || dockerHost === null)(
     };
     await addRole('before');
 
-    fill();
+    disk.fill();
     await calls(agent, 20);
     let refusal = await addRole('full-0');
     for (let i = 1; refusal.code === 0; i++) {
@@ -93,7 +68,7 @@ test.skipIf(!canMount || dockerHost === null)(
     expect([refused.status, refused.body.error?.data.code]).toEqual([503, 'unavailable']);
     expect(refused.body.error?.message).toMatch(/disk of the bus is full|did not say in time/);
 
-    rmSync(ballast);
+    disk.makeRoom();
     await trial.up();
     expect(await platform.svc('status')).toMatchObject({ state: 'running', fullDisk: null });
     await addRole('after');
