@@ -17,7 +17,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
+      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move|bus)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     programs: ['nats-server'],
   },
@@ -74,7 +74,8 @@ export const skips: readonly AllowedSkip[] = [
     programs: ['pebble', 'caddy', 'nats-server'],
   },
   {
-    pattern: /stack\/engines\/docker\/test\/(docker|run-alone)\.test\.ts > (alone )?on a real Docker/,
+    pattern:
+      /stack\/engines\/docker\/test\/(docker|run-alone|clusters)\.test\.ts > (alone |clusters )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
   },
   {

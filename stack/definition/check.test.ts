@@ -177,11 +177,6 @@ describe('a mistake is told with its place and its rule', () => {
       /^svc\.yaml:4:14 bus\.port must leave room: each of 3 nodes has the number after the one before\.$/,
     ],
     [
-      'nodes in containers',
-      `${id}topology: distributed\nengine: docker\nreplicas: { nats: 3 }\n`,
-      /^svc\.yaml:4:19 replicas\.nats above 1 needs engine: process in this version\.$/,
-    ],
-    [
       'more replicas than a machine can use',
       `${id}topology: distributed\nreplicas: { remote-mcp: 17 }\n`,
       /^svc\.yaml:3:25 replicas\.remote-mcp must be a whole number from 1 to 16, not 17\.$/,
@@ -307,7 +302,7 @@ describe('graph: dgraph', () => {
 });
 
 describe('containers', () => {
-  test.each(['backend', 'dgraph-zero', 'dgraph-alpha'] as const)('hold several of %s', (part) => {
+  test.each(['backend', 'nats', 'dgraph-zero', 'dgraph-alpha'] as const)('hold several of %s', (part) => {
     const yaml = `${id}topology: distributed\nengine: docker\ngraph: dgraph\nreplicas: { ${part}: 3 }\n`;
     expect(checkDefinition(yaml, 'svc.yaml').replicas[part]).toBe(3);
   });

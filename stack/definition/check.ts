@@ -168,13 +168,12 @@ function clusterBeside({ topology, graph }: Definition, text: YamlText): readonl
 
 /** What no container is there for yet. */
 function notInContainers(definition: Definition, text: YamlText): readonly Mistake[] {
-  const { engine, graph, graphdb, replicas, runtime } = definition;
+  const { engine, graph, graphdb, runtime } = definition;
   if (engine !== 'docker') return [];
   const isElsewhere = graph === 'dgraph' && graphdb.url !== 'auto';
   const outside = [
     { path: ['graphdb', 'url'], isSet: isElsewhere, field: 'A Dgraph that somebody else runs' },
     { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: `runtime.sandbox: ${runtime.sandbox}` },
-    { path: ['replicas', 'nats'], isSet: replicas.nats > 1, field: 'replicas.nats above 1' },
   ];
   return outside
     .filter(({ isSet }) => isSet)

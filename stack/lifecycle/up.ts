@@ -1,7 +1,8 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { carryOut, wasKeptByOthers } from '../bus/carry-out.ts';
+import { areOtherNodes, changeNodes } from '../bus/change-nodes.ts';
 import { readDefinition } from '../definition/check.ts';
+import { busInFolders } from '../engines/process/bus-in-folders.ts';
 import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
@@ -105,10 +106,11 @@ async function bringUp(options: BringUp): Promise<UpResult> {
     if (changes.length === 0) onNotice(`${whyNotKept(running)}: it is started anew.`);
     await stopRunning(installation, running, { signal, onNotice });
   }
-  if (wasKeptByOthers(plan)) {
+  const places = busInFolders(installation, env);
+  if (areOtherNodes(plan, places)) {
     // What a killed platform left running is not taken over then.
     if (running?.isAbandoned) await stopRunning(installation, running, { signal, onNotice });
-    await carryOut({ plan, env, signal, onNotice });
+    await changeNodes({ plan, places, signal, onNotice });
   }
   for (const port of Object.values(plan.ports)) avoid.add(port);
   if (foreground) {

@@ -1,10 +1,12 @@
 import { aborted } from '../../aborted.ts';
+import { areOtherNodes, changeNodes } from '../../bus/change-nodes.ts';
 import { awaitCertificate } from '../../front/served-certificate.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { UpResult } from '../../lifecycle/progress.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
+import { busInVolumes } from './bus-in-volumes.ts';
 import { carryOut } from './carry-out.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { becomesReady } from './container-state.ts';
@@ -20,33 +22,51 @@ export async function bringUpContainers(options: BringUp): Promise<UpResult> {
   const { installation, foreground, onProgress, signal, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceState) => onProgress({ kind: 'service', name, state });
-  const look = await lookAround(options);
-  const decision = decide(installation, look);
+  const seen = await lookAround(options);
+  const decision = decide(installation, seen);
   const { byHand, isFresh, isSame } = decision;
   if (decision.changes !== null) onProgress({ kind: 'plan', changes: decision.changes });
   for (const line of byHand) onNotice(line);
   const changes = decision.changes ?? [];
   const ready = async () => {
-    await awaitCertificate(look.plan, { signal, onNotice });
+    await awaitCertificate(seen.plan, { signal, onNotice });
     const status = await statusOfContainers(installation, signal);
     onProgress({ kind: 'ready', status });
     return status;
   };
-  if (isSame && !foreground && (await areReady(look.wanted.containers, look.daemon))) {
+  if (isSame && !foreground && (await areReady(seen.wanted.containers, seen.daemon))) {
     return { outcome: 'unchanged', changes, status: await ready() };
   }
   refuseFullDisk(installation);
-  const full = await findFullVolume(look.daemon.docker, look.wanted.volumes);
+  const full = await findFullVolume(seen.daemon.docker, [...seen.present.keys()]);
   if (full !== null) throw full;
+  const look = await withNodesChanged(options, seen, onState);
   // What is free now is tried once: whoever takes it meanwhile keeps it.
   for (const port of look.held.size === 0 ? Object.values(look.plan.ports) : []) options.avoid.add(port);
-  await carryOut({ installation, look, decision, signal, onState, onNotice });
+  const now = look === seen ? decision : decide(installation, look);
+  await carryOut({ installation, look, decision: now, signal, onState, onNotice });
   if (!foreground) return { outcome: isFresh ? 'started' : 'restarted', changes, status: await ready() };
   release();
   await ready();
   await aborted(signal);
-  await takeDownInForeground(options, look, onState);
+  await takeAllDown(options, look, onState);
   return { outcome: 'stopped', changes, status: await statusOfContainers(installation) };
+}
+
+/** What is there once the bus has as many nodes as it shall have: where they are others, nothing runs any more. */
+async function withNodesChanged(
+  options: BringUp,
+  look: Look,
+  onState: (name: string, state: ServiceState) => void,
+): Promise<Look> {
+  const { onProgress, signal } = options;
+  const places = busInVolumes(look);
+  if (!areOtherNodes(look.plan, places)) return look;
+  await takeAllDown(options, look, onState);
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  await changeNodes({ plan: look.plan, places, signal, onNotice });
+  // What is to be told of it was told.
+  return lookAround({ ...options, onProgress: () => undefined });
 }
 
 async function areReady(containers: readonly ContainerPlan[], { docker }: Daemon): Promise<boolean> {
@@ -54,7 +74,7 @@ async function areReady(containers: readonly ContainerPlan[], { docker }: Daemon
   return !ready.includes(false);
 }
 
-async function takeDownInForeground(
+async function takeAllDown(
   { installation }: BringUp,
   { daemon, plan: { definition } }: Look,
   onState: (name: string, state: ServiceState) => void,

@@ -46,15 +46,15 @@ export async function carryOut(work: CarryOut): Promise<void> {
 
 async function makeVolumes({ installation, look, decision: { record }, signal }: CarryOut): Promise<void> {
   const { daemon, before, plan, wanted, serviceImage: image, user } = look;
-  const volumes = { docker: daemon.docker, plan: wanted, installationId: plan.definition.id, user, image, signal };
-  await ensureVolumes(volumes);
+  const own = { docker: daemon.docker, volumes: wanted.volumes, installationId: plan.definition.id };
+  await ensureVolumes(own);
   // The record first: what is in Docker from here on is known, whatever becomes of this command.
   noteCreated(installation, wanted);
   const isHandedOver =
     before?.user === user && wanted.volumes.every((name) => before.volumes.includes(name) && look.volumes.has(name));
   if (!isHandedOver) {
     writeContainers(installation, { ...record, volumes: before?.volumes ?? [] });
-    await handOverVolumes(volumes);
+    await handOverVolumes({ ...own, user, image, signal });
   }
   writeContainers(installation, record);
 }

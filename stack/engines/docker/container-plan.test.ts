@@ -117,6 +117,49 @@ describe('what Docker shall have', () => {
     expect(new Set(outside.containers.flatMap(({ networks }) => networks))).toEqual(new Set([platform]));
   });
 
+  test('is several nodes of NATS that know each other by name and secret, each on a volume of its own', () => {
+    const plan = plannedFrom('replicas: { nats: 3 }');
+    const nodes = ['nats', 'nats-2', 'nats-3'];
+    // One alone has `nats`: it can't read what a cluster wrote, nor the other way round.
+    const ofNodes = ['nats-1', 'nats-2', 'nats-3'].map((name) => `svc-abcdef0123456789-${name}`);
+    expect(plan.volumes.slice(0, 3)).toEqual(ofNodes);
+    for (const [index, name] of nodes.entries()) {
+      const { given, networks, options } = containerOf(plan, name);
+      const [first, second] = nodes.filter((other) => other !== name).map((other) => `node:the-routes@${other}:6222`);
+      const text = JSON.stringify(given).replaceAll('\\"', '');
+      expect(text).toContain(`listen: 0.0.0.0:6222`);
+      expect(text).toContain(`routes: [nats-route://${first},nats-route://${second}]`);
+      expect(text).toContain(`server_name: svc-abcdef0123456789${index === 0 ? '' : `-${index + 1}`}`);
+      expect([networks, options.HostConfig?.PortBindings]).toEqual([['svc-abcdef0123456789-bus'], {}]);
+      expect(options.HostConfig?.Binds?.[0]).toBe(`${ofNodes[index]}:/data:nocopy`);
+    }
+    const servers = 'BUS_SERVERS=nats://nats:4222,nats://nats-2:4222,nats://nats-3:4222';
+    for (const name of ['backend', 'remote-mcp', 'runtime'])
+      expect(containerOf(plan, name).options.Env).toContain(servers);
+  });
+
+  test('tells of nodes of NATS by a label what they must have in common to speak with each other', () => {
+    const peersOf = (yaml: string, name: string, places = facts.places) =>
+      containerOf(plannedFrom(yaml, { places }), name).options.Labels?.[labels.peers];
+    const several = 'replicas: { nats: 3 }';
+    expect(peersOf('', 'nats')).toBeUndefined();
+    expect(peersOf(several, 'backend')).toBeUndefined();
+    expect(peersOf(several, 'nats-2')).toBe(peersOf(several, 'nats'));
+    expect(peersOf(`${several}\nlimits: { memoryMaxMb: { nats: 512 } }`, 'nats')).toBe(peersOf(several, 'nats'));
+    expect(peersOf(several, 'nats', { ...facts.places, ROUTE_SECRET: 'another' })).not.toBe(peersOf(several, 'nats'));
+  });
+
+  test('publishes each node of NATS for runtimes elsewhere, on ports one after the other', () => {
+    const open =
+      'replicas: { nats: 3 }\nbus: { port: 4222, public: { servers: ["nats://bus.example.com:4222"], bind: 0.0.0.0, insecure: true } }';
+    const published = ['nats', 'nats-2', 'nats-3'].map(
+      (name) => containerOf(plannedFrom(open), name).options.HostConfig?.PortBindings,
+    );
+    expect(published).toEqual(
+      [4222, 4223, 4224].map((port) => ({ '4222/tcp': [{ HostIp: '0.0.0.0', HostPort: `${port}` }] })),
+    );
+  });
+
   test('gives each part the files that it reads, and no others', () => {
     const plan = plannedFrom();
     const given = (name: string) => containerOf(plan, name).given.map(({ name: file }) => file);

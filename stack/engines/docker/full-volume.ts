@@ -4,34 +4,31 @@ import type { SvcError } from '../../../services/contracts/errors.ts';
 import { withRepair } from '../../lifecycle/readiness.ts';
 import { fullWith } from '../../state/free-space.ts';
 import { readContainerLog } from './container-log.ts';
-import { runInside } from './container-state.ts';
+import { inspectContainer, runInside } from './container-state.ts';
 import { dataDir } from './places-inside.ts';
 
 /**
- * What to say of the first of these volumes whose disk is full; null where there is room, or nobody can be asked. A volume has the name of its
- * container, which alone sees how much is left: Docker lets nobody else look.
+ * What to say of the first volume of these containers whose disk is full; null where there is room, or nobody can be asked. Only a container
+ * that has a volume sees how much is left: Docker lets nobody else look.
  */
-export async function findFullVolume(docker: Docker, volumes: Iterable<string>): Promise<SvcError | null> {
-  const looks = [...volumes].map(async (name) => {
-    const left = await bytesLeftIn(docker, name);
-    return left === null ? null : fullWith(left, { place: `the volume "${name}"`, repair });
-  });
-  return (await Promise.all(looks)).find((full) => full !== null) ?? null;
+export async function findFullVolume(docker: Docker, containers: readonly string[]): Promise<SvcError | null> {
+  const looks = await Promise.all(containers.map((name) => lookInto(name, docker)));
+  return looks.find((full) => full !== null) ?? null;
 }
-
-const repair = 'docker system df tells what takes it.';
 
 /** POSIX df, "STDOUT": the blocks of 1024 bytes that are in use and available, and what is mounted where. */
 const blocksLeft = /\s(\d+)\s+\d+%\s+\S+$/m;
 
-async function bytesLeftIn(docker: Docker, container: string): Promise<number | null> {
-  try {
-    const { said } = await runInside(docker, container, ['df', '-Pk', dataDir]);
-    const [, blocks] = blocksLeft.exec(said) ?? [];
-    return blocks === undefined ? null : Number(blocks) * 1024;
-  } catch {
-    return null; // It does not run.
-  }
+async function lookInto(container: string, docker: Docker): Promise<SvcError | null> {
+  const found = await inspectContainer(docker, container);
+  const volume = found?.Mounts.find(({ Destination }) => Destination === dataDir)?.Name;
+  if (volume === undefined || !found?.State.Running) return null;
+  // It may end meanwhile.
+  const { said } = await runInside(docker, container, ['df', '-Pk', dataDir]).catch(() => ({ said: '' }));
+  const [, blocks] = blocksLeft.exec(said) ?? [];
+  if (blocks === undefined) return null;
+  const repair = 'docker system df tells what takes it.';
+  return fullWith(Number(blocks) * 1024, { place: `the volume "${volume}"`, repair });
 }
 
 /** A part that could not write goes on writing about it. */

@@ -20,7 +20,10 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   const look = withCertificate(record.urls);
   const [services, fullVolume] = await Promise.all([
     Promise.all(record.services.map((service) => lookAt(service, daemon).then(look))),
-    findFullVolume(daemon.docker, record.volumes),
+    findFullVolume(
+      daemon.docker,
+      record.services.map(({ container }) => container),
+    ),
   ]);
   const content = await readContent(installation, { settings: record.settings, services }, signal);
   return {

@@ -2,9 +2,11 @@ import type { Definition } from '../../definition/definition.ts';
 import type { Part } from '../../part.ts';
 import { prefixOf } from './names.ts';
 
-/** The volume of a part, by name; null for what keeps nothing. */
+/** The volume of a part, by name; null for what keeps nothing. The first of several nodes of NATS has another than one alone. */
 export function volumeOf({ name, service }: Pick<Part, 'name' | 'service'>, definition: Definition): string | null {
-  return keepsData(service, definition) ? `${prefixOf(definition)}-${name}` : null;
+  if (!keepsData(service, definition)) return null;
+  const isFirst = name === 'nats' && definition.replicas.nats > 1;
+  return `${prefixOf(definition)}-${isFirst ? `${name}-1` : name}`;
 }
 
 function keepsData(service: Part['service'], { graph, public: { tls } }: Definition): boolean {

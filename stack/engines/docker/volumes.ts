@@ -1,13 +1,16 @@
 import type Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { DockerPlan } from './container-plan.ts';
 import { labels, prefixOf } from './names.ts';
 import { confined, runTask } from './task.ts';
 
 export interface Volumes {
   readonly docker: Docker;
-  readonly plan: DockerPlan;
+  /** Their names. */
+  readonly volumes: readonly string[];
   readonly installationId: string;
+}
+
+export interface HandOver extends Volumes {
   /** `uid:gid` that everything runs as. */
   readonly user: string;
   readonly image: string;
@@ -15,9 +18,8 @@ export interface Volumes {
 }
 
 /** Makes the volumes that are missing. */
-export async function ensureVolumes({ docker, plan, installationId }: Volumes): Promise<void> {
-  for (const Name of plan.volumes)
-    await docker.createVolume({ Name, Labels: { [labels.installation]: installationId } });
+export async function ensureVolumes({ docker, volumes, installationId }: Volumes): Promise<void> {
+  for (const Name of volumes) await docker.createVolume({ Name, Labels: { [labels.installation]: installationId } });
 }
 
 /** The names of those that are there. */
@@ -34,19 +36,26 @@ const handOverTimeoutMs = 120_000;
  * Gives what is in the volumes to the user that everything runs as: Docker makes them for root. A container does that which has nothing else,
  * no network, and ends at once.
  */
-export async function handOverVolumes({ docker, plan, installationId, user, image, signal }: Volumes): Promise<void> {
+export async function handOverVolumes({
+  docker,
+  volumes,
+  installationId,
+  user,
+  image,
+  signal,
+}: HandOver): Promise<void> {
   const options = {
     name: `${prefixOf({ id: installationId })}-hand-over`,
     Image: image,
     User: '0:0',
     Entrypoint: ['chown', '-R', user],
-    Cmd: plan.volumes.map((volume) => `/volumes/${volume}`),
+    Cmd: volumes.map((volume) => `/volumes/${volume}`),
     Labels: { [labels.installation]: installationId },
     HostConfig: {
       ...confined,
       NetworkMode: 'none',
       CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'],
-      Mounts: plan.volumes.map((Source) => ({ Type: 'volume' as const, Source, Target: `/volumes/${Source}` })),
+      Mounts: volumes.map((Source) => ({ Type: 'volume' as const, Source, Target: `/volumes/${Source}` })),
     },
   };
   try {

@@ -1,5 +1,4 @@
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
-import { carryIn } from '../../bus/carry-in.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -104,7 +103,6 @@ export class Platform {
 
   /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
-    if (name === 'nats') await step('nats', 'take over what other nodes kept', () => carryIn(this.#plan, signal));
     // What one of them is told, all know.
     if (name === 'backend') await this.#register(url, signal);
     if (name === 'dgraph-alpha') await this.#provisionGraph(signal);

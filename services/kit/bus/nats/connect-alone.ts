@@ -18,7 +18,9 @@ export async function connectAlone(options: Omit<NatsContentOptions, 'keyMaxAgeM
   const { servers, caPath, seeds } = options;
   const tls = tlsOf(servers, caPath);
   const open = async (how: NodeConnectionOptions) => {
-    const shared = { servers: [...servers], timeout: connectDeadlineMs, reconnect: false, noAsyncTraces: true };
+    // To the same node: who decides there is heard of by others a moment later only.
+    const same = { servers: [...servers], noRandomize: true };
+    const shared = { ...same, timeout: connectDeadlineMs, reconnect: false, noAsyncTraces: true };
     return await dial({ ...shared, ...(tls === null ? {} : { tls }), ...how }).catch((cause: unknown) => {
       throw new SvcError('unavailable', `The bus at ${servers.join(', ')} could not be opened.`, {
         hint: 'Does it run, and does its configuration name the public keys of the seeds in secrets/?',

@@ -21,7 +21,16 @@ export const facts: Facts = {
   },
 };
 
-const ports = { ...usualPorts, nats: 4222, 'caddy-https': 443, 'caddy-http': 80, 'backend-1': 3201, 'backend-2': 3202 };
+const ports = {
+  ...usualPorts,
+  nats: 4222,
+  'nats-2': 4223,
+  'nats-3': 4224,
+  'caddy-https': 443,
+  'caddy-http': 80,
+  'backend-1': 3201,
+  'backend-2': 3202,
+};
 
 /** What Docker shall have for an installation that says this. */
 export function plannedFrom(yaml = '', changed: Partial<Facts> = {}): DockerPlan {

@@ -1,0 +1,44 @@
+import type { BusPlaces } from '../../bus/change-nodes.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import { recordCreated } from '../../state/manifest.ts';
+import type { Look } from './look.ts';
+import { tolerate } from './remove-container.ts';
+import { runContainersAlone } from './run-alone.ts';
+import { volumeOf } from './volume-of.ts';
+import { ensureVolumes, handOverVolumes } from './volumes.ts';
+
+/** In Docker's volumes, which no container has meanwhile. */
+export function busInVolumes(look: Look): BusPlaces {
+  const { daemon, images, serviceImage: image, user } = look;
+  const { docker } = daemon;
+  const remove = async (plan: Plan) => {
+    for (const name of volumesOf(plan)) {
+      await docker
+        .getVolume(name)
+        .remove()
+        .catch((error: unknown) => tolerate(error, [404]));
+    }
+  };
+  return {
+    isThere: (plan) => volumesOf(plan).some((name) => look.volumes.has(name)),
+    remove,
+    async empty(plan) {
+      await remove(plan);
+      recordCreated(
+        plan.installation,
+        volumesOf(plan).map((path) => ({ kind: 'volume', path })),
+      );
+      await ensureVolumes({ docker, volumes: volumesOf(plan), installationId: plan.definition.id });
+    },
+    async run(plan, signal) {
+      const installationId = plan.definition.id;
+      await handOverVolumes({ docker, volumes: volumesOf(plan), installationId, user, image, signal });
+      return runContainersAlone({ plan, dock: { daemon, images }, bus: true, graph: false, signal });
+    },
+  };
+}
+
+function volumesOf({ definition, parts }: Plan): readonly string[] {
+  const nodes = parts.filter(({ service }) => service === 'nats');
+  return nodes.map((node) => volumeOf(node, definition)).filter((name) => name !== null);
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/platform.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+const nodes = ['nats', 'nats-2', 'nats-3'];
+/** Longer than it takes to elect another node to keep things. */
+const underLoadMs = 7000;
+/** A call may be silent for a minute: none is for so long because its answer got lost. */
+const silentMaxMs = 20_000;
+
+/** A platform that had one of each and gets three, with an agent who notices nothing of it. */
+describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
+  let trial: DockerTrial;
+  let agent: Agent;
+  let calls = 0;
+
+  beforeAll(async () => {
+    trial = await DockerTrial.init();
+    await trial.up();
+    const skill = await trial.addEcho();
+    agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+    await call();
+  });
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  async function call(): Promise<void> {
+    const text = `call ${++calls}`;
+    expect(await agent.text('echo', { text })).toContain(text);
+  }
+  const sessionsBegun = () => agent.sent.filter(({ method }) => method === 'initialize').length;
+  async function busVolumes(): Promise<readonly string[]> {
+    const { Volumes } = await trial.docker.listVolumes({ filters: { label: [`svc.installation=${trial.id}`] } });
+    return Volumes.flatMap(({ Name }) => /-(nats.*)$/.exec(Name)?.[1] ?? []).sort();
+  }
+  const isWell = async () => (await trial.platform.svc('status')).state === 'running';
+
+  test('what one node kept is carried over to three, and the session of an agent goes on', async () => {
+    await trial.edit('  nats: 1\n', '  nats: 3\n');
+    await trial.edit('  remote-mcp: 1\n', '  remote-mcp: 3\n');
+    await trial.edit('  runtime: 1\n', '  runtime: 3\n');
+    const said = await trial.up();
+    expect(said).toMatch(/The bus has 3 in the place of 1 nodes, with what it kept: \d+ usage records, 1 sessions\./);
+    expect(
+      Object.keys(await trial.ids())
+        .filter((part) => part.startsWith('nats'))
+        .sort(),
+    ).toEqual(nodes);
+    expect(await busVolumes()).toEqual(['nats-1', 'nats-2', 'nats-3']);
+    await call();
+    expect(sessionsBegun()).toBe(1);
+    expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
+  });
+
+  test.each(nodes)('%s, killed amid calls, is back by itself, and the agent goes on', async (name) => {
+    const { State } = await trial.containerOf(name).inspect();
+    process.kill(State.Pid, 'SIGKILL');
+    const before = calls;
+    const refused: string[] = [];
+    let longestMs = 0;
+    for (const end = performance.now() + underLoadMs; performance.now() < end; ) {
+      const began = performance.now();
+      await call().catch((error: unknown) => refused.push(String(error)));
+      longestMs = Math.max(longestMs, performance.now() - began);
+    }
+    // Nobody waits for an answer that got lost with the node; what can't be answered is refused by name, and that for a moment only.
+    expect(longestMs).toBeLessThan(silentMaxMs);
+    for (const why of refused) expect(why).toMatch(/runtime|unknown|not known/);
+    expect(refused.length).toBeLessThan((calls - before) / 2);
+    // Ready only once it has what the others have: then the next may die.
+    await until(isWell, 60_000);
+    await call();
+    expect(sessionsBegun()).toBe(1);
+  });
+
+  test('stopped all at once, they are back together with the next svc up', async () => {
+    const before = await trial.ids();
+    await Promise.all(nodes.map((node) => trial.containerOf(node).stop()));
+    expect(await trial.up()).toContain('nats-2 was stopped: it goes on.');
+    expect(await trial.changedSince(before)).toEqual([]);
+    await trial.works(agent, 'together again');
+    expect(sessionsBegun()).toBe(1);
+  });
+
+  test('back to one node, everything is there still', async () => {
+    await trial.edit('  nats: 3\n', '  nats: 1\n');
+    await trial.up();
+    expect(await busVolumes()).toEqual(['nats']);
+    await call();
+    expect(sessionsBegun()).toBe(1);
+  });
+});
