@@ -7,7 +7,8 @@ import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
-import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
+import { describeContainerEnd, lastEndOf } from './container-end.ts';
+import { askReady, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
 import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
@@ -64,13 +65,13 @@ async function lookAt(
       ...noEnds,
     };
   }
-  const [{ state, reason }, memoryBytes] = await Promise.all([
+  const [{ state, reason }, memoryBytes, ends] = await Promise.all([
     howIs(found, container, daemon),
     memoryOf(found, daemon),
+    endsOf(found, daemon),
   ]);
-  const told = state === 'healthy' ? null : await toldOfFullDisk(daemon.docker, found);
-  const ends = endsOf(found);
-  const { StartedAt, FinishedAt, Running } = found.State;
+  const { StartedAt, FinishedAt, Running, Paused } = found.State;
+  const told = state === 'healthy' || Paused ? null : await toldOfFullDisk(daemon.docker, found);
   const since = Running ? StartedAt : FinishedAt;
   const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
   return {
@@ -97,10 +98,10 @@ async function howIs(found: ContainerInspectInfo, container: string, { docker }:
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
 }
 
-function endsOf(found: ContainerInspectInfo): ServiceStatus['ends'] {
+async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<ServiceStatus['ends']> {
   const { FinishedAt } = found.State;
   if (found.RestartCount === 0 || !isTime(FinishedAt)) return [];
-  return [{ at: new Date(FinishedAt).toISOString(), reason: describeContainerEnd(found) }];
+  return [{ at: new Date(FinishedAt).toISOString(), reason: await lastEndOf(docker, found) }];
 }
 
 /** Docker's time of what never happened is the year 1. */
