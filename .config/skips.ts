@@ -75,12 +75,12 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/engines\/docker\/test\/(docker|run-alone|clusters)\.test\.ts > (alone |clusters )?on a real Docker/,
+      /stack\/engines\/docker\/test\/(docker|run-alone|clusters|daemon-restart\.alone)\.test\.ts > (alone |clusters )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(dgraph(-clusters)?|run-alone)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/(engines\/docker\/test\/(dgraph(-clusters)?|run-alone|daemon-restart\.alone)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
     programs: ['dockerd', 'dgraph'],
