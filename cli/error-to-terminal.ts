@@ -1,5 +1,7 @@
+import { dockerRefusal } from '../services/contracts/docker.ts';
 import { type ErrorCode, SvcError, toSvcError } from '../services/contracts/errors.ts';
 import { withoutKeys } from '../services/contracts/keys.ts';
+import { inWords } from '../services/contracts/system-words.ts';
 import { fileFailure } from '../stack/state/file-failure.ts';
 import type { Terminal } from './output/terminal.ts';
 
@@ -25,7 +27,7 @@ export function exitCodeOf(error: SvcError): number {
 
 /** Says what went wrong, to people on stderr or to programs on stdout, and returns the exit code. */
 export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: boolean): number {
-  const error = endedPrompt(thrown) ?? fileFailure(thrown) ?? toSvcError(thrown);
+  const error = endedPrompt(thrown) ?? fileFailure(thrown) ?? dockerRefusal(thrown) ?? toSvcError(thrown);
   const message = error.code === 'internal' ? withoutKeys(bugMessage(error)) : error.message;
   const hint = error.hint ?? (error.code === 'internal' ? 'Set SVC_DEBUG=1 to see where it happened.' : undefined);
   if (terminal.asJson) {
@@ -47,5 +49,5 @@ function endedPrompt(thrown: unknown): SvcError | null {
 
 /** On a person's own terminal a bug may show its text: nobody else reads it. */
 function bugMessage(error: SvcError): string {
-  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+  return error.cause instanceof Error ? `${error.message} (${inWords(error.cause)})` : error.message;
 }

@@ -1,5 +1,6 @@
 import { Config } from '@oclif/core/config';
 import { settings } from '@oclif/core/settings';
+import { inWords } from '../services/contracts/system-words.ts';
 import { ToldAlready } from './command.ts';
 import { errorToTerminal } from './error-to-terminal.ts';
 import { commandName, withName } from './name.ts';
@@ -34,8 +35,7 @@ function endWhereNothingCanBeWritten(): void {
   process.stdout.removeAllListeners('error');
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    const why = error.code === 'ENOSPC' ? 'no space is left there' : (error.code ?? error.message);
-    process.stderr.write(`Error: What was asked for could not be written to stdout: ${why}.\n`);
+    process.stderr.write(`Error: What was asked for could not be written to stdout: ${inWords(error)}.\n`);
     process.exit(1);
   });
   // Where nobody listens to complaints there is nobody to complain to.

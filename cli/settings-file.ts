@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { SvcError } from '../services/contracts/errors.ts';
+import { inWords } from '../services/contracts/system-words.ts';
 
 export interface Setting {
   readonly name: string;
@@ -10,8 +11,8 @@ const fileMaxBytes = 1024 * 1024;
 
 /** NAME=value lines (--variable-file) or Name: value lines (--header-file): secrets come from files, never from arguments. */
 export async function readSettings(flag: string, file: string, separator: '=' | ':'): Promise<Setting[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SvcError('invalid_input', `${flag} "${file}" cannot be read: ${error.code ?? error.message}.`);
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new SvcError('invalid_input', `${flag} "${file}" cannot be read: ${inWords(error)}.`);
   });
   if (text.length > fileMaxBytes) throw new SvcError('too_large', `${flag} "${file}" is larger than 1 MiB.`);
   return text.split(/\r?\n/).flatMap((line, index) => {

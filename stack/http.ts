@@ -1,6 +1,7 @@
 import { request as sendPlain } from 'node:http';
 import { request as sendSecurely } from 'node:https';
 import { SvcError } from '../services/contracts/errors.ts';
+import { inWords } from '../services/contracts/system-words.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -64,6 +65,5 @@ function whyNot(error: unknown, { url, timeoutMs, deadline, signal }: Circumstan
   if (deadline.aborted) {
     return new SvcError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s.`, { cause: error });
   }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'no connection';
-  return new SvcError('unavailable', `${origin} cannot be reached (${code}).`, { cause: error });
+  return new SvcError('unavailable', `${origin} cannot be reached: ${inWords(error)}.`, { cause: error });
 }

@@ -1,6 +1,7 @@
 import { type ErrorCode, SvcError } from '../../services/contracts/errors.ts';
 import { keyPrefixes, parseKey } from '../../services/contracts/keys.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { type Answer, isRecord, messageOf } from './exchange.ts';
 
 /** Why a rung broke, and what mends it. */
@@ -168,7 +169,7 @@ export function causeOf(error: unknown, url: URL): Cause {
   }
   return {
     code: 'unavailable',
-    message: `${url.host} could not be reached: ${text}`,
+    message: `${url.host} could not be reached: ${inWords(error)}`,
     hint: 'Check the URL and the network in between.',
   };
 }

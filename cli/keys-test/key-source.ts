@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 export interface KeySource {
@@ -43,8 +44,8 @@ export function refuseKeyAsArgument(words: readonly string[], way = keyToTest): 
 }
 
 async function readKeyFile(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SvcError('invalid_input', `--key-file "${file}" cannot be read: ${error.code ?? error.message}.`);
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new SvcError('invalid_input', `--key-file "${file}" cannot be read: ${inWords(error)}.`);
   });
   return text.slice(0, keyMaxBytes);
 }

@@ -32,8 +32,8 @@ test('a file is added, listed, downloaded, replaced and removed', async () => {
 
 test.each([
   [['add', 'nosuch', 'forms.md'], 'There is no skill "nosuch".'],
-  [['add', 'echo', 'nosuch.md'], '"nosuch.md" cannot be read: ENOENT.'],
-  [['add', 'echo', '.'], '"." cannot be read: EISDIR.'],
+  [['add', 'echo', 'nosuch.md'], '"nosuch.md" cannot be read: it is not there.'],
+  [['add', 'echo', '.'], '"." cannot be read: it is a folder.'],
   [['add', 'echo', 'large'], '"large" is too large: it has 16777217 bytes.'],
   [['add', 'echo', 'forms.md', '--as', '../forms.md'], '"../forms.md" is no path of a file in a skill: each part must'],
   [['remove', 'echo', 'nosuch.md'], 'The skill "echo" has no file "nosuch.md".'],

@@ -1,4 +1,5 @@
-import type { ErrorCode } from './errors.ts';
+import { type ErrorCode, SvcError } from './errors.ts';
+import { inWords } from './system-words.ts';
 
 /** What keeps a Docker from being asked, and what mends it. */
 export interface DockerObstacle {
@@ -45,6 +46,20 @@ export function explainDocker(error: unknown, socket: string): DockerObstacle {
   }
 }
 
+/** What Docker answered to something that it could not do, where nobody on the way had better words for it. Null for anything else. */
+export function dockerRefusal(thrown: unknown): SvcError | null {
+  const error = thrown instanceof SvcError && thrown.code === 'internal' ? thrown.cause : thrown;
+  if (statusOf(error) === null || !(error instanceof Error) || !saysDocker.test(error.message)) return null;
+  const hint = isDiskFull(error) ? makeRoom : look;
+  return new SvcError('unavailable', `Docker could not do what was asked of it: ${wordsOf(error)}.`, {
+    hint,
+    cause: error,
+  });
+}
+
+/** As dockerode begins what it throws. */
+const saysDocker = /^\(HTTP code \d+\) [^-]*- /;
+
 /** Docker keeps images and containers on a disk of its own, or on the machine's. */
 export function isDiskFull(error: unknown): boolean {
   return /no space left on device/i.test(wordsOf(error));
@@ -54,12 +69,7 @@ export const makeRoom = 'Free some space there and try again: docker system df t
 
 /** What Docker says of an error, without the numbers around it. */
 export function wordsOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text
-    .replace(/^\(HTTP code \d+\) [^-]*- /, '')
-    .trim()
-    .replace(/\.$/, '')
-    .slice(0, 500);
+  return inWords(error).replace(saysDocker, '').trim().replace(/\.$/, '').slice(0, 500);
 }
 
 /** The answer of its interface that an error came with; null where there was none. */

@@ -80,8 +80,8 @@ describe('a secret in a file', () => {
   });
 
   it.each([
-    ['absent', () => join(folder, 'absent'), 'ENOENT'],
-    ['a folder', () => folder, 'EISDIR'],
+    ['absent', () => join(folder, 'absent'), 'it is not there'],
+    ['a folder', () => folder, 'it is a folder'],
     ['empty', () => file('empty', ''), 'is empty'],
     ['a line break and nothing else', () => file('blank', '\n'), 'is empty'],
     ['too long', () => file('long', 'a'.repeat(70_000)), 'too long'],

@@ -3,6 +3,7 @@ import { checkEnv, describeProblems, type Env, type EnvRecord } from '../contrac
 import type { Problem, Variable } from '../contracts/env/variable.ts';
 import { type ServiceName, variables } from '../contracts/env/variables.ts';
 import { SvcError } from '../contracts/errors.ts';
+import { inWords } from '../contracts/system-words.ts';
 
 /** A file that holds a secret is a line; anything longer was named by mistake. */
 const secretFileMaxBytes = 64 * 1024;
@@ -58,8 +59,7 @@ function readSecretFile(path: string): SecretFile {
     const trimmed = text.replace(/\r?\n$/, '');
     return trimmed === '' ? { ok: false, reason: 'is empty' } : { ok: true, text: trimmed };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    return { ok: false, reason: `cannot be read (${code})` };
+    return { ok: false, reason: `cannot be read: ${inWords(error)}` };
   }
 }
 

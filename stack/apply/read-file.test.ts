@@ -152,7 +152,7 @@ describe('a mistake is told with its place', () => {
     [
       'an env file that is not there',
       server('command: x, envFile: no.env'),
-      /^p\.yaml:2:29 "no\.env" cannot be read \(ENOENT\)\.$/,
+      /^p\.yaml:2:29 "no\.env" cannot be read: it is not there\.$/,
     ],
     ['a skill without a name', 'skills:\n  - description: x\n', 'p.yaml:2:5 skills.0 must have a name.'],
     [
@@ -163,9 +163,13 @@ describe('a mistake is told with its place', () => {
     [
       'instructions that are not there',
       'skills:\n  - { name: x, instructions: no.md }\n',
-      'p.yaml:2:30 "no.md" cannot be read (ENOENT).',
+      'p.yaml:2:30 "no.md" cannot be read: it is not there.',
     ],
-    ['a folder without SKILL.md', 'skills:\n  - { from: no }\n', 'p.yaml:2:13 "no/SKILL.md" cannot be read (ENOENT).'],
+    [
+      'a folder without SKILL.md',
+      'skills:\n  - { from: no }\n',
+      'p.yaml:2:13 "no/SKILL.md" cannot be read: it is not there.',
+    ],
     ['a role without a name', 'roles:\n  - { skills: [] }\n', 'p.yaml:2:5 roles.0.name must be the name of the role.'],
     [
       'a list where fields belong',
@@ -279,7 +283,7 @@ skils: []
       '3 mcpServers.c.env.A comes from the envi',
       '5 skills.0.name: "Not A Name" is no name',
       '5 skills.0.tools.0 must be MCPSERVER/TOO',
-      '6 "no/SKILL.md" cannot be read (ENOENT).',
+      '6 "no/SKILL.md" cannot be read: it is no',
       '7 "roles.0.skils" is not a field. Did yo',
       '8 "skils" is not a field. Did you mean "',
     ]);

@@ -7,6 +7,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { checkLaunch } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { instructionsMaxBytes } from '../../services/contracts/workspace-limits.ts';
 import { isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import {
@@ -262,8 +263,7 @@ function readBounded(file: string, sizeMaxBytes: number): string {
     return text;
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new SvcError('invalid_input', `"${file}" cannot be read (${code}).`);
+    throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(error)}.`);
   }
 }
 

@@ -3,6 +3,7 @@ import { connect as secure } from 'node:tls';
 import { fromSeed } from '@nats-io/nkeys';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { hostOf } from '../host-of.ts';
 
 export interface Greeting {
@@ -103,7 +104,6 @@ function readInfo(line: string): z.infer<typeof info> {
 }
 
 function whyNot(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
   if (error instanceof z.ZodError || error instanceof SyntaxError) return 'it says something else';
-  return 'code' in error ? `${error.message || error.code}` : error.message;
+  return inWords(error);
 }

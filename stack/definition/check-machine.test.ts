@@ -35,11 +35,11 @@ describe('bind', () => {
   });
 
   test.each([
-    ['a name that leads nowhere', 'hello.invalid'],
+    ['a name that leads nowhere', 'hello.invalid', 'its name is not known'],
     // Kept for documentation: no machine has it.
-    ["another machine's address", '192.0.2.1'],
-  ])('%s is refused with its place', async (_what, bind) => {
-    const told = `svc.yaml:2:7 bind must be an address of this machine, not "${bind}" (E`;
+    ["another machine's address", '192.0.2.1', 'this machine has no such address'],
+  ])('%s is refused with its place', async (_what, bind, why) => {
+    const told = `svc.yaml:2:7 bind must be an address of this machine, not "${bind}": ${why}.`;
     await expect(check(bind)).rejects.toMatchObject({
       code: 'invalid_input',
       message: expect.stringContaining(told),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { hostOf } from '../host-of.ts';
 import type { Installation } from '../installation.ts';
 import { listenProblem } from '../ports/listen-problem.ts';
@@ -47,7 +48,7 @@ function wrongFiles(place: Path, problems: readonly CertificateProblem[]): reado
 async function wrongBind(path: Path, bind: string): Promise<Wrong[]> {
   const problem = await listenProblem(bind);
   if (problem === null) return [];
-  const rule = `must be an address of this machine, not "${bind}" (${problem})`;
+  const rule = `must be an address of this machine, not "${bind}": ${inWords(problem)}`;
   const help = '127.0.0.1 is this machine only; 0.0.0.0 is every network that it is in';
   return [{ path, message: `${path.join('.')} ${rule}. ${help}.` }];
 }

@@ -13,7 +13,7 @@ export async function checkFrontPorts(definition: Definition, ports: Ports, path
   if (definition.engine === 'docker') return;
   for (const { name, host, place } of frontWishes(definition)) {
     const port = ports[name] ?? 0;
-    if ((await listenProblem(host, port)) !== 'EACCES') continue;
+    if ((await listenProblem(host, port))?.code !== 'EACCES') continue;
     const caddy = findProgram('caddy', path) ?? 'caddy';
     if (await hasRight(caddy, path)) continue;
     throw new SvcError(

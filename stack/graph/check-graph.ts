@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { request } from '../http.ts';
 import type { Plan } from '../lifecycle/plan.ts';
 import { readSecret } from '../secrets.ts';
@@ -49,7 +50,7 @@ async function versionOf({ url, ca }: Dgraph): Promise<string> {
   const place = { hint: 'Is it running, and is graphdb.url in svc.yaml the HTTP endpoint of a data node (alpha)?' };
   const asked = { method: 'GET', url: new URL('/health', url).href, ca, timeoutMs: answerTimeoutMs } as const;
   const answer = await request(asked).catch((error: unknown) => {
-    const why = error instanceof SvcError ? error.message : String(error);
+    const why = inWords(error);
     throw new SvcError('unavailable', `${url} does not answer as a Dgraph: ${why}`, { ...place, cause: error });
   });
   const read = health.safeParse(parseJson(answer.body));

@@ -1,5 +1,6 @@
 import { emptyDgraph, isEmptyDgraph } from '../../services/backend/graph/open-content.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import { readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
@@ -53,6 +54,6 @@ export async function emptyFilled(
     const plan = planOf(installation, { ...definition, topology: 'distributed', graph: 'dgraph' });
     await emptyDgraph(dgraphAddressOf(plan));
   } catch (error) {
-    onNotice(`${stays}: ${error instanceof Error ? error.message : String(error)}`);
+    onNotice(`${stays}: ${inWords(error)}`);
   }
 }

@@ -1,6 +1,7 @@
 import type { ChangesOfKind } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
 import type { Installation } from '../installation.ts';
 import { stopRunning } from '../lifecycle/running-platform.ts';
 import { up } from '../lifecycle/up.ts';
@@ -96,6 +97,6 @@ async function lossOf(options: EndOptions, state: MoveState): Promise<Omit<Loss,
     return { changes: await lostChanges({ installation, state, env, signal }), uncounted: null };
   } catch (error) {
     signal.throwIfAborted();
-    return { changes: [], uncounted: error instanceof Error ? error.message : String(error) };
+    return { changes: [], uncounted: inWords(error) };
   }
 }

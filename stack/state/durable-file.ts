@@ -85,8 +85,9 @@ function writeDraft(path: string, text: string, { mode, durably }: { mode: numbe
   return draft;
 }
 
-export function diskFull(path: string, cause: unknown): SvcError {
-  return new SvcError('unavailable', `The disk is full: "${path}" could not be written, and is as it was.`, {
+export function diskFull(path: string | null, cause: unknown): SvcError {
+  const what = path === null ? 'not all could be written' : `"${path}" could not be written, and is as it was`;
+  return new SvcError('unavailable', `The disk is full: ${what}.`, {
     hint: 'Free some space and try again: df -h tells how much there is.',
     cause,
   });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { diskFull, draftEnding } from './durable-file.ts';
+import { diskFull, draftEnding, isCode } from './durable-file.ts';
 import { formatMode } from './file-mode.ts';
 
 /**
@@ -11,6 +11,8 @@ import { formatMode } from './file-mode.ts';
  */
 export function fileFailure(thrown: unknown): SvcError | null {
   const error = thrown instanceof SvcError && thrown.code === 'internal' ? thrown.cause : thrown;
+  // Of what is open already the system names no path.
+  if (isCode(error, 'ENOSPC') && !isSystemError(error)) return diskFull(null, error);
   if (!isSystemError(error) || error.syscall.startsWith('spawn')) return null;
   const explain = explanations[error.code];
   if (explain === undefined) return null;

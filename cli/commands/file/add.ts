@@ -5,6 +5,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
@@ -60,8 +61,7 @@ async function read(file: string): Promise<Uint8Array> {
     if (size > filesOfSkillMaxBytes) throw new SvcError('too_large', `"${file}" is too large: it has ${size} bytes.`);
     return await readFile(file);
   } catch (error) {
-    if (error instanceof SvcError || !(error instanceof Error)) throw error;
-    const why = 'code' in error ? error.code : error.message;
-    throw new SvcError('invalid_input', `"${file}" cannot be read: ${why}.`);
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(error)}.`);
   }
 }

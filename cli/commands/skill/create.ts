@@ -3,6 +3,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { reason } from '../../../stack/reason.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
@@ -84,7 +85,7 @@ function parseTool(text: string): { readonly mcpServer: string; readonly tool: s
 }
 
 async function readInstructions(file: string): Promise<string> {
-  return await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SvcError('invalid_input', `--instructions "${file}" cannot be read: ${error.code ?? error.message}.`);
+  return await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new SvcError('invalid_input', `--instructions "${file}" cannot be read: ${inWords(error)}.`);
   });
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { type Digest, findDigest } from '../../contracts/digest.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
+import { inWords } from '../../contracts/system-words.ts';
 import type { Blob, Blobs, Range } from './blobs.ts';
 import { checkedBytes, checkRange, noSuchBlob, readThrough } from './check-bytes.ts';
 
@@ -162,7 +163,7 @@ async function said<Result>(dir: string, work: () => Promise<Result>): Promise<R
     const [what, hint] = isFull.has(code)
       ? [`The disk is full: the file was not kept in "${dir}", and nothing that was there is lost.`, makeRoom]
       : [
-          `The folder of files "${dir}" cannot be used (${code}).`,
+          `The folder of files "${dir}" cannot be used: ${inWords(thrown)}.`,
           'Check FILES_DIR, its owner, its mode and the disk.',
         ];
     throw new SvcError('unavailable', what, { hint, cause: thrown });

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { randomText } from '../../contracts/ids.ts';
+import { inWords } from '../../contracts/system-words.ts';
 import type { Log } from '../../kit/log.ts';
 import { ChildChannel } from './child-channel.ts';
 import { type ChildPlace, makePlace } from './child-environment.ts';
@@ -74,10 +75,9 @@ async function preparePlace(
   try {
     return await makePlace(workingDir, mcpServer);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
     return {
       code: 'working_dir_unusable',
-      message: `The home of the MCP server could not be made below "${workingDir}" (${code}).`,
+      message: `The home of the MCP server could not be made below "${workingDir}": ${inWords(error)}.`,
       repair: 'Free space, or set SVC_WORKING_DIR to a folder that the runtime may write to.',
     };
   }

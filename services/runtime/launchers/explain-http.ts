@@ -1,4 +1,5 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
+import { inWords } from '../../contracts/system-words.ts';
 
 /** Why a remote MCP server could not be reached at all; null where the failure may be a passing one of this request alone. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {
@@ -13,13 +14,13 @@ export function explainNetworkError(host: string, error: unknown): Reason | null
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH|ALTNAME|EPROTO|ERR_SSL/.test(code)) {
     return {
       code: 'certificate_not_trusted',
-      message: `The TLS connection to ${host} failed (${code}).`,
+      message: `The TLS connection to ${host} failed: ${inWords(error)}.`,
       repair: 'Check the URL and the certificate; give the runtime a private authority by NODE_EXTRA_CA_CERTS.',
     };
   }
   const known = unreachable[code];
   if (known === undefined) return null;
-  return { code: known.code, message: `${host} cannot be reached: ${known.what} (${code}).`, repair: known.repair };
+  return { code: known.code, message: `${host} cannot be reached: ${known.what}.`, repair: known.repair };
 }
 
 /** Why a remote MCP server refuses to be one. */

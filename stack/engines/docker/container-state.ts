@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
-import { statusOf } from '../../../services/contracts/docker.ts';
+import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Readiness } from '../../lifecycle/readiness.ts';
+import { lastEndOf } from './container-end.ts';
 import { withoutFrames } from './container-log.ts';
 import { labels } from './names.ts';
 
@@ -42,7 +43,7 @@ export async function askReady(docker: Docker, name: string, check: readonly str
     const { said, exitCode } = await runInside(docker, name, check);
     return exitCode === 0 ? { ready: true } : { ready: false, missing: missingIn(said) };
   } catch (error) {
-    return { ready: false, missing: error instanceof Error ? error.message : String(error) };
+    return { ready: false, missing: wordsOf(error) };
   }
 }
 
@@ -112,7 +113,7 @@ export async function waitUntilContainerReady(
     if (found === null) throw new SvcError('unavailable', 'it was removed');
     const { State, RestartCount } = found;
     if (!State.Running || State.Restarting || RestartCount > 0)
-      throw new SvcError('unavailable', `it ${describeContainerEnd(found)}`);
+      throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
     const readiness = await askReady(docker, name, check);
     if (readiness.ready) return;
     if (performance.now() >= deadline) {
@@ -121,15 +122,4 @@ export async function waitUntilContainerReady(
     }
     await pause(pauseMs, undefined, { signal: waiting.signal });
   }
-}
-
-/** How it last ended, in words that follow its name. */
-export function describeContainerEnd({
-  State: { OOMKilled, ExitCode, Error: error },
-}: Pick<ContainerInspectInfo, 'State'>): string {
-  if (OOMKilled) return 'was killed: it took more memory than limits.memoryMaxMb in svc.yaml gives it';
-  if (error !== '') return `could not be started: ${error}`;
-  if (ExitCode === 137) return 'was killed (SIGKILL), by somebody or by a system short of memory';
-  if (ExitCode === 143) return 'was ended from outside (SIGTERM)';
-  return `ended with exit code ${ExitCode}`;
 }

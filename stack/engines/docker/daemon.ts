@@ -1,6 +1,6 @@
 import Docker from 'dockerode';
 import { z } from 'zod';
-import { explainDocker, startDocker, usersOf } from '../../../services/contracts/docker.ts';
+import { explainDocker, startDocker, statusOf, usersOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isVersion } from '../../check-program.ts';
@@ -108,6 +108,7 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: N
       ? ['This Docker keeps no limit of processes: a container may start as many as it likes.']
       : []),
   ];
+  explainLater(docker, address);
   return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
 }
 
@@ -117,6 +118,16 @@ function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: s
   throw new SvcError('unsupported', `What answers at "${socket}" is not Docker.`, {
     hint: 'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
   });
+}
+
+/** It may be stopped while it is asked one thing after the other: whoever asks hears what is wrong, and what to do. */
+function explainLater({ modem }: Docker, address: DaemonAddress): void {
+  const dial = modem.dial.bind(modem);
+  modem.dial = (options, callback) =>
+    dial(options, (error, ...answer) => {
+      const isSystems = error !== null && statusOf(error) === null && error.name !== 'AbortError';
+      callback?.(isSystems ? explain(error, address) : error, ...answer);
+    });
 }
 
 async function withinTime<Result>(work: Promise<Result>): Promise<Result> {

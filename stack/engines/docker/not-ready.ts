@@ -1,5 +1,6 @@
 import type Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { describe } from '../../lifecycle/explain-failure.ts';
 import { parseLine } from '../../logs/read-logs.ts';
 import { readContainerLog } from './container-log.ts';
@@ -13,7 +14,7 @@ export async function notReady(
   cause: unknown,
   docker: Docker,
 ): Promise<SvcError> {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = inWords(cause);
   const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
   const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');
   return new SvcError(

@@ -7,9 +7,11 @@ import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
-import { askReady, describeContainerEnd, inspectContainer } from './container-state.ts';
+import { describeContainerEnd, lastEndOf } from './container-end.ts';
+import { askReady, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
+import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
 
 /** What runs now in Docker, and how well. Changes nothing. */
 export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
@@ -17,7 +19,13 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   if (!record?.isUp) return stoppedStatus(installation);
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
-  const services = await Promise.all(record.services.map((service) => lookAt(service, daemon).then(look)));
+  const [services, fullVolume] = await Promise.all([
+    Promise.all(record.services.map((service) => lookAt(service, daemon).then(look))),
+    findFullVolume(
+      daemon.docker,
+      record.services.map(({ container }) => container),
+    ),
+  ]);
   const content = await readContent(installation, { settings: record.settings, services }, signal);
   return {
     state: stateOf(services),
@@ -28,7 +36,7 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
     supervisor: null,
     services,
     ended: null,
-    fullDisk: describeFullDisk(installation),
+    fullDisk: describeFullDisk(installation) ?? fullVolume?.message ?? null,
     ...content,
   };
 }
@@ -57,12 +65,13 @@ async function lookAt(
       ...noEnds,
     };
   }
-  const [{ state, reason }, memoryBytes] = await Promise.all([
+  const [{ state, reason }, memoryBytes, ends] = await Promise.all([
     howIs(found, container, daemon),
     memoryOf(found, daemon),
+    endsOf(found, daemon),
   ]);
-  const ends = endsOf(found);
-  const { StartedAt, FinishedAt, Running } = found.State;
+  const { StartedAt, FinishedAt, Running, Paused } = found.State;
+  const told = state === 'healthy' || Paused ? null : await toldOfFullDisk(daemon.docker, found);
   const since = Running ? StartedAt : FinishedAt;
   const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
   return {
@@ -70,7 +79,7 @@ async function lookAt(
     state,
     health: healthOf[state],
     since: isTime(since) ? new Date(since).toISOString() : null,
-    reason,
+    reason: told ?? reason,
   };
 }
 
@@ -89,10 +98,10 @@ async function howIs(found: ContainerInspectInfo, container: string, { docker }:
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
 }
 
-function endsOf(found: ContainerInspectInfo): ServiceStatus['ends'] {
+async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<ServiceStatus['ends']> {
   const { FinishedAt } = found.State;
   if (found.RestartCount === 0 || !isTime(FinishedAt)) return [];
-  return [{ at: new Date(FinishedAt).toISOString(), reason: describeContainerEnd(found) }];
+  return [{ at: new Date(FinishedAt).toISOString(), reason: await lastEndOf(docker, found) }];
 }
 
 /** Docker's time of what never happened is the year 1. */

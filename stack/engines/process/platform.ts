@@ -1,3 +1,4 @@
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
@@ -129,7 +130,7 @@ export class Platform {
       .get(name)
       ?.stop(how)
       .catch((error: unknown) => {
-        this.#logs.note('error', 'a part did not stop', { part: name, reason: String(error) });
+        this.#logs.note('error', 'a part did not stop', { part: name, reason: inWords(error) });
       });
     this.#parts.delete(name);
   }

@@ -1,3 +1,4 @@
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { type Plan, partOf, settingsOf, settingsOfPart } from '../../lifecycle/plan.ts';
 import { type ServiceEvent, transition } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
@@ -119,7 +120,7 @@ export class Recorder implements PlanWatcher {
       writeRecord(this.#plan.installation, this.#record);
     } catch (error) {
       if (isNeeded && !this.#isUp) throw error;
-      this.#logs.note('error', 'the record could not be written', { reason: String(error) });
+      this.#logs.note('error', 'the record could not be written', { reason: inWords(error) });
     }
     this.#tell();
   }

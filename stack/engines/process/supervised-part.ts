@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceEvent } from '../../lifecycle/transition.ts';
 import type { Part } from '../../part.ts';
@@ -166,6 +167,6 @@ function endedTooSoon({ reason, portTaken }: Ending): SvcError {
 }
 
 function whyNot(thrown: unknown): string {
-  if (!(thrown instanceof StartFailure)) return `could not be started: ${String(thrown)}`;
+  if (!(thrown instanceof StartFailure)) return `could not be started: ${inWords(thrown)}`;
   return `failed to ${thrown.check}: ${thrown.error.message}`;
 }

@@ -6,6 +6,7 @@ import {
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
+import { systemWords } from '../../../contracts/system-words.ts';
 import { tlsOf } from './tls.ts';
 
 /** Where the bus is. */
@@ -97,7 +98,7 @@ function notReached({ servers }: Address, cause: unknown): SvcError {
 function whyOf(error: Error): string {
   const inner = error.cause instanceof Error ? error.cause : error;
   // Behind a semicolon Node gives advice about its own flags.
-  const [why = ''] = (inner.message || error.message || error.name).split(';');
+  const [why = ''] = (systemWords(error) ?? (inner.message || error.message || error.name)).split(';');
   return why.slice(0, 300);
 }
 

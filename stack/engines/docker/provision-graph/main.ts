@@ -1,3 +1,4 @@
+import { inWords } from '../../../../services/contracts/system-words.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
 
 /**
@@ -10,6 +11,6 @@ const secrets = { graphAclKey, graphPassword, graphAdminPassword };
 try {
   await provisionGraph({ urls: urls.split(','), secrets, signal: new AbortController().signal });
 } catch (error) {
-  process.stdout.write(error instanceof Error ? error.message : String(error));
+  process.stdout.write(inWords(error));
   process.exitCode = 1;
 }

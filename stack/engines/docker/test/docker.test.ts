@@ -189,6 +189,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       const runtime = services.find(({ name }: { name: string }) => name === 'runtime');
       return runtime.restarts === 1 && services.every(({ state }: { state: string }) => state === 'healthy');
     }, 90_000);
+    const told = (await trial.platform.run(['status'])).stdout;
+    expect(told).toMatch(/runtime: ended once without being asked, .*: it was killed \(SIGKILL\)/);
     await works('back');
   });
 

@@ -1,0 +1,64 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runSvc } from './run-svc.ts';
+
+/** As the system names what it refuses: nobody has to know these. */
+const rawCode = /\bE[A-Z]{3,}[A-Z0-9]*\b|errno|syscall/;
+
+let cwd = '';
+const svc = (line: string, env: Readonly<Record<string, string>> = {}) => runSvc(line.split(' '), { cwd, env });
+
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), 'svc-words-'));
+  writeFileSync(join(cwd, 'file'), '');
+  mkdirSync(join(cwd, 'folder'));
+  writeFileSync(join(cwd, 'not-docker.sock'), '');
+  expect((await svc('init there')).code).toBe(0);
+  expect((await svc('init contained --topology distributed --engine docker')).code).toBe(0);
+});
+afterAll(() => {
+  chmodSync(join(cwd, 'folder'), 0o700);
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+const rows: readonly (readonly [line: string, env: Readonly<Record<string, string>>])[] = [
+  ['init /proc/svc', {}],
+  ['init file', {}],
+  ['init file/below', {}],
+  ['status --dir nowhere', {}],
+  ['status --dir file', {}],
+  ['keys create --name x --dir there', {}],
+  ['keys test --key-file folder --url http://127.0.0.1:1/mcp', {}],
+  ['keys test --key-file nowhere --url http://127.0.0.1:1/mcp', {}],
+  ['keys test --url http://127.0.0.1:1/mcp', { SVC_API_KEY: 'SVA_2jWsvnPnHCC3UpYjTZUwzcnCZ6p0hx41smJJ8RZKEzz1a3bwd' }],
+  ['keys test --url https://127.0.0.1:1/mcp', { SVC_API_KEY: 'SVA_2jWsvnPnHCC3UpYjTZUwzcnCZ6p0hx41smJJ8RZKEzz1a3bwd' }],
+  ['keys test --url http://name.invalid/mcp', { SVC_API_KEY: 'SVA_2jWsvnPnHCC3UpYjTZUwzcnCZ6p0hx41smJJ8RZKEzz1a3bwd' }],
+  ['apply nowhere.yaml --dir there', {}],
+  ['apply folder --dir there', {}],
+  ['file add skill nowhere --dir there', {}],
+  ['skill create x --instructions nowhere --dir there', {}],
+  ['logs --dir there', {}],
+  ['up --dir contained', { DOCKER_HOST: 'unix:///nowhere/docker.sock' }],
+  ['up --dir contained', { DOCKER_HOST: 'unix:///dev/null' }],
+];
+
+test.each(rows)('"svc %s" says what is wrong in words', async (line, env) => {
+  const { stdout, stderr } = await svc(line, env);
+  expect(`${stdout}${stderr}`).not.toMatch(rawCode);
+});
+
+test('a socket that is no Docker, and a port that another program has', async () => {
+  const stranger = createServer((socket) => socket.destroy());
+  const socket = join(cwd, 'stranger.sock');
+  await new Promise<void>((resolve) => stranger.listen(socket, resolve));
+  const { code, stderr } = await svc('up --dir contained', { DOCKER_HOST: `unix://${socket}` });
+  expect([code, stderr]).toEqual([
+    4,
+    expect.stringContaining('does not answer as it should: the connection was ended'),
+  ]);
+  expect(stderr).not.toMatch(rawCode);
+  await new Promise((resolve) => stranger.close(resolve));
+});

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { dockerRefusal, statusOf } from '../../../services/contracts/docker.ts';
+import { connectTo } from './daemon.ts';
+
+const left: (() => void)[] = [];
+afterEach(() => {
+  for (const leave of left.splice(0).reverse()) leave();
+});
+
+/** What says that it is a Docker, and answers everything else with an error of its own. */
+async function fakeDocker() {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-daemon-'));
+  left.push(() => rmSync(folder, { recursive: true }));
+  const socket = join(folder, 'docker.sock');
+  const server = createServer(({ url }, response) => {
+    if (url === '/version') return response.end(JSON.stringify({ ApiVersion: '1.47' }));
+    if (url === '/info') return response.end(JSON.stringify({ ID: 'one', OSType: 'linux' }));
+    if (url?.startsWith('/containers/hangs')) return response.destroy();
+    response.writeHead(500, { 'content-type': 'application/json' });
+    return response.end(JSON.stringify({ message: 'driver failed: out of addresses' }));
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const stop = () => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  left.push(() => void stop());
+  const { docker } = await connectTo({ socket, saidBy: 'DOCKER_HOST', others: [] });
+  return { docker, socket, stop };
+}
+
+test('a daemon that is stopped in the middle is told in words, with what mends it', async () => {
+  const { docker, socket, stop } = await fakeDocker();
+  await expect(docker.getContainer('hangs').inspect()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `Docker at "${socket}" (DOCKER_HOST) does not answer as it should: the connection was ended in between.`,
+    hint: 'Look at how it is: docker info.',
+  });
+  await stop();
+  await expect(docker.listContainers()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/^Docker (does not run: there is no socket|at) ".*docker\.sock"/),
+  });
+});
+
+test('what it refuses stays what it said, for whoever knows more of it, and is told in words by whoever does not', async () => {
+  const { docker } = await fakeDocker();
+  const refused: unknown = await docker.listContainers().catch((error: unknown) => error);
+  expect(statusOf(refused)).toBe(500);
+  expect(dockerRefusal(refused)).toMatchObject({
+    code: 'unavailable',
+    message: 'Docker could not do what was asked of it: driver failed: out of addresses.',
+  });
+  expect(dockerRefusal(new Error('(HTTP code 500) of somebody else'))).toBeNull();
+});
