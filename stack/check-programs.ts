@@ -10,8 +10,14 @@ import { checkSandbox } from './sandbox/check-sandbox.ts';
  */
 export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   if (definition.engine === 'docker') return [];
-  await checkNatsServer(definition, path);
-  await checkFront(definition, path);
-  const aboutSandbox = await checkSandbox(definition, path);
-  return [...aboutSandbox, ...(await checkDgraphProgram(definition, path))];
+  const checks = [
+    checkNatsServer(definition, path),
+    checkFront(definition, path),
+    checkSandbox(definition, path),
+    checkDgraphProgram(definition, path),
+  ] as const;
+  // Of several that refuse the first is told, whichever was done first.
+  await Promise.allSettled(checks);
+  const [, , aboutSandbox, aboutDgraph] = await Promise.all(checks);
+  return [...aboutSandbox, ...aboutDgraph];
 }

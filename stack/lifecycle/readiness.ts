@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { request } from '../http.ts';
 
@@ -60,7 +61,6 @@ function missingIn(body: string): string | null {
 }
 
 /** NATS gives up what it could not write, and does not try again by itself. */
-function withRepair(error: string): string {
-  const isFull = /no space left on device/i.test(error);
-  return isFull ? `Its disk is full (${error}). Free some space, then svc up starts it anew.` : error;
+export function withRepair(error: string): string {
+  return isDiskFull(error) ? `Its disk is full (${error}). Free some space, then svc up starts it anew.` : error;
 }

@@ -48,9 +48,7 @@ export async function carryOver(carrying: Carrying): Promise<Carried> {
       const { blobs: old, graph: read } = from;
       const blobs = old !== null && to.blobs !== null ? await carryBlobs(old, to.blobs, shared.signal) : null;
       if (read === null || to.graph === null) return { bus, graph: [], blobs };
-      const graph = await readContent(read, shared.signal);
-      await carryContent(read, to.graph, shared.signal);
-      return { bus, graph, blobs };
+      return { bus, graph: await carryContent(read, to.graph, shared.signal), blobs };
     });
   });
 }

@@ -16,7 +16,9 @@ export function refuseFullDisk(installation: Installation): void {
 export function findFullDisk({ stateDir, dataDir, logsDir }: Installation): SvcError | null {
   for (const dir of [stateDir, dataDir, ...foldersIn(dataDir), logsDir]) {
     const left = bytesLeft(statfsSync(dir), process.getuid?.() === 0);
-    if (left !== null && left < neededBytes) return fullDisk(dir, left);
+    const full =
+      left === null ? null : fullWith(left, { place: `"${dir}"`, repair: `df -h "${dir}" tells how much there is.` });
+    if (full !== null) return full;
   }
   return null;
 }
@@ -48,11 +50,18 @@ export function bytesLeft({ blocks, bsize, bfree, bavail }: FileSystem, isRoot: 
   return blocks === 0 ? null : (isRoot ? bfree : bavail) * bsize;
 }
 
-function fullDisk(dir: string, left: number): SvcError {
+interface Where {
+  readonly place: string;
+  readonly repair: string;
+}
+
+/** What to say of a place where so much is left; null where that is enough. */
+export function fullWith(left: number, { place, repair }: Where): SvcError | null {
+  if (left >= neededBytes) return null;
   const kilobytes = (bytes: number) => `${Math.floor(bytes / 1024)} KB`;
   return new SvcError(
     'unavailable',
-    `The disk is full: "${dir}" has ${kilobytes(left)} left, and a start needs ${kilobytes(neededBytes)}.`,
-    { hint: `Free some space and try again: df -h "${dir}" tells how much there is.` },
+    `The disk is full: ${place} has ${kilobytes(left)} left, and a start needs ${kilobytes(neededBytes)}.`,
+    { hint: `Free some space and try again: ${repair}` },
   );
 }

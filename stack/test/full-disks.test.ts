@@ -1,52 +1,24 @@
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import type { Agent } from './agent.ts';
 import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+import { canMount, SmallDisk } from './small-disk.ts';
 
 vi.setConfig({ testTimeout: 2 * startTimeoutMs });
-
-/** Tried while tests are collected: later it is too late to skip. */
-const trial = mkdtempSync(join(tmpdir(), 'svc-small-disk-'));
-const canMount = mount(trial);
-unmount(trial);
-rmSync(trial, { recursive: true });
-
-function mount(folder: string, sizeMb = 16): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMb}m,mode=700`, 'tmpfs', folder]).status === 0;
-}
-
-function unmount(folder: string): void {
-  spawnSync('umount', ['-l', folder]);
-}
-
-/** To the last byte. */
-function fill(ballast: string): void {
-  for (const size of [1024 * 1024, 4096, 512]) {
-    expect(() => {
-      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
-    }).toThrow(/ENOSPC/);
-  }
-}
 
 test.skipIf(!canMount || !hasNatsServer)(
   'a bus whose disk gets full is told by name; calls go on, and it keeps again when there is room and svc up was typed',
   async () => {
     const platform = await Platform.init({ topology: 'distributed' });
-    const disk = join(platform.installation.dataDir, 'nats');
-    const ballast = join(disk, 'ballast');
-    mkdirSync(disk, { recursive: true, mode: 0o700 });
-    mount(disk);
+    const disk = SmallDisk.mount(join(platform.installation.dataDir, 'nats'), 16);
     try {
       await platform.svc('up');
       const skill = await platform.addEcho();
       const key = await platform.addKey('agent');
       const agent = await platform.connect(key, `?skillIds=${skill}`);
 
-      fill(ballast);
+      disk.fill();
       // Records of use are what the bus is given by itself, about once a second.
       await until(async () => {
         await calls(agent, 20);
@@ -58,8 +30,8 @@ test.skipIf(!canMount || !hasNatsServer)(
       });
       const told = (await platform.run(['status'])).stdout;
       expect(told).toMatch(/^nats: Its disk is full/m);
-      expect(told).toContain(`The disk is full: "${disk}" has 0 KB left`);
-      expect((await platform.fails('up')).json.error.message).toContain(`The disk is full: "${disk}"`);
+      expect(told).toContain(`The disk is full: "${disk.folder}" has 0 KB left`);
+      expect((await platform.fails('up')).json.error.message).toContain(`The disk is full: "${disk.folder}"`);
       await calls(agent, 20);
       await platform.addRole('while-full', []);
       // A session that could not be kept is not promised, and nothing of the machine is told.
@@ -68,9 +40,9 @@ test.skipIf(!canMount || !hasNatsServer)(
       const refused = await send(platform.mcpUrl, { key, body });
       expect([refused.status, refused.body.error?.data.code]).toEqual([503, 'unavailable']);
       expect(refused.body.error?.message).toMatch(/disk of the bus is full|did not say in time/);
-      expect(JSON.stringify(refused.body)).not.toContain(disk);
+      expect(JSON.stringify(refused.body)).not.toContain(disk.folder);
 
-      rmSync(ballast);
+      disk.makeRoom();
       await platform.svc('up');
       expect((await natsOf(platform)).state).toBe('healthy');
       expect(await rolesOf(platform)).toContain('while-full');
@@ -78,8 +50,7 @@ test.skipIf(!canMount || !hasNatsServer)(
       // The session of before was kept.
       await until(async () => (await agent.text('echo', { message: 'x' }).catch(() => '')) === 'Echo: x');
     } finally {
-      rmSync(ballast, { force: true });
-      unmount(disk);
+      disk[Symbol.dispose]();
       await platform[Symbol.asyncDispose]();
     }
   },
@@ -89,10 +60,7 @@ test.skipIf(!canMount || !hasNatsServer || !hasDgraph)(
   'a Dgraph whose disk gets full is named by svc status; calls go on, and it is back by itself when there is room',
   async () => {
     const platform = await Platform.init({ topology: 'distributed', graph: 'dgraph' });
-    const disk = join(platform.installation.dataDir, 'dgraph');
-    const ballast = join(disk, 'ballast');
-    mkdirSync(disk, { recursive: true, mode: 0o700 });
-    mount(disk, 400);
+    const disk = SmallDisk.mount(join(platform.installation.dataDir, 'dgraph'), 400);
     try {
       await platform.svc('up');
       const skill = await platform.addEcho();
@@ -105,22 +73,21 @@ test.skipIf(!canMount || !hasNatsServer || !hasDgraph)(
       };
       await addRole('before');
 
-      fill(ballast);
+      disk.fill();
       // It writes into files that it has mapped: the system ends it where there is no room behind them.
       for (let i = 0; (await addRole(`full-${i}`)) === 0; i++) expect(i).toBeLessThan(100);
       const { fullDisk, services } = await platform.svc('status');
-      expect(fullDisk).toContain(`The disk is full: "${disk}" has 0 KB left`);
+      expect(fullDisk).toContain(`The disk is full: "${disk.folder}" has 0 KB left`);
       const { restarts, state } = services.find(({ name }: { name: string }) => name === 'dgraph-alpha');
       expect([restarts > 0, state]).toEqual([true, expect.not.stringMatching(/^healthy$/)]);
       await calls(agent, 20);
 
-      rmSync(ballast);
+      disk.makeRoom();
       await until(async () => (await addRole('after')) === 0, startTimeoutMs);
       expect(await rolesOf(platform)).toEqual(expect.arrayContaining(acknowledged));
       expect((await platform.svc('status')).fullDisk).toBeNull();
     } finally {
-      rmSync(ballast, { force: true });
-      unmount(disk);
+      disk[Symbol.dispose]();
       await platform[Symbol.asyncDispose]();
     }
   },

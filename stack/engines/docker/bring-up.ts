@@ -12,6 +12,7 @@ import type { ContainerPlan } from './container-plan.ts';
 import { becomesReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { decide } from './decide.ts';
+import { findFullVolume } from './full-volume.ts';
 import { type Look, lookAround } from './look.ts';
 import { statusOfContainers } from './status.ts';
 import { takeDown } from './take-down.ts';
@@ -37,6 +38,8 @@ export async function bringUpContainers(options: BringUp): Promise<UpResult> {
     return { outcome: 'unchanged', changes, status: await ready() };
   }
   refuseFullDisk(installation);
+  const full = await findFullVolume(seen.daemon.docker, [...seen.present.keys()]);
+  if (full !== null) throw full;
   const look = await withNodesChanged(options, seen, onState);
   // What is free now is tried once: whoever takes it meanwhile keeps it.
   for (const port of look.held.size === 0 ? Object.values(look.plan.ports) : []) options.avoid.add(port);

@@ -11,6 +11,7 @@ import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
+import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
 
 /** What runs now in Docker, and how well. Changes nothing. */
 export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
@@ -18,7 +19,13 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   if (!record?.isUp) return stoppedStatus(installation);
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
-  const services = await Promise.all(record.services.map((service) => lookAt(service, daemon).then(look)));
+  const [services, fullVolume] = await Promise.all([
+    Promise.all(record.services.map((service) => lookAt(service, daemon).then(look))),
+    findFullVolume(
+      daemon.docker,
+      record.services.map(({ container }) => container),
+    ),
+  ]);
   const content = await readContent(installation, { settings: record.settings, services }, signal);
   return {
     state: stateOf(services),
@@ -29,7 +36,7 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
     supervisor: null,
     services,
     ended: null,
-    fullDisk: describeFullDisk(installation),
+    fullDisk: describeFullDisk(installation) ?? fullVolume?.message ?? null,
     ...content,
   };
 }
@@ -63,7 +70,8 @@ async function lookAt(
     memoryOf(found, daemon),
     endsOf(found, daemon),
   ]);
-  const { StartedAt, FinishedAt, Running } = found.State;
+  const { StartedAt, FinishedAt, Running, Paused } = found.State;
+  const told = state === 'healthy' || Paused ? null : await toldOfFullDisk(daemon.docker, found);
   const since = Running ? StartedAt : FinishedAt;
   const known = { name, url, container, memoryBytes, restarts: found.RestartCount, ends };
   return {
@@ -71,7 +79,7 @@ async function lookAt(
     state,
     health: healthOf[state],
     since: isTime(since) ? new Date(since).toISOString() : null,
-    reason,
+    reason: told ?? reason,
   };
 }
 

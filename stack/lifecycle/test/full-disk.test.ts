@@ -1,17 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { canMount, SmallDisk } from '../../test/small-disk.ts';
 import { down } from '../down.ts';
 import { readPlan } from '../plan.ts';
 import { startInBackground, startInForeground } from '../start.ts';
@@ -38,23 +29,8 @@ test('parts that stopped are not said to run on where it could not be written do
   expect(said.match(/the record could not be written/g)).toHaveLength(4);
 });
 
-/** A disk of its own, which only root may mount; elsewhere this is skipped. Tried while tests are collected: later it is too late to skip. */
-const disk = mkdtempSync(join(tmpdir(), 'svc-small-disk-'));
-const ballast = join(disk, 'ballast');
-const canMount = mount();
-unmount();
-
-function mount(): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk]).status === 0;
-}
-
-function unmount(): void {
-  spawnSync('umount', ['-l', disk]);
-}
-
-afterAll(() => rmSync(disk, { recursive: true }));
-
 describe.skipIf(!canMount)('on a full disk', () => {
+  let disk: SmallDisk;
   let trial: Awaited<ReturnType<typeof openTrial>>;
   const signal = new AbortController().signal;
   const isFull = (dir: RegExp) => ({
@@ -64,19 +40,20 @@ describe.skipIf(!canMount)('on a full disk', () => {
   });
 
   beforeAll(async () => {
-    mount();
-    trial = await openTrial(undefined, disk);
+    disk = SmallDisk.mount(mkdtempSync(join(tmpdir(), 'svc-full-disk-')), 48);
+    trial = await openTrial(undefined, disk.folder);
     await up({ env: process.env, installation: trial.installation });
     await down(trial);
   });
-  afterEach(() => rmSync(ballast, { force: true }));
+  afterEach(() => disk.makeRoom());
   afterAll(async () => {
     await trial[Symbol.asyncDispose]();
-    unmount();
+    disk[Symbol.dispose]();
+    rmSync(disk.folder, { recursive: true });
   });
 
   test('nothing is started, and the folder is named', async () => {
-    fill({ leaveBytes: 64 * 1024 });
+    disk.fill(64 * 1024);
     // The note of who holds the lock takes a block of it.
     await expect(up({ env: process.env, installation: trial.installation })).rejects.toMatchObject({
       code: 'unavailable',
@@ -95,11 +72,11 @@ describe.skipIf(!canMount)('on a full disk', () => {
       installation.definitionFile,
       before.replace('sessionIdleTimeoutMs: 300000', 'sessionIdleTimeoutMs: 60000'),
     );
-    fill({ leaveBytes: 0 });
+    disk.fill();
     await expect(up({ env: process.env, installation })).rejects.toMatchObject(isFull(/disk is full/));
     expect(platformsOf(installation)).toEqual(pids);
     expect((await status({ installation })).state).toBe('running');
-    rmSync(ballast);
+    disk.makeRoom();
     await down({ installation });
     writeFileSync(installation.definitionFile, before);
   });
@@ -107,19 +84,12 @@ describe.skipIf(!canMount)('on a full disk', () => {
   // It got full after the look: at another moment of the start each time.
   test.each([0, 1, 2, 3, 4])('a start that finds %i pages left tells why it ended', async (pages) => {
     const options = { plan: readPlan(trial.installation), env: process.env, signal, onState: () => undefined };
-    fill({ leaveBytes: pages * 4096 });
-    await expect(startInBackground(options)).rejects.toMatchObject(isFull(new RegExp(`disk is full.*"${disk}/`)));
+    disk.fill(pages * 4096);
+    await expect(startInBackground(options)).rejects.toMatchObject(
+      isFull(new RegExp(`disk is full.*"${disk.folder}/`)),
+    );
     await expect(startInForeground({ ...options, onHealthy: async () => undefined })).rejects.toMatchObject(
-      isFull(new RegExp(`disk is full.*"${disk}/`)),
+      isFull(new RegExp(`disk is full.*"${disk.folder}/`)),
     );
   });
-
-  /** To the last byte but these. */
-  function fill({ leaveBytes }: { readonly leaveBytes: number }): void {
-    const chunk = Buffer.alloc(64 * 1024, 1);
-    expect(() => {
-      for (;;) appendFileSync(ballast, chunk);
-    }).toThrow(/ENOSPC/);
-    truncateSync(ballast, statSync(ballast).size - leaveBytes);
-  }
 });

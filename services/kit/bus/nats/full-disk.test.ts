@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { canMount, SmallDisk } from '../../../../stack/test/small-disk.ts';
 import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
@@ -11,40 +11,15 @@ import { findNatsServer, TestServer } from './test/server.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** A disk of its own, which only root may mount; elsewhere this is skipped. Tried while tests are collected: later it is too late to skip. */
-const disk = mkdtempSync(join(tmpdir(), 'svc-full-bus-'));
-const ballast = join(disk, 'ballast');
-const canMount = mount();
-unmount();
-
-function mount(): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk]).status === 0;
-}
-
-function unmount(): void {
-  spawnSync('umount', ['-l', disk]);
-}
-
-/** To the last byte. */
-function fill(): void {
-  for (const size of [64 * 1024, 512]) {
-    expect(() => {
-      for (;;) appendFileSync(ballast, Buffer.alloc(size, 1));
-    }).toThrow(/ENOSPC/);
-  }
-}
-
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 
 describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () => {
   test('a full disk is told by name, loses nothing acknowledged, and is over when there is room and NATS is started anew', async () => {
     await using stack = new AsyncDisposableStack();
-    mount();
-    stack.defer(() => {
-      unmount();
-      rmSync(disk, { recursive: true });
-    });
-    const server = await TestServer.start(disk);
+    const folder = mkdtempSync(join(tmpdir(), 'svc-full-bus-'));
+    stack.defer(() => rmSync(folder, { recursive: true }));
+    const disk = stack.use(SmallDisk.mount(folder, 16));
+    const server = await TestServer.start(folder);
     stack.defer(() => server.stop());
     const open = { servers: [server.url], caPath: null, persistent: true, logger };
     const ofBackend = { kind: 'backend', seeds: server.seeds } as const;
@@ -58,7 +33,7 @@ describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () =
     await sessions.put('before', Buffer.from('kept'));
     const kept = async () => Buffer.from((await sessions.get('before'))?.value ?? []).toString();
 
-    fill();
+    disk.fill();
     const acknowledged: string[] = [];
     let refusal: unknown;
     // What is left of the last page of its file may hold a few.
@@ -81,7 +56,7 @@ describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () =
     const health = await fetch(`${server.monitoringUrl}/healthz`);
     expect([health.status, await health.text()]).toEqual([503, expect.stringContaining('no space left on device')]);
 
-    rmSync(ballast);
+    disk.makeRoom();
     await server.stop();
     await server.start();
     await expect

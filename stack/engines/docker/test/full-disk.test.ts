@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { rpc, send } from '../../../../services/remote-mcp/test/raw.ts';
+import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/platform.ts';
+import { canMount, SmallDisk } from '../../../test/small-disk.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 400_000 });
+
+/** Each in a folder of that disk. */
+async function makeVolumes({ docker, id }: DockerTrial, { folder }: SmallDisk): Promise<void> {
+  for (const part of ['backend', 'runtime', 'nats']) {
+    const device = join(folder, part);
+    mkdirSync(device);
+    const DriverOpts = { type: 'none', o: 'bind', device };
+    await docker.createVolume({ Name: `svc-${id}-${part}`, Labels: { 'svc.installation': id }, DriverOpts });
+  }
+}
+
+test.skipIf(!canMount || dockerHost === null)(
+  'a disk of Docker that gets full is told by name; calls go on, nothing acknowledged is lost, and svc up mends it once there is room',
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const folder = mkdtempSync(join(tmpdir(), 'svc-small-docker-'));
+    stack.defer(() => rmSync(folder, { recursive: true }));
+    const disk = stack.use(SmallDisk.mount(folder, 32));
+    const trial = stack.use(await DockerTrial.init());
+    stack.defer(() => disk.makeRoom());
+    const { platform } = trial;
+    await makeVolumes(trial, disk);
+    await trial.up();
+    const skill = await trial.addEcho();
+    const key = await platform.addKey('agent');
+    const agent = await platform.connect(key, `?skillIds=${skill}`);
+    const acknowledged = ['All'];
+    const addRole = async (name: string) => {
+      const run = await platform.run(['role', 'create', name]);
+      if (run.code === 0) acknowledged.push(name);
+      return run;
+    };
+    await addRole('before');
+
+    disk.fill();
+    await calls(agent, 20);
+    let refusal = await addRole('full-0');
+    for (let i = 1; refusal.code === 0; i++) {
+      expect(i).toBeLessThan(50);
+      refusal = await addRole(`full-${i}`);
+    }
+    expect(refusal.stderr).toContain('The disk is full: nothing was saved');
+    const full = /The disk is full: the volume "svc-\w+-\w+" has \d+ KB left/;
+    expect((await platform.svc('status')).fullDisk).toMatch(full);
+    // Records of use are what the bus is given by itself, about once a second.
+    await until(async () => {
+      await calls(agent, 20);
+      return (await natsOf(trial)).state !== 'healthy';
+    }, 60_000);
+    expect((await natsOf(trial)).reason).toMatch(/^Its disk is full \(.*no space left on device.*\)\. Free some space/);
+    expect((await platform.fails('up')).json.error.message).toMatch(full);
+    await calls(agent, 20);
+    // A session that could not be kept is not promised.
+    const clientInfo = { name: 'test', version: '1' };
+    const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+    const refused = await send(platform.mcpUrl, { key, body });
+    expect([refused.status, refused.body.error?.data.code]).toEqual([503, 'unavailable']);
+    expect(refused.body.error?.message).toMatch(/disk of the bus is full|did not say in time/);
+
+    disk.makeRoom();
+    await trial.up();
+    expect(await platform.svc('status')).toMatchObject({ state: 'running', fullDisk: null });
+    await addRole('after');
+    const { roles } = await platform.svc('role', 'list');
+    expect(roles.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining([...acknowledged, 'after']));
+    await platform.connect(key);
+    // The session of before was kept.
+    await trial.works(agent, 'kept');
+  },
+);
+
+async function calls(agent: Agent, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) expect(await agent.text('echo', { text: `${i}` })).toBe(`You said: ${i}`);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what svc prints
+async function natsOf({ platform }: DockerTrial): Promise<any> {
+  const { services } = await platform.svc('status');
+  return services.find(({ name }: { name: string }) => name === 'nats');
+}
