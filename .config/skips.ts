@@ -102,20 +102,20 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/engines\/docker\/test\/(docker|run-alone|clusters|one-host)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
+      /stack\/engines\/docker\/test\/(docker|run-alone|clusters|one-host|daemon-restart\.alone)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(dgraph(-clusters)?|run-alone)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/(engines\/docker\/test\/(dgraph(-clusters)?|run-alone|daemon-restart\.alone)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
     isHere: docker !== null && onPath('dgraph', 'curl'),
   },
   {
     // Behind those for Docker itself.
-    pattern: /stack\/engines\/docker\/test\/.* > after a restart of the daemon/,
+    pattern: /stack\/engines\/docker\/test\/daemon-restart\.alone\.test\.ts > /,
     reason: 'Only a Docker that .ci/docker started is stopped and started by tests.',
     isHere: docker !== null && existsSync(join(dirname(docker.slice('unix://'.length)), 'docker.pid')),
   },
