@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
 
 const docker = process.env.SVC_TEST_DOCKER_HOST ?? null;
@@ -10,9 +10,24 @@ const processesAreShown = existsSync('/proc/self/environ');
 /** Every test that may be skipped, and why. A skip that is not here fails `npm test`, and so does one whose reason is not: what it needs is there. */
 export const skips: readonly AllowedSkip[] = [
   {
-    pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full)/,
+    pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full|folder-blobs\.test\.ts > a full disk)/,
     reason: 'Only root may mount a disk small enough to be filled.',
-    isHere: canMount(),
+    isHere: canMount,
+  },
+  {
+    pattern: /stack\/engines\/docker\/test\/full-disk\.test\.ts > /,
+    reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
+    isHere: docker !== null,
+  },
+  {
+    pattern: /stack\/test\/full-disks\.test\.ts > a bus/,
+    reason: 'The program nats-server is not installed on every machine; CI installs it.',
+    isHere: onPath('nats-server'),
+  },
+  {
+    pattern: /stack\/test\/full-disks\.test\.ts > a Dgraph/,
+    reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    isHere: onPath('dgraph', 'nats-server'),
   },
   {
     pattern: /stack\/test\/(secrets\.test\.ts > whatever runs|misbehaving-servers\.test\.ts > one that is killed)/,
@@ -132,15 +147,6 @@ export const skips: readonly AllowedSkip[] = [
 function onPath(...programs: readonly string[]): boolean {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return programs.every((program) => folders.some((folder) => existsSync(join(folder, program))));
-}
-
-function canMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-mount-'));
-  try {
-    return succeeds('mount', '-t', 'tmpfs', '-o', 'size=1m', 'svc-test', folder) && succeeds('umount', folder);
-  } finally {
-    rmdirSync(folder);
-  }
 }
 
 function canSandbox(): boolean {
