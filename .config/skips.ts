@@ -101,14 +101,19 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('pebble', 'caddy', 'nats-server'),
   },
   {
+    pattern: /stack\/move\/test\/containers\.test\.ts > on a real Docker > from processes/,
+    reason: 'A move from processes into containers needs nats-server beside a Docker that SVC_TEST_DOCKER_HOST names.',
+    isHere: docker !== null && onPath('nats-server'),
+  },
+  {
     pattern:
-      /stack\/engines\/docker\/test\/(docker|run-alone|clusters|one-host|daemon-restart\.alone)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
+      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(dgraph(-clusters)?|run-alone|daemon-restart\.alone)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/((engines\/docker\/test\/(dgraph(-clusters)?|run-alone|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
     isHere: docker !== null && onPath('dgraph', 'curl'),
