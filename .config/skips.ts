@@ -1,93 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
 
-/** Every test that may be skipped, and why. A skip that is not here fails `npm test`, and so does one of a program that is there. */
+const docker = process.env.SVC_TEST_DOCKER_HOST ?? null;
+const processesAreShown = existsSync('/proc/self/environ');
+
+/** Every test that may be skipped, and why. A skip that is not here fails `npm test`, and so does one whose reason is not: what it needs is there. */
 export const skips: readonly AllowedSkip[] = [
   {
-    pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full)/,
+    pattern: /(full-disks?\.test\.ts > |faults\.test\.ts > a disk that gets full|folder-blobs\.test\.ts > a full disk)/,
     reason: 'Only root may mount a disk small enough to be filled.',
+    isHere: canMount,
+  },
+  {
+    pattern: /stack\/engines\/docker\/test\/full-disk\.test\.ts > /,
+    reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
+    isHere: docker !== null,
+  },
+  {
+    pattern: /stack\/test\/full-disks\.test\.ts > a bus/,
+    reason: 'The program nats-server is not installed on every machine; CI installs it.',
+    isHere: onPath('nats-server'),
+  },
+  {
+    pattern: /stack\/test\/full-disks\.test\.ts > a Dgraph/,
+    reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    isHere: onPath('dgraph', 'nats-server'),
   },
   {
     pattern: /stack\/test\/(secrets\.test\.ts > whatever runs|misbehaving-servers\.test\.ts > one that is killed)/,
     reason: 'Arguments and environments of other processes can be read on Linux only, in /proc.',
+    isHere: processesAreShown,
   },
   {
     pattern: /cli\/test\/move\.test\.ts > on a real server > and through one to Dgraph/,
     reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
-    programs: ['dgraph', 'nats-server'],
+    isHere: onPath('dgraph', 'nats-server'),
   },
   {
     pattern:
       /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move|bus)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
-    programs: ['nats-server'],
+    isHere: onPath('nats-server'),
   },
   {
     pattern: /stack\/test\/(whole-path\.test\.ts > distributed|replicas\.test\.ts > three of each,) with Dgraph/,
     reason: 'A platform with Dgraph needs dgraph and nats-server; the first is in no package registry.',
-    programs: ['dgraph', 'nats-server'],
+    isHere: onPath('dgraph', 'nats-server'),
   },
   {
     pattern: /stack\/test\/(whole-path\.test\.ts > distributed|processes\.test\.ts > on a real server)/,
     reason:
       'A platform of several processes needs nats-server, which is not installed on every machine; CI installs it.',
-    programs: ['nats-server'],
+    isHere: onPath('nats-server'),
   },
   {
     pattern: /stack\/move\/test\/dgraph\.test\.ts > on a real Dgraph/,
     reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
-    programs: ['dgraph', 'nats-server'],
+    isHere: onPath('dgraph', 'nats-server'),
   },
   {
     pattern: /stack\/graph\/test\/dgraph(-cluster)?\.test\.ts > on a real Dgraph/,
     reason:
       'The program dgraph is in no package registry: what is asked of a real one is asked where it is on the path.',
-    programs: ['dgraph'],
+    isHere: onPath('dgraph'),
   },
   {
-    pattern: /stack\/(front\/test\/(caddy|one-host)|test\/(front|one-host))\.test\.ts > through Caddy/,
+    pattern: /stack\/(front\/test\/(caddy|one-host|shared)|test\/(front|one-host))\.test\.ts > through Caddy/,
     reason: 'The program caddy, and nats-server beside it, is not installed on every machine; CI installs both.',
-    programs: ['caddy', 'nats-server'],
+    isHere: onPath('caddy', 'nats-server'),
   },
   {
     pattern: /services\/backend\/(graph\/dgraph\/.*|files\/keep-blobs)\.test\.ts > on a real cluster/,
     reason: 'The program dgraph is in no package registry: its suites run where it is on the path.',
-    programs: ['dgraph'],
+    isHere: onPath('dgraph'),
   },
   {
     pattern:
       /(services\/runtime\/test\/(sandbox|contained)|cli\/test\/sandbox)\.test\.ts > .*\bin a (container|sandbox of 'container')/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
+    isHere: docker !== null,
   },
   {
     pattern: /(services\/runtime\/test\/sandbox(ed-lives)?|cli\/test\/sandbox)\.test\.ts > /,
     reason:
       'The program bwrap is not installed on every machine, and not every system lets it make namespaces; CI installs it.',
+    isHere: canSandbox(),
   },
   {
     pattern: /stack\/front\/check-front-ports\.test\.ts > .* that are root's/,
     reason: "Where ports below 1024 are everybody's, as in many containers and on macOS, nobody is refused one.",
+    isHere: firstPortOfEverybody() > 81,
   },
   {
     pattern: /stack\/test\/acme\.test\.ts > with an authority/,
     reason:
       'The program pebble, an authority to get certificates from, is not installed on every machine, nor are caddy and nats-server; CI installs them.',
-    programs: ['pebble', 'caddy', 'nats-server'],
+    isHere: onPath('pebble', 'caddy', 'nats-server'),
+  },
+  {
+    pattern: /stack\/move\/test\/containers\.test\.ts > on a real Docker > from processes/,
+    reason: 'A move from processes into containers needs nats-server beside a Docker that SVC_TEST_DOCKER_HOST names.',
+    isHere: docker !== null && onPath('nats-server'),
   },
   {
     pattern:
-      /stack\/engines\/docker\/test\/(docker|run-alone|clusters)\.test\.ts > (alone |clusters )?on a real Docker/,
+      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
+    isHere: docker !== null,
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(dgraph(-clusters)?|run-alone)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/((engines\/docker\/test\/(dgraph(-clusters)?|run-alone|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
-    programs: ['dockerd', 'dgraph'],
+    isHere: docker !== null && onPath('dgraph', 'curl'),
+  },
+  {
+    // Behind those for Docker itself.
+    pattern: /stack\/engines\/docker\/test\/daemon-restart\.alone\.test\.ts > /,
+    reason: 'Only a Docker that .ci/docker started is stopped and started by tests.',
+    isHere: docker !== null && existsSync(join(dirname(docker.slice('unix://'.length)), 'docker.pid')),
+  },
+  {
+    pattern: /stack\/engines\/docker\/test\/one-host\.test\.ts > one host name with an authority/,
+    reason:
+      'The program pebble, an authority to get certificates from, and a Docker for tests are not on every machine; CI has both.',
+    isHere: docker !== null && onPath('pebble'),
+  },
+  {
+    pattern:
+      /(services\/(kit\/bus\/nats\/cluster|backend\/files\/(content|jetstream-blobs))|stack\/test\/clusters)\.test\.ts > (on (three )?real servers|blobs )/,
+    reason: 'The program nats-server is not installed on every machine; CI installs it.',
+    isHere: onPath('nats-server'),
   },
   {
     // Behind the entry for nats-server, which is the reason where that is missing.
     pattern: /stack\/test\/processes\.test\.ts > on a real server > nothing answers/,
     reason: 'What a process listens on can be read on Linux only, in /proc.',
+    isHere: processesAreShown,
   },
 ];
+
+function onPath(...programs: readonly string[]): boolean {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return programs.every((program) => folders.some((folder) => existsSync(join(folder, program))));
+}
+
+function canSandbox(): boolean {
+  return succeeds('bwrap', '--unshare-pid', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true');
+}
+
+function firstPortOfEverybody(): number {
+  const file = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+}
+
+function succeeds(program: string, ...args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore', timeout: 10_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { SuiteResult } from './suites/journal.ts';
@@ -69,12 +69,8 @@ async function loadSkips(): Promise<readonly AllowedSkip[]> {
   const file = join(root, '.config/skips.ts');
   if (!existsSync(file)) return [];
   const loaded = (await import(pathToFileURL(file).href)) as { readonly skips: readonly AllowedSkip[] };
-  // A program that is here is no reason to leave out what needs it.
-  return loaded.skips.filter(({ programs }) => programs === undefined || !programs.every(isInstalled));
-}
-
-function isInstalled(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  // What is here is no reason to leave out what needs it.
+  return loaded.skips.filter(({ isHere }) => !isHere);
 }
 
 function progressLine({ file, ms, tests, errors }: SuiteResult): string {

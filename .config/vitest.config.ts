@@ -1,16 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const here = dirname(fileURLToPath(import.meta.url));
+const every = '{cli,stack,services,templates,.config,.ci}/**/*.test.ts';
+/** Suites that take from others what they use: one at a time, when all others have ended. */
+const alone = '**/*.alone.test.ts';
 
 export default defineConfig({
   root: dirname(here),
   // The build of graphql that Node gives to whatever is not our source: a second one beside it refuses the types of the first.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['{cli,stack,services,templates,.config,.ci}/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'together', include: [every], exclude: [...configDefaults.exclude, alone] } },
+      { extends: true, test: { name: 'alone', include: [alone], maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
     environment: 'node',
     setupFiles: [join(here, 'suites/announce-worker.ts')],
     // A process for each file: a suite that crashes or leaks takes nothing along, and real signals can be sent.

@@ -28,11 +28,3 @@ export function refuseMismatch({ topology, graph }: Chosen): void {
     { hint: 'Such as: svc init --topology distributed --graph dgraph --engine process' },
   );
 }
-
-/** Names what this version does not know: between containers and anything else nothing is moved yet. */
-export function refuseMoveToContainers({ engine }: Chosen): void {
-  if (engine !== 'docker') return;
-  throw new SvcError('unsupported', 'A move to the docker engine is not part of this version.', {
-    hint: 'Such as: svc move --to distributed --graph sqlite --engine process',
-  });
-}

@@ -117,12 +117,16 @@ async function askOne(
   try {
     return await request({ ...question, url: `${url}${path}` });
   } catch (error) {
-    if (others.length === 0 || !isRefused(error)) throw error;
+    if (!isRefused(error)) throw error;
+    if (others.length === 0) {
+      const hint = 'How everything is, and why: svc status';
+      throw new SvcError('unavailable', `The backend does not run: ${error.message}`, { hint, cause: error.cause });
+    }
     return askOne(others, path, question);
   }
 }
 
-function isRefused(error: unknown): boolean {
+function isRefused(error: unknown): error is SvcError {
   const cause = error instanceof SvcError ? error.cause : null;
   return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }

@@ -259,6 +259,11 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
     ]);
   });
 
+  test('and not of folders that are mounted into the container of the runtime', () => {
+    const contained = 'topology: distributed\nengine: docker\nruntime: { allowedPaths: [/a] }\n';
+    expect(withoutEffect(environmentFor(contained))).toEqual([]);
+  });
+
   test('and nothing where nothing is chosen, or ports moved', () => {
     const moved = { backend: 4000, 'remote-mcp': 4001, runtime: 4003, frontend: 4888 };
     expect([...withoutEffect(environmentFor('')), ...withoutEffect(environmentFor('', moved))]).toEqual([]);

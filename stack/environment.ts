@@ -71,7 +71,8 @@ export function environmentOf(of: EnvironmentOf): Environment {
       RUNTIME_NAME: definition.runtime.name,
       SVC_WORKING_DIR: runtimeDirOf(installation),
       ...sandbox(of),
-      ...given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':')),
+      // Of a runtime in a container they are what is mounted there: it sees nothing else of this machine.
+      ...(definition.engine === 'docker' ? {} : given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':'))),
       SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
       ...definition.environment.runtime,
     },

@@ -7,8 +7,8 @@ import { move } from '../../stack/move/move.ts';
 import { sideName, type WantedSide } from '../../stack/move/side.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';
-import { choice, refuseMoveToContainers } from '../how-it-runs.ts';
-import { describeLoss, describeMoved, describePlan, sizeText, tellProgress } from '../output/move.ts';
+import { choice } from '../how-it-runs.ts';
+import { describeLoss, describeMoved, describePlan, keptIn, sizeText, tellProgress } from '../output/move.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
 
@@ -18,7 +18,8 @@ interface Asking {
 }
 
 export default class Move extends SvcCommand {
-  static override summary = 'Move an installation to another topology or graph, with all its data, keys and sessions.';
+  static override summary =
+    'Move an installation to another topology, graph or engine, with all its data, keys and sessions.';
   static override description =
     'Shows what will be done and asks. The old side is kept until --confirm removes it or --undo goes back to it.';
   static override examples = [
@@ -31,6 +32,11 @@ export default class Move extends SvcCommand {
       command: '<%= config.bin %> move --to distributed --graph dgraph',
     },
     { description: 'And in SQLite again', command: '<%= config.bin %> move --graph sqlite' },
+    {
+      description: 'Run each service as a container',
+      command: '<%= config.bin %> move --to distributed --engine docker',
+    },
+    { description: 'And as a process of this machine again', command: '<%= config.bin %> move --engine process' },
     { description: 'Remove the old side, once all is well', command: '<%= config.bin %> move --confirm' },
     { description: 'Go back to the old side', command: '<%= config.bin %> move --undo' },
   ];
@@ -41,8 +47,9 @@ export default class Move extends SvcCommand {
       helpValue: graphs.join('|'),
     }),
     engine: Flags.string({
-      summary: 'What runs it; this version knows process, on this machine.',
-      helpValue: 'process',
+      summary:
+        'What runs it: process, on this machine, or docker, in containers; without it as now, as far as that goes.',
+      helpValue: engines.join('|'),
     }),
     yes: Flags.boolean({ char: 'y', summary: 'Do it without asking.' }),
     confirm: Flags.boolean({ summary: 'Remove the old side that was kept.' }),
@@ -51,12 +58,15 @@ export default class Move extends SvcCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Move);
-    const to = { topology: choice('--to', flags.to, topologies), graph: choice('--graph', flags.graph, graphs) };
-    refuseMoveToContainers({ engine: choice('--engine', flags.engine, engines) });
-    const isMove = to.topology !== undefined || to.graph !== undefined;
+    const to = {
+      topology: choice('--to', flags.to, topologies),
+      graph: choice('--graph', flags.graph, graphs),
+      engine: choice('--engine', flags.engine, engines),
+    };
+    const isMove = Object.values(to).some((chosen) => chosen !== undefined);
     const wanted = [flags.confirm, flags.undo, isMove].filter(Boolean);
     if (wanted.length !== 1) {
-      throw new SvcError('invalid_input', 'svc move needs one of --to (or --graph), --confirm and --undo.', {
+      throw new SvcError('invalid_input', 'svc move needs one of --to (or --graph, --engine), --confirm and --undo.', {
         hint: 'Such as: svc move --to distributed',
       });
     }
@@ -86,7 +96,7 @@ async function moveTo(installation: Installation, to: WantedSide, asking: Asking
   terminal.result(state === 'moved' ? describeMoved(moved) : `Nothing to do: it is ${sideName(moved.to)} already.`);
   if (state === 'unchanged') return;
   if (state === 'waiting')
-    terminal.talk(`The move from ${sideName(from)} is not confirmed yet: the old side is in ${kept}.`);
+    terminal.talk(`The move from ${sideName(from)} is not confirmed yet: the old side is in ${keptIn(from, kept)}.`);
   terminal.talk('Next: svc move --confirm removes the old side, svc move --undo goes back to it.');
 }
 
@@ -94,10 +104,11 @@ async function confirm(installation: Installation, { terminal }: Asking): Promis
   const onProgress = tell(terminal);
   const options = { installation, env: environment, onProgress };
   const { from, to, moved, kept, elsewhere } = await confirmMove(options, (move, bytes) => {
-    terminal.talk(`Removes ${move.kept} (${sizeText(bytes)}): ${sideName(move.from)}, as it was at ${move.startedAt}.`);
+    const kept = keptIn(move.from, `${move.kept} (${sizeText(bytes)})`);
+    terminal.talk(`Removes ${kept}: ${sideName(move.from)}, as it was at ${move.startedAt}.`);
   });
   terminal.json({ from, to, moved, kept, state: 'confirmed' });
-  terminal.result(`Confirmed: it is ${sideName(to)}, and ${kept} is removed.`);
+  terminal.result(`Confirmed: it is ${sideName(to)}, and ${keptIn(from, kept)} is removed.`);
   if (elsewhere.left !== null) {
     terminal.warn(`What it kept in the Dgraph at ${elsewhere.left} is still there, and may be removed there.`);
   }

@@ -2,13 +2,13 @@ import { graphElsewhere } from '../../stack/move/elsewhere.ts';
 import type { Loss } from '../../stack/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
 import type { MovePlan } from '../../stack/move/plan-move.ts';
-import { sideName } from '../../stack/move/side.ts';
+import { type Side, sideName } from '../../stack/move/side.ts';
 import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What will be done, before anything is. */
 export function describePlan(plan: MovePlan): string {
-  const { from, to, changes, running, neededBytes, freeBytes } = plan;
+  const { from, to, changes, isUp, neededBytes, freeBytes } = plan;
   const room = freeBytes === null ? 'the disk does not say' : sizeText(freeBytes);
   return [
     `Moves from ${sideName(from.definition)} to ${sideName(to.definition)}:`,
@@ -18,25 +18,40 @@ export function describePlan(plan: MovePlan): string {
       : []),
     `  graph      ${aboutGraph(plan)}`,
     `  bus        ${aboutBus(plan)}`,
-    running === null
+    !isUp
       ? '  downtime   none: the platform does not run'
       : `  downtime   up to about ${plan.downSeconds} s, from its stop to its start${foreground(plan)}`,
-    '  kept       data/before-move-…, until svc move --confirm or svc move --undo',
+    ...aboutServers(plan),
+    `  kept       ${keptIn(from.definition, 'data/before-move-…')}, until svc move --confirm or svc move --undo`,
     `  disk       needs ${sizeText(neededBytes)}, free: ${room}`,
   ].join('\n');
 }
 
+/** Where the old side is, which has more than a folder where it is in containers. */
+export function keptIn({ engine }: Pick<Side, 'engine'>, folder: string | null): string {
+  return engine === 'docker' ? `${folder}, and in Docker its volumes` : `${folder}`;
+}
+
+function aboutServers({ from, to }: MovePlan): readonly string[] {
+  if (from.definition.engine === to.definition.engine) return [];
+  return to.definition.engine === 'docker'
+    ? ["  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs"]
+    : ['  runtime    MCP servers run on this machine, with its programs'];
+}
+
 function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
   const [before, after] = [from.definition, to.definition];
-  if (before.graph === after.graph) return `stays the file that it is (${sizeText(graphBytes)}); a copy is kept`;
+  if (before.graph === after.graph && before.engine === after.engine)
+    return `stays the file that it is (${sizeText(graphBytes)}); a copy is kept`;
   if (!carries.graph) return `${after.graph} begins empty, as nothing is there yet`;
   const url = graphElsewhere(after);
-  const place = url === null ? '' : ` at ${url}, where it must be empty`;
+  const place = after.engine === 'docker' ? ' in a volume' : url === null ? '' : ` at ${url}, where it must be empty`;
   return `all of it is carried from ${before.graph} (${sizeText(graphBytes)}) to ${after.graph}${place}`;
 }
 
 function aboutBus({ from, to, carries, busBytes }: MovePlan): string {
-  if (from.definition.topology === to.definition.topology) return "stays as it is, with agents' sessions";
+  const isSame = from.definition.topology === to.definition.topology && from.definition.engine === to.definition.engine;
+  if (isSame) return "stays as it is, with agents' sessions";
   return carries.bus
     ? `usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
     : "bus.persistentMessaging is false: agents' sessions end, as at every stop";
@@ -50,7 +65,7 @@ export function describeMoved({ from, to, moved, kept, downMs }: Moved): string 
     `Moved from ${sideName(from)} to ${sideName(to)}.${down}`,
     ...shown.map(({ kind, count, digest }) => `  ${kind.padEnd(12)} ${String(count).padStart(7)}  sha256 ${digest}`),
     ...(kinds.length === 0 ? [] : [`  in the graph: ${kinds.map(({ kind, count }) => `${kind} ${count}`).join(', ')}`]),
-    `The old side is in ${kept}.`,
+    `The old side is in ${keptIn(from, kept)}.`,
   ].join('\n');
 }
 
@@ -66,11 +81,15 @@ export function describeLoss({ move, changes, uncounted }: Loss): string {
     `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Lost is what was written since:`,
     ...(uncounted === null ? [] : [`  in the graph nobody knows how much: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
-    move.from.topology === move.to.topology
+    move.from.topology === move.to.topology && move.from.engine === move.to.engine
       ? '  changes to svc.yaml'
       : '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
-    `To keep it, go back by another move: svc move --confirm, then svc move --to ${move.from.topology} --graph ${move.from.graph}`,
+    `To keep it, go back by another move: svc move --confirm, then svc move ${flagsFor(move.from)}`,
   ].join('\n');
+}
+
+function flagsFor({ topology, graph, engine }: Side): string {
+  return `--to ${topology} --graph ${graph} --engine ${engine}`;
 }
 
 export function tellProgress(progress: MoveProgress, terminal: Terminal): void {

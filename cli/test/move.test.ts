@@ -11,8 +11,8 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 /** Of a Dgraph there are several starts, with elections each. */
 const dgraphTimeoutMs = 300_000;
 
-const embedded = { topology: 'embedded', graph: 'sqlite' };
-const distributed = { topology: 'distributed', graph: 'sqlite' };
+const embedded = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
+const distributed = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
 const demo = fileURLToPath(new URL('../../templates/demo/server.mjs', import.meta.url));
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
@@ -85,7 +85,11 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     async () => {
       const before = { use: await use(), skills: (await json('skill', 'list')).skills };
       const there = await json('move', '--to', 'distributed', '--graph', 'dgraph', '--yes');
-      expect(there).toMatchObject({ from: embedded, to: { topology: 'distributed', graph: 'dgraph' }, state: 'moved' });
+      expect(there).toMatchObject({
+        from: embedded,
+        to: { topology: 'distributed', graph: 'dgraph', engine: 'process' },
+        state: 'moved',
+      });
       expect({ use: await use(), skills: (await json('skill', 'list')).skills }).toEqual(before);
       await svc('skill', 'create', 'since');
       await svc('move', '--confirm');
@@ -123,18 +127,16 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   });
 
   test.each([
-    [['move'], 2, 'needs one of --to (or --graph), --confirm and --undo'],
+    [['move'], 2, 'needs one of --to (or --graph, --engine), --confirm and --undo'],
     [['move', '--graph', 'sqlite', '--confirm'], 2, 'needs one of'],
     [['move', '--to', 'distributed', '--undo'], 2, 'needs one of'],
     [['move', '--to', 'elsewhere'], 2, '--to must be embedded or distributed, not "elsewhere"'],
+    [['move', '--engine', 'podman'], 2, '--engine must be process or docker, not "podman"'],
+    [['move', '--engine', 'docker'], 2, 'The engine docker needs topology distributed'],
     [['move', '--graph', 'neo4j'], 2, '--graph must be sqlite or dgraph, not "neo4j"'],
     [['move', '--graph', 'dgraph'], 2, 'The graph dgraph needs topology distributed'],
     [['move', '--to', 'embedded', '--graph', 'dgraph'], 2, 'The graph dgraph needs topology distributed'],
-    [
-      ['move', '--to', 'distributed', '--engine', 'docker'],
-      2,
-      'A move to the docker engine is not part of this version',
-    ],
+    [['move', '--to', 'embedded', '--engine', 'docker'], 2, 'The engine docker needs topology distributed'],
     [['move', '--confirm'], 1, 'There is no move that waits'],
     [['move', '--undo', '--yes'], 1, 'There is no move that waits'],
   ])('%j is refused', async (args, expected, told) => {

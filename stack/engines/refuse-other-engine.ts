@@ -11,9 +11,14 @@ export function refuseOtherEngine(installation: Installation, wanted: Engine): v
   if (has === wanted) return;
   const where = has === 'docker' ? "in Docker's volumes" : 'in data/';
   throw new SvcError('conflict', `svc.yaml says engine: ${wanted}, and the data of this platform is ${where}.`, {
-    hint: `Set engine: ${has} in svc.yaml. A platform on another engine is another installation: svc init DIR`,
+    hint: `Set engine: ${has} in svc.yaml. ${carry[wanted]} then carries it over.`,
   });
 }
+
+const carry: Readonly<Record<Engine, string>> = {
+  docker: 'svc move --to distributed --engine docker',
+  process: 'svc move --engine process',
+};
 
 /** As the first start of processes leaves it. */
 function hasFiles({ dataDir }: Installation): boolean {

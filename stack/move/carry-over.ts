@@ -4,13 +4,16 @@ import { openBlobsContent } from '../../services/backend/files/open-content.ts';
 import { carryContent, type KindOfContent, readContent } from '../../services/backend/graph/content.ts';
 import { copyGraph, openGraphContent } from '../../services/backend/graph/open-content.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { makeNewVolumes } from '../engines/docker/new-volumes.ts';
 import { type CarriedBus, carryBus, verifyBus } from './carry-bus.ts';
+import { carryFolders } from './carry-folders.ts';
 import { stagingDirOf } from './move-state.ts';
 import type { MovePlan } from './plan-move.ts';
-import { type SideOptions, withSide } from './side-content.ts';
+import { withSide } from './side-content.ts';
+import type { PlaceOptions } from './side-place.ts';
 import { blobsIn, graphIn } from './sides.ts';
 
-export interface Carrying extends Pick<SideOptions, 'env' | 'born' | 'signal'> {
+export interface Carrying extends Pick<PlaceOptions, 'env' | 'born' | 'signal'> {
   readonly plan: MovePlan;
 }
 
@@ -24,7 +27,7 @@ export interface Carried {
 /** A graph that stays the file that it is is copied to what is kept, with the files it speaks of; returns what the copy holds. */
 export async function keepGraph({ plan, signal }: Carrying, kept: string): Promise<readonly KindOfContent[]> {
   const file = graphIn(plan.installation.dataDir, 'sqlite');
-  if (plan.carries.graph || !existsSync(file)) return [];
+  if (!staysFile(plan) || !existsSync(file)) return [];
   const copy = graphIn(kept, 'sqlite');
   await copyGraph(file, copy);
   const files = await keepBlobs(blobsIn(plan.installation.dataDir), blobsIn(kept), signal);
@@ -38,7 +41,12 @@ export async function carryOver(carrying: Carrying): Promise<Carried> {
   const staging = stagingDirOf(installation);
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { mode: 0o700 });
-  const old = { ...shared, plan: plan.from, dir: installation.dataDir, wanted: carries, to: 'read' } as const;
+  const { dock } = plan;
+  if (dock !== null && plan.to.definition.engine === 'docker') {
+    await makeNewVolumes({ plan: plan.to, dock, signal: shared.signal });
+  }
+  await carryFolders(plan, shared.signal);
+  const old = { ...shared, plan: plan.from, dock, dir: installation.dataDir, wanted: carries, to: 'read' } as const;
   return await withSide(old, async (from) => {
     const wanted = { bus: from.bus !== null, graph: from.graph !== null, blobs: from.blobs !== null };
     if (!Object.values(wanted).includes(true)) return { bus: null, graph: [], blobs: null };
@@ -48,9 +56,7 @@ export async function carryOver(carrying: Carrying): Promise<Carried> {
       const { blobs: old, graph: read } = from;
       const blobs = old !== null && to.blobs !== null ? await carryBlobs(old, to.blobs, shared.signal) : null;
       if (read === null || to.graph === null) return { bus, graph: [], blobs };
-      const graph = await readContent(read, shared.signal);
-      await carryContent(read, to.graph, shared.signal);
-      return { bus, graph, blobs };
+      return { bus, graph: await carryContent(read, to.graph, shared.signal), blobs };
     });
   });
 }
@@ -73,17 +79,22 @@ export async function verifyCarried(carrying: Carrying, carried: Carried): Promi
 
 /** Throws where a graph that stays the file that it is is not what was kept of it. */
 export async function verifyKept({ plan }: Carrying, kept: readonly KindOfContent[]): Promise<void> {
-  if (plan.carries.graph) return;
+  if (!staysFile(plan)) return;
   const file = graphIn(plan.installation.dataDir, 'sqlite');
   const graph = kept.filter(({ kind }) => kind !== filesKind);
   refuseDifferent(graph, existsSync(file) ? await contentOf(file) : []);
 }
 
+function staysFile({ carries, from, to }: MovePlan): boolean {
+  return !carries.graph && [from, to].every(({ definition }) => definition.engine === 'process');
+}
+
 /** A bus that both sides have is not made anew. */
-function newSideOf({ to, from, installation }: MovePlan) {
+function newSideOf({ to, from, installation, dock }: MovePlan) {
   const dir = stagingDirOf(installation);
-  const isSameBus = from.definition.topology === to.definition.topology;
-  return { plan: to, dir, busDir: isSameBus ? installation.dataDir : dir };
+  const isSameBus =
+    from.definition.topology === to.definition.topology && from.definition.engine === to.definition.engine;
+  return { plan: to, dock, dir, busDir: isSameBus ? installation.dataDir : dir };
 }
 
 async function keepBlobs(from: string, to: string, signal: AbortSignal): Promise<readonly KindOfContent[]> {

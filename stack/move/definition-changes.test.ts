@@ -6,9 +6,9 @@ import { applyChanges, changesFor } from './definition-changes.ts';
 import type { Side } from './side.ts';
 
 const embedded = fillTemplate({ id: 'abcdefgh12345678' });
-const distributed: Side = { topology: 'distributed', graph: 'sqlite' };
-const oneProcess: Side = { topology: 'embedded', graph: 'sqlite' };
-const onDgraph: Side = { topology: 'distributed', graph: 'dgraph' };
+const distributed: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
+const oneProcess: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
+const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
 const read = (text: string) => checkDefinition(text, 'svc.yaml');
 
 /** Lines that one text has and the other has not. */

@@ -11,7 +11,7 @@ export interface FieldChange {
 
 /** What svc.yaml must say otherwise for the other side: only what has to change, and what would be refused there. */
 export function changesFor(definition: Definition, to: Side): readonly FieldChange[] {
-  const sides = (['topology', 'graph'] as const).filter((field) => definition[field] !== to[field]);
+  const sides = (['topology', 'graph', 'engine'] as const).filter((field) => definition[field] !== to[field]);
   return [
     ...sides.map((field) => ({ path: [field], from: definition[field], to: to[field] })),
     ...withoutMany(definition, to),

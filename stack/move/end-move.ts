@@ -3,17 +3,15 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import type { Installation } from '../installation.ts';
-import { stopRunning } from '../lifecycle/running-platform.ts';
 import { up } from '../lifecycle/up.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
-import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
 import { lostChanges } from './lost-changes.ts';
 import type { MoveProgress } from './move.ts';
 import { sizeOf } from './move-cost.ts';
 import { keptDirOf, type MoveState, readMove, writeMove } from './move-state.ts';
-import { goBack, settleMove } from './settle-move.ts';
-import { removeKept } from './sides.ts';
+import { forgetOld, goBack, settleMove } from './settle-move.ts';
+import { isUp, stopPlatform } from './stop-platform.ts';
 
 export interface EndOptions {
   readonly installation: Installation;
@@ -40,7 +38,8 @@ export async function confirmMove(
     const { installation } = options;
     tell(state, sizeOf(keptDirOf(installation, state)));
     writeMove(installation, { ...state, phase: 'confirming' });
-    removeKept(installation, state);
+    const onNotice = (message: string) => options.onProgress({ kind: 'notice', message });
+    await forgetOld(installation, state, onNotice);
   });
 }
 
@@ -51,12 +50,11 @@ export async function undoMove(options: EndOptions, confirm: (loss: Loss) => Pro
   const undone = await withMove(options, 'undoing', async (state) => {
     await confirm({ move: state, ...(await lossOf(options, state)) });
     signal?.throwIfAborted();
-    const running = findRunning(installation);
-    restart = running !== null;
+    restart = isUp(installation);
     const onStep = (name: Extract<MoveProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
     onStep('stop');
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-    if (running !== null) await stopRunning(installation, running, { onNotice });
+    await stopPlatform(installation, onProgress);
     writeMove(installation, { ...state, phase: 'undoing', wasRunning: restart });
     await goBack(installation, state, { onNotice, onStep });
   });

@@ -1,12 +1,14 @@
+import { rmSync } from 'node:fs';
 import { type ChangesOfKind, changesBetween } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { openDock } from '../engines/docker/dock.ts';
 import type { Installation } from '../installation.ts';
 import { planOf, readPlan } from '../lifecycle/plan.ts';
-import { findRunning } from '../state/find-running.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
-import { keptDirOf, type MoveState, writeMove } from './move-state.ts';
+import { keptDirOf, type MoveState, stagingDirOf, writeMove } from './move-state.ts';
 import { withSide } from './side-content.ts';
 import { readKeptDefinition } from './sides.ts';
+import { isUp } from './stop-platform.ts';
 
 export interface LostChanges {
   readonly installation: Installation;
@@ -22,21 +24,31 @@ export async function lostChanges({
   env,
   signal,
 }: LostChanges): Promise<readonly ChangesOfKind[]> {
+  const before = planOf(installation, readKeptDefinition(installation, state));
+  const now = readPlan(installation);
   const processes: LeftProcess[] = [];
+  const note = () => {
+    const docker = state.docker === null ? null : { ...state.docker, isBusy: true };
+    writeMove(installation, { ...state, processes, docker });
+  };
   const born = (process: LeftProcess) => {
     processes.push(process);
-    writeMove(installation, { ...state, processes });
+    note();
   };
-  const shared = { wanted: { bus: false, graph: true, blobs: false }, to: 'read', env, born, signal } as const;
-  const before = planOf(installation, readKeptDefinition(installation, state));
-  const isRunning = findRunning(installation) !== null;
+  const plans = [before, now].filter(({ definition }) => definition.engine === 'docker');
+  const docking = { installation, plans, env, signal, onNotice: () => undefined };
+  const dock = plans.length === 0 ? null : await openDock(docking);
+  if (dock !== null) note();
+  const wanted = { bus: false, graph: true, blobs: false };
+  const shared = { wanted, to: 'read', dock, env, born, signal } as const;
   try {
     return await withSide({ ...shared, plan: before, dir: keptDirOf(installation, state) }, (then) =>
-      withSide({ ...shared, plan: readPlan(installation), dir: installation.dataDir, isRunning }, async (now) =>
-        then.graph === null || now.graph === null ? [] : await changesBetween(then.graph, now.graph),
+      withSide({ ...shared, plan: now, dir: installation.dataDir, isRunning: isUp(installation) }, async (there) =>
+        then.graph === null || there.graph === null ? [] : await changesBetween(then.graph, there.graph),
       ),
     );
   } finally {
-    if (processes.length > 0) writeMove(installation, state);
+    rmSync(stagingDirOf(installation), { recursive: true, force: true });
+    writeMove(installation, state);
   }
 }

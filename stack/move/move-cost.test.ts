@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { costOf, type Load, sizeOf } from './move-cost.ts';
 
 const megabyte = 1024 * 1024;
-const sqlite = { topology: 'distributed', graph: 'sqlite' } as const;
-const dgraph = { topology: 'distributed', graph: 'dgraph' } as const;
-const embedded = { topology: 'embedded', graph: 'sqlite' } as const;
+const sqlite = { topology: 'distributed', graph: 'sqlite', engine: 'process' } as const;
+const dgraph = { topology: 'distributed', graph: 'dgraph', engine: 'process' } as const;
+const embedded = { topology: 'embedded', graph: 'sqlite', engine: 'process' } as const;
 
 test('a folder is as large as all files in it, and what is not there has no size', () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-size-'));
@@ -31,7 +31,11 @@ test.each<[string, Partial<Load>, number, number]>([
   ['a graph in Dgraph takes a cluster, and more room', { to: dgraph, carries: { bus: false, graph: true } }, 465, 144],
   ['back it takes as much as it has', { from: dgraph, to: sqlite, carries: { bus: false, graph: true } }, 101, 69],
   ['a Dgraph that stays costs nothing', { from: dgraph, to: dgraph }, 1, 4],
+  ['into volumes it is copied twice more', { to: { ...sqlite, engine: 'docker' }, otherBytes: 20 * megabyte }, 321, 50],
 ])('%s', (_what, load, neededMb, downSeconds) => {
   const all = { from: embedded, to: sqlite, carries: { bus: false, graph: false }, graphBytes: 100 * megabyte };
-  expect(costOf({ ...all, busBytes: 0, ...load })).toEqual({ neededBytes: neededMb * megabyte, downSeconds });
+  expect(costOf({ ...all, busBytes: 0, otherBytes: 0, ...load })).toEqual({
+    neededBytes: neededMb * megabyte,
+    downSeconds,
+  });
 });

@@ -8,6 +8,8 @@ export interface Load {
   readonly carries: { readonly bus: boolean; readonly graph: boolean };
   readonly graphBytes: number;
   readonly busBytes: number;
+  /** Of files that are copied only to another engine. */
+  readonly otherBytes: number;
 }
 
 export interface Cost {
@@ -33,14 +35,30 @@ const dgraph = {
   bytesASecondFrom: 4 * megabyte,
 };
 
+/** A container for each start and copy. */
+const downSecondsInContainers = 30;
+
 /** What a move takes, so that it can be said, and refused, before anything is stopped. */
-export function costOf({ from, to, carries, graphBytes, busBytes }: Load): Cost {
+export function costOf({ from, to, carries, graphBytes, busBytes, otherBytes }: Load): Cost {
   const busSeconds = busBytes / (to.topology === 'distributed' ? bytesASecondToNats : bytesASecond);
-  const graph = carries.graph ? costOfDgraph(to, graphBytes) : costOfCopy(from, graphBytes);
+  const isInDgraph = [from, to].some(({ graph }) => graph === 'dgraph');
+  const graph = carries.graph && isInDgraph ? costOfDgraph(to, graphBytes) : costOfCopy(from, graphBytes);
+  const engine = costOfEngines(from, to, { graphBytes, otherBytes });
   return {
-    neededBytes: graph.neededBytes + 3 * busBytes + spareBytes,
-    downSeconds: downSecondsLeast + Math.ceil(graph.downSeconds + busSeconds),
+    neededBytes: graph.neededBytes + 3 * busBytes + engine.neededBytes + spareBytes,
+    downSeconds: downSecondsLeast + Math.ceil(graph.downSeconds + busSeconds + engine.downSeconds),
   };
+}
+
+/** What lies in volumes is copied from them, and into them. */
+function costOfEngines(
+  from: Side,
+  to: Side,
+  { graphBytes, otherBytes }: Pick<Load, 'graphBytes' | 'otherBytes'>,
+): Cost {
+  if (from.engine === 'process' && to.engine === 'process') return { neededBytes: 0, downSeconds: 0 };
+  const bytes = 2 * graphBytes + (from.engine === to.engine ? 0 : otherBytes);
+  return { neededBytes: bytes, downSeconds: downSecondsInContainers + bytes / bytesASecond };
 }
 
 function costOfDgraph(to: Side, graphBytes: number): Cost {

@@ -14,13 +14,15 @@ afterEach(() => rmSync(installation.dir, { recursive: true }));
 
 const state: MoveState = {
   phase: 'preparing',
-  from: { topology: 'embedded', graph: 'sqlite' },
-  to: { topology: 'distributed', graph: 'dgraph' },
+  from: { topology: 'embedded', graph: 'sqlite', engine: 'process' },
+  to: { topology: 'distributed', graph: 'dgraph', engine: 'process' },
   startedAt: '2026-01-01T00:00:00.000Z',
   kept: 'data/before-move-2026-01-01T00-00-00Z',
   wasRunning: true,
   processes: [{ name: 'nats', process: { pid: 1, startTime: 'then' } }],
   elsewhere: { left: null, filled: 'https://dgraph.example.com:8080' },
+  docker: { socket: '/run/docker.sock', volumes: ['svc-1-nats'], isBusy: true },
+  folders: ['runtime'],
   moved: [],
 };
 

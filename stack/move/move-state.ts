@@ -28,6 +28,13 @@ const moveState = z.object({
   processes: z.array(z.object({ name: z.string(), process: processIdentity })),
   /** Addresses of a Dgraph that somebody else runs: the one that keeps the old side, and the one that was given the new one. */
   elsewhere: z.object({ left: z.string().nullable(), filled: z.string().nullable() }),
+  /** Where Docker is, if either side is in it, which volumes were there before, and whether the move itself has something run there. */
+  docker: z
+    .object({ socket: z.string(), volumes: z.array(z.string()), isBusy: z.boolean() })
+    .nullable()
+    .default(null),
+  /** In data/, or volumes of parts with these names: what is copied only to another engine. */
+  folders: z.array(z.string()).default([]),
   /** What was carried over and verified. */
   moved: z.array(kindOfContent),
 });

@@ -5,13 +5,12 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { readDefinition } from '../definition/check.ts';
 import type { Installation } from '../installation.ts';
 import type { Progress } from '../lifecycle/progress.ts';
-import { stopRunning } from '../lifecycle/running-platform.ts';
 import { up } from '../lifecycle/up.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { syncFolder } from '../state/durable-file.ts';
-import { findRunning } from '../state/find-running.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
+import { ownFoldersOf } from './carry-folders.ts';
 import { carryOver, keepGraph, verifyCarried, verifyKept } from './carry-over.ts';
 import { elsewhereOf } from './elsewhere.ts';
 import { keptDirOf, type MoveState, readMove, writeMove } from './move-state.ts';
@@ -19,6 +18,7 @@ import { type MovePlan, planMove } from './plan-move.ts';
 import { settleMove, takeBack } from './settle-move.ts';
 import { isSameSide, type Side, sideFor, sideName, sideOf, type WantedSide } from './side.ts';
 import { keepDefinition, type SideStep, switchSides } from './sides.ts';
+import { isUp, stopPlatform } from './stop-platform.ts';
 
 /** What a move does, in this order. */
 export type MoveStep = 'stop' | 'keep' | 'carry' | 'verify' | SideStep | 'start';
@@ -58,7 +58,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
   let restart = false;
   try {
     const settled = await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
-    restart = settled?.wasRunning === true && findRunning(installation) === null;
+    restart = settled?.wasRunning === true && !isUp(installation);
     const now = sideOf(readDefinition(installation.definitionFile));
     const to = sideFor(options.to, now);
     const there = whereItIs(installation, now, to);
@@ -66,10 +66,15 @@ export async function move(options: MoveOptions): Promise<Moved> {
       const result: Moved = settled?.phase === 'switching' ? { ...there, state: 'moved' } : there;
       return await ended(begin, result, () => lock.release(), restart);
     }
-    const plan = await planMove({ ...begin, to, onNotice: (message) => onProgress({ kind: 'notice', message }) });
+    const plan = await planMove({
+      ...begin,
+      to,
+      signal,
+      onNotice: (message) => onProgress({ kind: 'notice', message }),
+    });
     await options.confirm(plan);
     signal.throwIfAborted();
-    restart ||= plan.running !== null;
+    restart ||= plan.isUp;
     const stoppedAt = performance.now();
     const moved = await carryOut({ ...begin, plan, wasRunning: restart });
     const result = await ended(begin, moved, () => lock.release(), restart);
@@ -77,8 +82,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
   } catch (error) {
     lock.release();
     // Whatever went wrong with the move, the old side goes on.
-    if (restart && readMove(installation) === null && findRunning(installation) === null)
-      await startAgain(begin, error);
+    if (restart && readMove(installation) === null && !isUp(installation)) await startAgain(begin, error);
     throw error;
   } finally {
     lock.release();
@@ -110,8 +114,11 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
   const kept = `data/before-move-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`;
   const [from, to] = [sideOf(plan.from.definition), sideOf(plan.to.definition)];
   const elsewhere = { left: null, filled: null };
+  const { dock, volumes } = plan;
+  const docker = dock === null ? null : { socket: dock.daemon.socket, volumes: [...volumes], isBusy: true };
+  const folders = from.engine === to.engine ? [] : [...ownFoldersOf(plan.from)];
   const shared = { from, to, startedAt, kept, wasRunning: options.wasRunning, processes: [], elsewhere, moved: [] };
-  let state: MoveState = { phase: 'preparing', ...shared };
+  let state: MoveState = { phase: 'preparing', ...shared, docker, folders };
   const note = (next: Partial<MoveState>) => {
     state = { ...state, ...next };
     writeMove(installation, state);
@@ -120,8 +127,7 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
   note({});
   try {
     step('stop');
-    // Told to stop, it does, whatever is heard meanwhile: only then it can be started again.
-    if (plan.running !== null) await stopRunning(installation, plan.running, { onNotice });
+    await stopPlatform(installation, onProgress);
     signal.throwIfAborted();
     const data = acquireLock(installation, 'platform');
     try {
@@ -139,7 +145,8 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
       const moved = await verifyCarried(carrying, carried);
       await verifyKept(carrying, same);
       signal.throwIfAborted();
-      note({ phase: 'switching', processes: [], moved: [...same, ...moved] });
+      const idle = docker === null ? null : { ...docker, isBusy: false };
+      note({ phase: 'switching', processes: [], docker: idle, moved: [...same, ...moved] });
       switchSides(installation, state, step);
     } finally {
       data.release();

@@ -1,19 +1,23 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { hasOwnBus } from '../bus/has-own-bus.ts';
 import { checkPrograms } from '../check-programs.ts';
 import { checkDefinition, readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
-import type { Installation } from '../installation.ts';
+import { isInContainers } from '../engines/docker/containers-record.ts';
+import type { Dock } from '../engines/docker/dock.ts';
+import { type Installation, runtimeDirOf } from '../installation.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { bytesLeft } from '../state/free-space.ts';
+import { type ContainersOfMove, containersOf, portsHeldBefore } from './containers-of-move.ts';
 import { applyChanges, changesFor, type FieldChange } from './definition-changes.ts';
 import { refuseFilled } from './elsewhere.ts';
 import { costOf, sizeOf } from './move-cost.ts';
 import { type Side, sideOf } from './side.ts';
-import { hasGraph, type Wanted } from './side-content.ts';
+import { hasGraph, volumeNamed, type Wanted } from './side-place.ts';
 import { busIn, graphIn } from './sides.ts';
 
 /** Everything about a move that is known before anything is stopped. */
@@ -23,6 +27,12 @@ export interface MovePlan {
   readonly to: Plan;
   readonly changes: readonly FieldChange[];
   readonly running: RunningPlatform | null;
+  /** Whether its parts run, be it in containers. */
+  readonly isUp: boolean;
+  /** Null where neither side is in containers. */
+  readonly dock: Dock | null;
+  /** Volumes that are there before. */
+  readonly volumes: ReadonlySet<string>;
   /** Sizes of what is there now; what the bus holds is counted when it stands still. */
   readonly graphBytes: number;
   readonly busBytes: number;
@@ -38,19 +48,14 @@ export interface PlanMoveOptions {
   readonly installation: Installation;
   readonly to: Side;
   readonly env: EnvRecord;
+  readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 }
 
-/** Finds everything that is wrong with the target before anything is stopped: programs, ports, secrets, room on the disk. */
-export async function planMove({ installation, to, env, onNotice }: PlanMoveOptions): Promise<MovePlan> {
+/** Finds everything that is wrong with the target before anything is stopped: programs, ports, secrets, images, room on the disk. */
+export async function planMove({ installation, to, env, signal, onNotice }: PlanMoveOptions): Promise<MovePlan> {
   const { definitionFile, dataDir } = installation;
   const definition = readDefinition(definitionFile);
-  if (definition.engine === 'docker') {
-    throw new SvcError(
-      'unsupported',
-      'This platform runs in containers, and moving from there is not part of this version.',
-    );
-  }
   if (definition.replicas.nats > 1) {
     throw new SvcError('unsupported', 'The bus has several nodes, and moving from there is not part of this version.', {
       hint: 'Set replicas.nats: 1 in svc.yaml and type svc up first: what they keep is carried over.',
@@ -60,22 +65,55 @@ export async function planMove({ installation, to, env, onNotice }: PlanMoveOpti
   const target = targetDefinition(definitionFile, changes);
   const running = findRunning(installation);
   const from = readPlan(installation);
-  const plan = await preparePlan({ installation, definition: target, env, running, avoid: new Set(), onNotice });
-  const graph = definition.graph !== to.graph && hasGraph(from, dataDir);
-  const bus = definition.topology !== to.topology && definition.bus.persistentMessaging;
-  const carries = { bus, graph, blobs: graph };
-  if (carries.graph) {
-    await refuseFilled(plan);
-    await checkPrograms(definition, env.PATH);
-  }
-  const graphFile = graphIn(dataDir, definition.graph);
-  const graphBytes = sizeOf(graphFile) + sizeOf(`${graphFile}-wal`);
-  const busFile = busIn(dataDir, definition.topology);
-  const busBytes = carries.bus ? sizeOf(busFile) + sizeOf(`${busFile}-wal`) : 0;
-  const { neededBytes, downSeconds } = costOf({ from: sideOf(definition), to, carries, graphBytes, busBytes });
+  const held = await portsHeldBefore(definition, env);
+  const preparing = { installation, definition: target, env, running, held, avoid: new Set<number>(), onNotice };
+  const plan = await preparePlan(preparing);
+  const containers = await containersOf({ from, to: plan, installation, env, signal, onNotice });
+  const { dock, volumes } = containers;
+  const carries = whatMoves(from, to, isGraphThere(from, volumes));
+  if (carries.graph) await refuseFilled(plan);
+  if (carries.graph || definition.engine !== to.engine) await checkPrograms(definition, env.PATH);
+  const { graphBytes, busBytes, otherBytes } = sizesOf(from, containers);
+  const load = { carries, graphBytes, busBytes: carries.bus ? busBytes : 0, otherBytes };
+  const { neededBytes, downSeconds } = costOf({ ...load, from: sideOf(definition), to });
   const room = { neededBytes, freeBytes: bytesLeft(statfsSync(dataDir), process.getuid?.() === 0) };
-  refuseWithoutRoom(dataDir, room);
-  return { installation, from, to: plan, changes, running, graphBytes, busBytes, carries, ...room, downSeconds };
+  refuseWithoutRoom(`"${dataDir}"`, room);
+  if (containers.measured !== null) refuseWithoutRoom('The disk of Docker', { ...room, ...containers.measured });
+  const isUp = running !== null || isInContainers(installation);
+  const known = { installation, from, to: plan, changes, running, isUp, dock, volumes };
+  return { ...known, ...load, ...room, downSeconds };
+}
+
+/** What is kept elsewhere on the other side, by itself or because it is of another engine. A bus of somebody else's stays what it is. */
+function whatMoves({ definition }: Plan, to: Side, hasGraph: boolean): Wanted {
+  const isOther = definition.engine !== to.engine;
+  const graph = hasGraph && (isOther || definition.graph !== to.graph);
+  const bus = definition.topology !== to.topology || (isOther && hasOwnBus(definition));
+  const isElsewhere = definition.graph === 'dgraph' && to.graph === 'dgraph' && !hasOwnBus(definition);
+  return { bus: bus && definition.bus.persistentMessaging, graph, blobs: graph && !isElsewhere };
+}
+
+function isGraphThere(from: Plan, volumes: ReadonlySet<string>): boolean {
+  const { engine, graph } = from.definition;
+  if (engine === 'process') return hasGraph(from, from.installation.dataDir);
+  return volumes.has(volumeNamed(graph === 'sqlite' ? 'backend' : 'dgraph-alpha', from));
+}
+
+function sizesOf(from: Plan, { measured }: ContainersOfMove) {
+  const { installation, definition } = from;
+  const { engine, graph, topology } = definition;
+  const { dataDir } = installation;
+  if (engine === 'docker') {
+    const bytesOf = (part: string) => measured?.bytes[volumeNamed(part, from)] ?? 0;
+    const graphBytes = graph === 'sqlite' ? bytesOf('backend') : bytesOf('dgraph-zero') + bytesOf('dgraph-alpha');
+    return { graphBytes, busBytes: bytesOf('nats'), otherBytes: bytesOf('runtime') };
+  }
+  const [graphFile, busFile] = [graphIn(dataDir, graph), busIn(dataDir, topology)];
+  return {
+    graphBytes: sizeOf(graphFile) + sizeOf(`${graphFile}-wal`),
+    busBytes: sizeOf(busFile) + sizeOf(`${busFile}-wal`),
+    otherBytes: sizeOf(runtimeDirOf(installation)),
+  };
 }
 
 function targetDefinition(file: string, changes: readonly FieldChange[]): Definition {
@@ -83,14 +121,14 @@ function targetDefinition(file: string, changes: readonly FieldChange[]): Defini
 }
 
 export function refuseWithoutRoom(
-  dir: string,
+  where: string,
   { neededBytes, freeBytes }: Pick<MovePlan, 'neededBytes' | 'freeBytes'>,
 ): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
   const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
   throw new SvcError(
     'unavailable',
-    `"${dir}" has ${megabytes(freeBytes)} left, and a move needs ${megabytes(neededBytes)}: the old side is kept.`,
-    { hint: `Free some space and try again: df -h "${dir}" tells how much there is.` },
+    `${where} has ${megabytes(freeBytes)} left, and a move needs ${megabytes(neededBytes)}: the old side is kept.`,
+    { hint: `Free some space there and try again: df -h, and docker system df, tell how much there is.` },
   );
 }

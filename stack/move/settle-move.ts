@@ -1,4 +1,7 @@
+import { readDefinition } from '../definition/check.ts';
+import { volumeOf } from '../engines/docker/volume-of.ts';
 import type { Installation } from '../installation.ts';
+import { readPlan } from '../lifecycle/plan.ts';
 import { endLeftProcesses } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { isAlive } from '../state/process-identity.ts';
@@ -16,7 +19,7 @@ type OnNotice = (message: string) => void;
 export async function settleMove(installation: Installation, onNotice: OnNotice): Promise<MoveState | null> {
   const state = readMove(installation);
   if (state === null) return null;
-  await endStarted(state);
+  await endStarted(installation, state, onNotice);
   if (state.phase === 'moved') return null;
   const began = `The move from ${sideName(state.from)} to ${sideName(state.to)} that began at ${state.startedAt}`;
   switch (state.phase) {
@@ -31,7 +34,7 @@ export async function settleMove(installation: Installation, onNotice: OnNotice)
       );
       break;
     case 'confirming':
-      removeKept(installation, state);
+      await forgetOld(installation, state, onNotice);
       onNotice(`${began} was confirmed, and what was left of the old side is removed now.`);
       break;
     case 'undoing':
@@ -44,8 +47,22 @@ export async function settleMove(installation: Installation, onNotice: OnNotice)
 
 /** The old side is in its place: only what was made of the new one goes. */
 export async function takeBack(installation: Installation, state: MoveState, onNotice: OnNotice): Promise<void> {
-  await endStarted(readMove(installation) ?? state);
+  await endStarted(installation, readMove(installation) ?? state, onNotice);
   await emptyFilled(installation, state, onNotice);
+  await removeNewVolumes(installation, state, onNotice);
+  removeKept(installation, state);
+}
+
+/** What was kept of the old side goes: of its volumes those that the new one has no use for. */
+export async function forgetOld(installation: Installation, state: MoveState, onNotice: OnNotice): Promise<void> {
+  if (state.docker !== null && state.from.engine === 'docker') {
+    const { definition, parts } = readPlan(installation);
+    const used = definition.engine === 'docker' ? parts.map((part) => volumeOf(part, definition)) : [];
+    const { socket, volumes } = state.docker;
+    const isWanted = (name: string) => used.includes(name) || !volumes.includes(name);
+    const { removeVolumesBut } = await import('../engines/docker/clear-after-move.ts');
+    await removeVolumesBut(isWanted, { socket, id: definition.id, onNotice });
+  }
   removeKept(installation, state);
 }
 
@@ -57,11 +74,32 @@ export async function goBack(
 ): Promise<void> {
   holdingData(installation, () => restoreSide(installation, state, onStep));
   await emptyFilled(installation, state, onNotice);
+  await removeNewVolumes(installation, state, onNotice);
   removeKept(installation, state);
 }
 
-async function endStarted({ processes }: MoveState): Promise<void> {
+/** Those that were not there before. */
+async function removeNewVolumes(
+  { definitionFile }: Installation,
+  { docker, to }: MoveState,
+  onNotice: OnNotice,
+): Promise<void> {
+  if (docker === null || to.engine !== 'docker') return;
+  const { removeVolumesBut } = await import('../engines/docker/clear-after-move.ts');
+  const { id } = readDefinition(definitionFile);
+  await removeVolumesBut((name) => docker.volumes.includes(name), { socket: docker.socket, id, onNotice });
+}
+
+async function endStarted(
+  installation: Installation,
+  { processes, docker }: MoveState,
+  onNotice: OnNotice,
+): Promise<void> {
   await endLeftProcesses(processes.filter(({ process }) => isAlive(process)));
+  if (docker?.isBusy !== true) return;
+  const { endLeftContainers } = await import('../engines/docker/clear-after-move.ts');
+  const { id } = readDefinition(installation.definitionFile);
+  await endLeftContainers(installation, { socket: docker.socket, id, onNotice });
 }
 
 function holdingData(installation: Installation, work: () => void): void {

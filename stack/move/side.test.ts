@@ -1,26 +1,42 @@
 import { expect, test } from 'vitest';
 import { type Side, sideFor, type WantedSide } from './side.ts';
 
-const embedded: Side = { topology: 'embedded', graph: 'sqlite' };
-const onFile: Side = { topology: 'distributed', graph: 'sqlite' };
-const onDgraph: Side = { topology: 'distributed', graph: 'dgraph' };
+const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
+const onFile: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
+const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
+const inContainers: Side = { ...onFile, engine: 'docker' };
 
 test.each<[WantedSide, Side, Side]>([
   [{ topology: 'distributed' }, embedded, onFile],
-  [{ topology: 'distributed', graph: 'dgraph' }, embedded, onDgraph],
+  [{ topology: 'distributed', graph: 'dgraph', engine: 'process' }, embedded, onDgraph],
   [{ graph: 'dgraph' }, onFile, onDgraph],
   [{ graph: 'sqlite' }, onDgraph, onFile],
   [{ topology: 'distributed' }, onDgraph, onDgraph],
   [{ topology: 'embedded' }, onDgraph, embedded],
+  [{ topology: 'distributed', engine: 'docker' }, embedded, inContainers],
+  [{ engine: 'docker' }, onFile, inContainers],
+  [{ engine: 'process' }, inContainers, onFile],
+  [{ graph: 'dgraph' }, inContainers, { ...onDgraph, engine: 'docker' }],
+  [{ topology: 'distributed' }, inContainers, inContainers],
+  [{ topology: 'embedded' }, inContainers, embedded],
 ])('%j of %j is %j', (wanted, now, to) => {
   expect(sideFor(wanted, now)).toEqual(to);
 });
 
 test.each<[WantedSide, Side]>([
   [{ graph: 'dgraph' }, embedded],
-  [{ topology: 'embedded', graph: 'dgraph' }, onDgraph],
+  [{ topology: 'embedded', graph: 'dgraph', engine: 'process' }, onDgraph],
 ])('%j of %j is refused', (wanted, now) => {
   expect(() => sideFor(wanted, now)).toThrow(
     expect.objectContaining({ code: 'invalid_input', hint: 'Such as: svc move --to distributed --graph dgraph' }),
+  );
+});
+
+test.each<[WantedSide, Side]>([
+  [{ engine: 'docker' }, embedded],
+  [{ topology: 'embedded', engine: 'docker' }, onFile],
+])('%j of %j has no containers', (wanted, now) => {
+  expect(() => sideFor(wanted, now)).toThrow(
+    expect.objectContaining({ code: 'invalid_input', hint: 'Such as: svc move --to distributed --engine docker' }),
   );
 });

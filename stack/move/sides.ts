@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { checkDefinition } from '../definition/check.ts';
 import type { Definition, Graph, Topology } from '../definition/definition.ts';
+import { containersName } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { syncFolder, writeDurably } from '../state/durable-file.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
@@ -37,22 +38,36 @@ export function blobsIn(dir: string): string {
 export type SideStep = 'set-aside' | 'put-in-place' | 'write-definition';
 type OnStep = (step: SideStep) => void;
 
-/** Names in data/ of what one side keeps, and of what the other has for it. */
+type Names<Kind extends string> = Readonly<Record<Kind, readonly string[]>>;
+
+/** Names in data/ of what one side keeps, and of what the other has for it. What is in containers has nothing there. */
 interface Counterparts {
   readonly old: readonly string[];
   readonly fresh: readonly string[];
 }
 
-function counterpartsOf({ from, to }: MoveState): readonly Counterparts[] {
+function counterpartsOf({ from, to, folders }: MoveState): readonly Counterparts[] {
+  const isOther = from.engine !== to.engine;
+  const between = <Kind extends string>(names: Names<Kind>, old: Kind, fresh: Kind) => ({
+    // What lies there of an earlier time would be taken for data of processes.
+    old:
+      from.engine === 'docker'
+        ? []
+        : to.engine === 'docker'
+          ? Object.values<readonly string[]>(names).flat()
+          : names[old],
+    fresh: to.engine === 'docker' ? [] : names[fresh],
+  });
   return [
-    { old: busNames[from.topology], fresh: busNames[to.topology], differ: from.topology !== to.topology },
-    { old: graphNames[from.graph], fresh: graphNames[to.graph], differ: from.graph !== to.graph },
+    { ...between(busNames, from.topology, to.topology), differ: isOther || from.topology !== to.topology },
+    { ...between(graphNames, from.graph, to.graph), differ: isOther || from.graph !== to.graph },
+    { ...between({ own: folders }, 'own', 'own'), differ: isOther },
   ].filter(({ differ }) => differ);
 }
 
 /** Makes the new side the one that is used: what only the old one has joins what is kept, the new one takes its place, and svc.yaml says so. */
 export function switchSides(installation: Installation, state: MoveState, onStep: OnStep): void {
-  const { dataDir, definitionFile } = installation;
+  const { dataDir, definitionFile, stateDir } = installation;
   const staging = stagingDirOf(installation);
   const kept = keptDirOf(installation, state);
   const counterparts = counterpartsOf(state);
@@ -62,6 +77,7 @@ export function switchSides(installation: Installation, state: MoveState, onStep
     // Of an earlier time when svc.yaml said so. What was carried here takes its place.
     if (fresh.some((name) => existsSync(join(staging, name)))) rename(dataDir, kept, fresh);
   }
+  if (state.to.engine === 'process') rename(stateDir, kept, [containersName]);
   onStep('put-in-place');
   for (const { fresh } of counterparts) rename(staging, dataDir, fresh);
   onStep('write-definition');
@@ -74,15 +90,24 @@ export function switchSides(installation: Installation, state: MoveState, onStep
 
 /** Puts the side that was kept in its place again; the other one is removed. */
 export function restoreSide(installation: Installation, state: MoveState, onStep: OnStep): void {
-  const { dataDir } = installation;
+  const { dataDir, stateDir } = installation;
   const kept = keptDirOf(installation, state);
   const counterparts = counterpartsOf(state);
   onStep('set-aside');
   for (const { fresh } of counterparts) remove(dataDir, fresh);
+  if (state.from.engine === 'process') remove(stateDir, [containersName]);
   onStep('put-in-place');
-  for (const { old } of counterparts) rename(kept, dataDir, old);
+  for (const { old } of counterparts) {
+    // Made anew since, for nobody.
+    remove(
+      dataDir,
+      old.filter((name) => existsSync(join(kept, name))),
+    );
+    rename(kept, dataDir, old);
+  }
+  if (state.from.engine === 'docker') rename(kept, stateDir, [containersName]);
   // Else it was set aside itself, and is back.
-  if (state.from.graph === state.to.graph && existsSync(graphIn(kept, 'sqlite'))) {
+  if (isSameFile(state) && existsSync(graphIn(kept, 'sqlite'))) {
     const [file = '', ...beside] = graphNames.sqlite;
     // The log of one database must never meet another, and files are those that it speaks of.
     remove(dataDir, beside);
@@ -91,6 +116,10 @@ export function restoreSide(installation: Installation, state: MoveState, onStep
   onStep('write-definition');
   const before = join(kept, definitionName);
   if (existsSync(before)) writeDefinition(installation, readFileSync(before, 'utf8'));
+}
+
+function isSameFile({ from, to }: MoveState): boolean {
+  return from.graph === to.graph && from.engine === to.engine;
 }
 
 /** Forgets a move: what is kept of the old side goes first, so that it is never forgotten and still there. */

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from './agent.ts';
+import { expectCallsMeanwhile } from './calls-meanwhile.ts';
 import { freeBusPorts } from './free-ports.ts';
 import { hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
 
@@ -11,8 +12,6 @@ vi.setConfig({ testTimeout: startTimeoutMs });
 
 /** Longer than it takes to elect another node to keep things. */
 const underLoadMs = 12_000;
-/** A call may be silent for a minute: none is for so long because its answer got lost. */
-const silentMaxMs = 20_000;
 
 interface Service {
   readonly name: string;
@@ -69,17 +68,7 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
 
   test.each(['nats', 'nats-2', 'nats-3'])('%s, killed amid calls, is back, and the agent goes on', async (name) => {
     process.kill(await pidOf(name), 'SIGKILL');
-    const refused: string[] = [];
-    let longestMs = 0;
-    for (const until = performance.now() + underLoadMs; performance.now() < until; ) {
-      const began = performance.now();
-      await call().catch((error: unknown) => refused.push(String(error)));
-      longestMs = Math.max(longestMs, performance.now() - began);
-    }
-    // Nobody waits for an answer that got lost with the node; what can't be answered is refused by name, and that for a moment only.
-    expect(longestMs).toBeLessThan(silentMaxMs);
-    for (const why of refused) expect(why).toMatch(/runtime|unknown|not known/);
-    expect(refused.length).toBeLessThan(calls / 2);
+    await expectCallsMeanwhile(underLoadMs, call);
     await healthy();
     await call();
     expect(sessionsBegun()).toBe(1);

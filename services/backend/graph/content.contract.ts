@@ -39,7 +39,8 @@ export function contentContract(engine: ContentEngine): void {
       'user 1',
       'workspace 1',
     ]);
-    await using(engine, from, (source) => using(engine, to, (target) => carryContent(source, target)));
+    const carried = await using(engine, from, (source) => using(engine, to, (target) => carryContent(source, target)));
+    expect(carried).toEqual(before);
     expect(await using(engine, to, readContent)).toEqual(before);
 
     const graph = await openAt(to);
@@ -103,7 +104,7 @@ export function contentContract(engine: ContentEngine): void {
     });
   });
 
-  it('thousands of nodes and edges come whole and in order', async () => {
+  it('thousands of nodes and edges come whole', async () => {
     const [from, to] = [await engine.empty(), await engine.empty()];
     const graph = await openAt(from);
     const { id: workspace } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NodeRecord } from './node-record.ts';
 import { type NodeType, schema, type TypeName } from './schema.ts';
 
 /** What a graph keeps that no backend has open, as whoever moves an installation carries it from one engine to the other. */
 export interface GraphContent {
-  /** All of a type, in the order of ids. */
+  /** All of a type, in whatever order is the engine's own. */
   nodes(type: TypeName): AsyncIterable<NodeRecord>;
-  /** All of one name, in the order of both ends. */
   edges(from: TypeName, edge: string): AsyncIterable<EdgeRecord>;
   addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void>;
   /** Between nodes that are there. */
@@ -21,7 +20,7 @@ export interface EdgeRecord {
   readonly target: string;
 }
 
-/** How much there is of one kind, and a digest over all of it: equal where it is the same to the last byte, whatever the engine. */
+/** How much there is of one kind, and a digest of all of it: equal where it is the same to the last byte, whatever the engine and its order. */
 export interface KindOfContent {
   /** A node type, `edge.TYPE.NAME`, or `graph`: all of it. */
   readonly kind: string;
@@ -41,29 +40,41 @@ const types = Object.entries(schema) as readonly (readonly [TypeName, NodeType])
 
 /** Everything, by kind, in the order of the names: `graph` first, and no kind that nothing is of. */
 export async function readContent(content: GraphContent, signal?: AbortSignal): Promise<readonly KindOfContent[]> {
-  const kinds: KindOfContent[] = [];
-  for (const [kind, lines] of kindsOf(content)) {
-    const hash = createHash('sha256');
-    let count = 0;
-    for await (const { line } of heeding(lines, signal)) {
-      hash.update(`${line}\n`);
-      count += 1;
-    }
-    if (count > 0) kinds.push({ kind, count, digest: hash.digest('hex') });
-  }
-  kinds.sort((one, other) => (one.kind < other.kind ? -1 : 1));
-  const whole = createHash('sha256').update(kinds.map((kind) => `${Object.values(kind).join(' ')}\n`).join(''));
-  const count = kinds.reduce((sum, kind) => sum + kind.count, 0);
-  return [{ kind: 'graph', count, digest: whole.digest('hex') }, ...kinds];
+  const nowhere = {
+    addNodes: drain,
+    addEdges: (_from: string, _edge: string, edges: AsyncIterable<EdgeRecord>) => drain(edges),
+  };
+  return await pour(content, nowhere, signal);
 }
 
-/** All that one graph has is put into the other, which has nothing. */
-export async function carryContent(from: GraphContent, to: GraphContent, signal?: AbortSignal): Promise<void> {
-  for (const [type] of types) await to.addNodes(heeding(from.nodes(type), signal));
-  for (const [type, { edges }] of types) {
-    for (const edge of Object.keys(edges)) await to.addEdges(type, edge, heeding(from.edges(type, edge), signal));
-  }
+/** All that one graph has is put into the other, which has nothing. Tells what that was, as `readContent` does. */
+export async function carryContent(
+  from: GraphContent,
+  to: GraphContent,
+  signal?: AbortSignal,
+): Promise<readonly KindOfContent[]> {
+  const carried = await pour(from, to, signal);
   await to.finish();
+  return carried;
+}
+
+async function pour(
+  from: GraphContent,
+  to: Pick<GraphContent, 'addNodes' | 'addEdges'>,
+  signal: AbortSignal | undefined,
+): Promise<readonly KindOfContent[]> {
+  const tally = new Tally(signal);
+  for (const [type] of types) await to.addNodes(tally.counting(type, from.nodes(type), nodeLine(type)));
+  for (const [type, { edges }] of types) {
+    for (const edge of Object.keys(edges)) {
+      await to.addEdges(type, edge, tally.counting(edgeKind(type, edge), from.edges(type, edge), edgeLine));
+    }
+  }
+  return tally.kinds();
+}
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _item of items);
 }
 
 /** What is there now and was not, or was otherwise, before, and what was there then; no kind that is as it was. */
@@ -85,12 +96,42 @@ export async function changesBetween(before: GraphContent, now: GraphContent): P
   return changes;
 }
 
-async function* heeding<Item>(items: AsyncIterable<Item>, signal: AbortSignal | undefined): AsyncGenerator<Item> {
-  for await (const item of items) {
-    signal?.throwIfAborted();
-    yield item;
+/** Counts what it hands on, and adds up the digests of its lines: a sum has no order. */
+class Tally {
+  readonly #signal: AbortSignal | undefined;
+  readonly #kinds = new Map<string, { count: number; sum: bigint }>();
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+  }
+
+  async *counting<Item>(
+    kind: string,
+    items: AsyncIterable<Item>,
+    lineOf: (item: Item) => Line,
+  ): AsyncGenerator<Item, void> {
+    const all = { count: 0, sum: 0n };
+    this.#kinds.set(kind, all);
+    for await (const item of items) {
+      this.#signal?.throwIfAborted();
+      all.count += 1;
+      all.sum = BigInt.asUintN(digestBits, all.sum + BigInt(`0x${hash('sha256', lineOf(item).line)}`));
+      yield item;
+    }
+  }
+
+  kinds(): readonly KindOfContent[] {
+    const kinds = [...this.#kinds]
+      .filter(([, { count }]) => count > 0)
+      .map(([kind, { count, sum }]) => ({ kind, count, digest: sum.toString(16).padStart(digestBits / 4, '0') }))
+      .sort((one, other) => (one.kind < other.kind ? -1 : 1));
+    const count = kinds.reduce((sum, kind) => sum + kind.count, 0);
+    const digest = hash('sha256', kinds.map((kind) => `${Object.values(kind).join(' ')}\n`).join(''));
+    return [{ kind: 'graph', count, digest }, ...kinds];
   }
 }
+
+const digestBits = 256;
 
 /** What it is known by, and all of it. */
 interface Line {
@@ -99,21 +140,29 @@ interface Line {
 }
 
 function kindsOf(content: GraphContent): readonly (readonly [string, AsyncIterable<Line>])[] {
-  return types.flatMap(([type, { fields, edges }]) => [
-    [type, nodeLines(content.nodes(type), Object.keys(fields))] as const,
-    ...Object.keys(edges).map((edge) => [`edge.${type}.${edge}`, edgeLines(content.edges(type, edge))] as const),
+  return types.flatMap(([type, { edges }]) => [
+    [type, lines(content.nodes(type), nodeLine(type))] as const,
+    ...Object.keys(edges).map((edge) => [edgeKind(type, edge), lines(content.edges(type, edge), edgeLine)] as const),
   ]);
 }
 
-async function* nodeLines(nodes: AsyncIterable<NodeRecord>, fields: readonly string[]): AsyncGenerator<Line> {
-  for await (const { id, version, workspace, values } of nodes) {
-    yield { name: id, line: JSON.stringify([id, version, workspace, ...fields.map((field) => values[field] ?? null)]) };
-  }
+async function* lines<Item>(items: AsyncIterable<Item>, lineOf: (item: Item) => Line): AsyncGenerator<Line> {
+  for await (const item of items) yield lineOf(item);
 }
 
-async function* edgeLines(edges: AsyncIterable<EdgeRecord>): AsyncGenerator<Line> {
-  for await (const { source, target } of edges) {
-    const line = JSON.stringify([source, target]);
-    yield { name: line, line };
-  }
+function nodeLine(type: TypeName): (node: NodeRecord) => Line {
+  const fields = Object.keys(schema[type].fields);
+  return ({ id, version, workspace, values }) => ({
+    name: id,
+    line: JSON.stringify([id, version, workspace, ...fields.map((field) => values[field] ?? null)]),
+  });
+}
+
+function edgeLine({ source, target }: EdgeRecord): Line {
+  const line = JSON.stringify([source, target]);
+  return { name: line, line };
+}
+
+function edgeKind(type: TypeName, edge: string): string {
+  return `edge.${type}.${edge}`;
 }

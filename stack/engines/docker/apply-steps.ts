@@ -6,6 +6,7 @@ import type { Plan } from '../../lifecycle/plan.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { startInOrder } from '../../start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
@@ -47,15 +48,8 @@ export async function applySteps(application: Application): Promise<void> {
     return;
   }
   await Promise.all(steps.map(({ container }) => makeContainer(container, application)));
-  const started = new Map<string, Promise<void>>();
-  for (const { container } of steps) {
-    const needed = Promise.all(container.part.after.map((name) => started.get(name)));
-    started.set(
-      container.part.name,
-      needed.then(() => startContainer(container, application)),
-    );
-  }
-  await allOf(started.values());
+  const containers = steps.map(({ container }) => container);
+  await startInOrder(containers, (container) => startContainer(container, application));
 }
 
 /**

@@ -21,6 +21,8 @@ const containersRecord = z.object({
 });
 export type ContainersRecord = z.infer<typeof containersRecord>;
 
+export const containersName = 'containers.json';
+
 /** `state/containers.json`: what `svc up` made in Docker. It stays after `svc down`, because the volumes do. */
 export function readContainers({ stateDir }: Installation): ContainersRecord | null {
   return containersRecord.safeParse(readJson(fileIn(stateDir))).data ?? null;
@@ -36,5 +38,5 @@ export function writeContainers({ stateDir }: Installation, record: ContainersRe
 }
 
 function fileIn(stateDir: string): string {
-  return join(stateDir, 'containers.json');
+  return join(stateDir, containersName);
 }

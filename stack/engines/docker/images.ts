@@ -2,6 +2,7 @@ import type Docker from 'dockerode';
 import { z } from 'zod';
 import { isDiskFull, makeRoom, statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { pullFailure } from './pull-failure.ts';
 import type { ServiceImage } from './service-image.ts';
 
 export interface Images {
@@ -40,12 +41,7 @@ export async function ensureImage(name: string, field: string, images: Images): 
     );
   } catch (error) {
     if (images.signal.aborted) throw error;
-    throw new SvcError('unavailable', `The image "${name}" is not here and could not be fetched: ${wordsOf(error)}.`, {
-      hint: isDiskFull(error)
-        ? makeRoom
-        : `Is ${field} in svc.yaml right, and does this machine reach the registry? Without one: docker load brings an image from a file.`,
-      cause: error,
-    });
+    throw pullFailure(name, field, error);
   }
   const fetched = await findImage(images.docker, name);
   if (fetched === null) throw new SvcError('internal', `The image "${name}" was fetched and is not there.`);

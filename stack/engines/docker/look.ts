@@ -8,6 +8,7 @@ import { inspectContainer, inspectContainers } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
+import { portsHeldBy } from './held-ports.ts';
 import type { ImageFacts } from './images.ts';
 import { prefixOf } from './names.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
@@ -52,7 +53,7 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   await endContainersAlone(daemon.docker, installation, id);
   const found = await inspectContainers(daemon.docker, id);
   const volumes = await listVolumes(daemon.docker, id);
-  const held = portsOf([...found.values()]);
+  const held = portsHeldBy([...found.values()]);
   const plan = await preparePlan({
     installation,
     env,
@@ -88,18 +89,6 @@ function tellOthers(images: Look['images'], before: ContainersRecord | null, onN
     if (known !== undefined && known !== id)
       onNotice(`The image ${name} is another one than before: ${known} → ${id}.`);
   }
-}
-
-function portsOf(found: readonly Present[]): ReadonlySet<number> {
-  const bindings = found.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}));
-  return new Set(bindings.flatMap((list: unknown) => hostPorts(list)));
-}
-
-function hostPorts(list: unknown): number[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((one: unknown) =>
-    typeof one === 'object' && one !== null && 'HostPort' in one ? [Number(one.HostPort)] : [],
-  );
 }
 
 async function presentUnder(

@@ -20,6 +20,9 @@ export async function notReady(
   return new SvcError(
     cause instanceof SvcError ? cause.code : 'internal',
     `${part.name} failed to get ready: ${why.replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
-    { hint: `Read what it wrote: svc logs ${part.name}`, cause },
+    {
+      hint: (cause instanceof SvcError ? cause.hint : undefined) ?? `Read what it wrote: svc logs ${part.name}`,
+      cause,
+    },
   );
 }

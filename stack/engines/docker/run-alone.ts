@@ -3,6 +3,7 @@ import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
+import { startInOrder } from '../../start-in-order.ts';
 import type { Alone } from '../alone.ts';
 import {
   type AloneContainer,
@@ -63,7 +64,7 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
       started.push(container);
       await make(container, options);
     };
-    await inOrder(
+    await startInOrder(
       isGraphRunning ? containers.filter(({ part }) => part.service === 'nats') : containers,
       async (one) => {
         const alone = aloneOf(one, plan);
@@ -91,23 +92,6 @@ export async function endContainersAlone(docker: Docker, installation: Installat
   }));
   await removeAll(docker, left, installation);
   await removeFreeNetworks(docker, id);
-}
-
-/** Each once those that it needs are ready; all of them, so that none is still starting when what was started is ended. */
-async function inOrder(
-  containers: readonly ContainerPlan[],
-  start: (container: ContainerPlan) => Promise<void>,
-): Promise<void> {
-  const starting = new Map<string, Promise<void>>();
-  for (const container of containers) {
-    const needed = Promise.all(container.part.after.map((name) => starting.get(name)));
-    starting.set(
-      container.part.name,
-      needed.then(() => start(container)),
-    );
-  }
-  const failed = (await Promise.allSettled(starting.values())).find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
 }
 
 async function make(container: AloneContainer, { plan, dock }: ContainersAlone): Promise<void> {

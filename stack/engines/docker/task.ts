@@ -13,8 +13,8 @@ export interface Task {
 
 const saidMax = 500;
 
-/** Throws what it said last where it did not come to its end in time, or to another than 0. */
-export async function runTask(docker: Docker, { options, timeoutMs, signal }: Task): Promise<void> {
+/** What it said. Throws what that was last where it did not come to its end in time, or to another than 0. */
+export async function runTask(docker: Docker, { options, timeoutMs, signal }: Task): Promise<string> {
   // Left where somebody was killed while it ran.
   await removeIfThere(docker, options.name);
   const container = await docker.createContainer(options);
@@ -23,8 +23,8 @@ export async function runTask(docker: Docker, { options, timeoutMs, signal }: Ta
   try {
     await container.start();
     const { StatusCode } = (await container.wait({ abortSignal: ended })) as { readonly StatusCode: number };
-    if (StatusCode === 0) return;
     const said = withoutFrames(await container.logs({ stdout: true, stderr: true, follow: false }));
+    if (StatusCode === 0) return said;
     throw new SvcError('unavailable', said.trim().slice(-saidMax));
   } catch (error) {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });

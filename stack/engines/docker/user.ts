@@ -22,3 +22,9 @@ export function runsAs({ dir }: Installation, isRootless: boolean): RunsAs {
   const owner = uid === 0 ? ofRoot : { uid, gid };
   return { user: `${owner.uid}:${owner.gid}`, owner };
 }
+
+/** Whoever owns the installation, as a container sees him: `uid:gid`. */
+export function ownerInside({ dir }: Installation, isRootless: boolean): string {
+  const { uid, gid } = statSync(dir);
+  return isRootless ? '0:0' : `${uid}:${gid}`;
+}

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { labels, prefixOf } from './names.ts';
+import { tolerate } from './remove-container.ts';
 import { confined, runTask } from './task.ts';
 
 export interface Volumes {
@@ -29,6 +30,16 @@ export async function listVolumes(docker: Docker, installationId: string): Promi
   return new Set((Volumes ?? []).map(({ Name }) => Name));
 }
 
+/** With all that is in them. */
+export async function removeVolumes(docker: Docker, names: Iterable<string>): Promise<void> {
+  for (const name of names) {
+    await docker
+      .getVolume(name)
+      .remove()
+      .catch((error: unknown) => tolerate(error, [404]));
+  }
+}
+
 /** Each of its files once; an old platform has some gigabytes of them. */
 const handOverTimeoutMs = 120_000;
 
@@ -50,7 +61,7 @@ export async function handOverVolumes({
     User: '0:0',
     Entrypoint: ['chown', '-R', user],
     Cmd: volumes.map((volume) => `/volumes/${volume}`),
-    Labels: { [labels.installation]: installationId },
+    Labels: { [labels.installation]: installationId, [labels.alone]: 'true' },
     HostConfig: {
       ...confined,
       NetworkMode: 'none',

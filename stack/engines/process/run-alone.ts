@@ -3,6 +3,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { Part } from '../../part.ts';
+import { startInOrder } from '../../start-in-order.ts';
 import type { LeftProcess } from '../../state/left-processes.ts';
 import type { Alone } from '../alone.ts';
 import type { RunningPart } from './part-runner.ts';
@@ -50,19 +51,16 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
     for (const part of running.toReversed()) await part.stop('drain');
     await runner.close();
   };
-  const starting = new Map<string, Promise<void>>();
-  for (const part of parts) {
-    const needed = Promise.all(part.after.map((name) => starting.get(name)));
-    starting.set(
-      part.name,
-      needed.then(() => startOne(part)),
+  try {
+    await startInOrder(
+      parts.map((part) => ({ part })),
+      ({ part }) => startOne(part),
     );
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  // All of them, so that none is still starting when what was started is stopped.
-  const failed = (await Promise.allSettled(starting.values())).find((outcome) => outcome.status === 'rejected');
-  if (failed === undefined) return stop;
-  await stop();
-  throw failed.reason;
 }
 
 async function becomesReady({ ended }: RunningPart, { name, readyUrl }: Part, signal: AbortSignal): Promise<void> {

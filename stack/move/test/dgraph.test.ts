@@ -26,9 +26,9 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const env = process.env;
 const onProgress = () => undefined;
-const onFile: Side = { topology: 'distributed', graph: 'sqlite' };
-const onDgraph: Side = { topology: 'distributed', graph: 'dgraph' };
-const embedded: Side = { topology: 'embedded', graph: 'sqlite' };
+const onFile: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
+const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
+const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
 
 describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real Dgraph', () => {
   let filled: Awaited<ReturnType<typeof openFilled>>;

@@ -37,8 +37,8 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const env = process.env;
 const distributed = { topology: 'distributed' } as const;
 const embedded = { topology: 'embedded' } as const;
-const bothInOne = { topology: 'embedded', graph: 'sqlite' };
-const bothApart = { topology: 'distributed', graph: 'sqlite' };
+const bothInOne = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
+const bothApart = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
 const onProgress = () => undefined;
 
 describe.skipIf(findNatsServer() === null)('on a real server', () => {

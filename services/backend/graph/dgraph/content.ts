@@ -3,15 +3,13 @@ import type { EdgeRecord, GraphContent } from '../content.ts';
 import { pageMax } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { checkEdge } from '../node-rules.ts';
-import type { TypeName } from '../schema.ts';
 import { beginMoment, Cluster, type ClusterOptions } from './cluster.ts';
-import { Dql } from './dql.ts';
+import { Dql, uidList } from './dql.ts';
 import { migrate, readTypes } from './migrate.ts';
 import { isIndex, predicates } from './predicates.ts';
 import { type Change, edgeQuad, newNodeQuads } from './quads.ts';
-import { Reads } from './reads.ts';
 import { schemaText, storedTypes, withoutLooks } from './storage.ts';
-import { listIn, type StoredNode } from './stored-node.ts';
+import { listIn, nodeFields, nodesIn } from './stored-node.ts';
 
 /** Nodes, or edges, that go to Dgraph at once, and how many such requests are on their way: it has two hands free. */
 const nodesAtOnce = 500;
@@ -32,53 +30,38 @@ export async function openDgraphContent(options: ClusterOptions): Promise<GraphC
     cluster.close();
     throw thrown;
   }
-  const reads = new Reads((dql, blocks) => cluster.ask(dql, blocks, null));
   /** Of the nodes that were added. */
   const uids = new Map<string, string>();
 
-  async function* stored(type: TypeName): AsyncGenerator<readonly StoredNode[]> {
-    const every = {
-      type,
-      workspace: null,
-      conditions: [],
-      words: [],
-      orderBy: 'id',
-      nullable: false,
-      descending: false,
+  /** In the order of their places in Dgraph. The next page is on its way while this one is worked on. */
+  async function* pages(root: string, fields: string): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]> {
+    const ask = async (after: string) => {
+      const block = `q(func: ${root}, first: ${pageMax}, after: ${uidList([after])}) { ${fields} }`;
+      return listIn((await cluster.ask(new Dql(), [block], null)).q);
     };
-    for (let after: { value: null; id: string } | null = null; ; ) {
-      const page: readonly StoredNode[] = await reads.select({ ...every, limit: pageMax, after }, pageMax);
+    for (let asked = ask('0x0'); ; ) {
+      const page = await asked;
+      const last = page.length < pageMax ? undefined : page.at(-1);
+      if (last !== undefined) asked = ask(String(last.uid));
+      // Whoever has enough does not hear how it ended.
+      asked.catch(() => undefined);
       yield page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < pageMax) return;
-      after = { value: null, id: last.id };
+      if (last === undefined) return;
     }
   }
 
   return {
     async *nodes(type) {
-      for await (const page of stored(type)) for (const { uid: _uid, ...node } of page) yield node;
+      for await (const page of pages(`type(${type})`, nodeFields(type))) {
+        for (const { uid: _uid, ...node } of nodesIn(type, page)) yield node;
+      }
     },
     async *edges(from, edge) {
-      for await (const page of stored(from)) {
-        const dql = new Dql();
-        const ids = dql.list(page.map(({ id }) => id));
-        if (page.length === 0) continue;
-        const { q } = await cluster.ask(
-          dql,
-          [
-            `q(func: eq(${predicates.id(from)}, ${ids})) { id: ${predicates.id(from)} ends: ${predicates.of(from, edge)} { id: ${predicates.id(checkEdge(from, edge))} } }`,
-          ],
-          null,
-        );
-        const ends = new Map(
-          listIn(q).map((raw) => [
-            String(raw.id),
-            listIn(raw.ends).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
-          ]),
-        );
-        for (const { id: source } of page) {
-          for (const target of (ends.get(source) ?? []).toSorted()) yield { source, target };
+      const ends = `uid id: ${predicates.id(from)} ends: ${predicates.of(from, edge)} { id: ${predicates.id(checkEdge(from, edge))} }`;
+      for await (const page of pages(`has(${predicates.of(from, edge)})`, ends)) {
+        for (const { id: source, ends } of page) {
+          if (typeof source !== 'string') continue;
+          for (const { id: target } of listIn(ends)) if (typeof target === 'string') yield { source, target };
         }
       }
     },

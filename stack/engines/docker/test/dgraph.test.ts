@@ -9,7 +9,7 @@ import type { Agent } from '../../../test/agent.ts';
 import { until } from '../../../test/platform.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
-import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
@@ -175,14 +175,6 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     }, 120_000);
     await works(`after ${node}`);
     expect((await trial.platform.svc('server', 'list')).mcpServers).toHaveLength(1);
-  });
-
-  test.skipIf(daemonOf(dockerHost) === null)('after a restart of the daemon all is back by itself', async () => {
-    const before = await trial.ids();
-    await trial.restartDaemon();
-    expect(await trial.changedSince(before)).toEqual([]);
-    await works('restarted');
-    expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
   });
 
   test('several backends share one address behind a front, and while one is away the other answers', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
 import { until } from '../../../test/platform.ts';
 import { answersAt, askingWhetherAnswersAt, nobodyBeside } from './answers-at.ts';
-import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
@@ -248,14 +248,6 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       4,
       expect.stringContaining('Docker does not run: there is no socket "/nowhere/docker.sock" (DOCKER_HOST).'),
     ]);
-  });
-
-  test.skipIf(daemonOf(dockerHost) === null)('after a restart of the daemon all is back by itself', async () => {
-    const before = await trial.ids();
-    await trial.restartDaemon();
-    expect(await changedSince(before)).toEqual([]);
-    await works('restarted');
-    expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
   });
 
   test('down removes the containers and keeps data, keys, sessions and logs; up brings all of it back', async () => {

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { checkDefinition } from '../../definition/check.ts';
+import { installationIn } from '../../installation.ts';
+import { planFor } from '../../lifecycle/plan.ts';
+import { usualPorts } from '../../ports/port-wishes.ts';
+import { aloneNetworksOf, aloneOf, waysOf, waysTo, withoutTls } from './alone-plan.ts';
+import { containerOf, plannedFrom } from './test/planned.ts';
+
+const yaml = 'graph: dgraph\n';
+const text = `id: abcdef0123456789\ntopology: distributed\nengine: docker\n${yaml}`;
+const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), usualPorts);
+const prefix = 'svc-abcdef0123456789';
+const labels = (part: string) => ({
+  ...{ 'svc.installation': 'abcdef0123456789', 'svc.part': `alone-${part}`, 'svc.alone': 'true' },
+});
+
+test.each([
+  ['nats', 'bus'],
+  ['dgraph-zero', 'graph'],
+  ['dgraph-alpha', 'graph'],
+])('%s alone is the same container on its volume, published nowhere and started again by nobody', (name, room) => {
+  const container = containerOf(plannedFrom(yaml), name);
+  const { options } = aloneOf(container, plan);
+  expect(options).toEqual({
+    ...container.options,
+    ...{ name: `${prefix}-alone-${name}`, Labels: labels(name), ExposedPorts: {} },
+    HostConfig: {
+      ...container.options.HostConfig,
+      Binds: [`${prefix}-${name}:/data:nocopy`, `/srv/svc/state/containers/alone-${name}:/run/svc:ro,Z`],
+      NetworkMode: `${prefix}-${room}`,
+      PortBindings: {},
+      RestartPolicy: { Name: 'no' },
+    },
+    NetworkingConfig: { EndpointsConfig: { [`${prefix}-${room}`]: { Aliases: [name] } } },
+  });
+});
+
+test('a way leads from loopback to what a backend uses of them, and to nothing else', () => {
+  const wanted = ['nats', 'dgraph-zero', 'dgraph-alpha'].map((name) => containerOf(plannedFrom(yaml), name));
+  const { options, joins } = waysOf(waysTo(wanted), plan, '1000:1000');
+  expect(options.Cmd).toEqual(['4222=nats:4222', '8080=dgraph-alpha:8080', '9080=dgraph-alpha:9080']);
+  const free = [{ HostIp: '127.0.0.1', HostPort: '0' }];
+  expect(options.HostConfig).toMatchObject({
+    PortBindings: { '4222/tcp': free, '8080/tcp': free, '9080/tcp': free },
+    ...{ NetworkMode: `${prefix}-alone`, ReadonlyRootfs: true, CapDrop: ['ALL'] },
+  });
+  expect([options.User, options.Labels, joins]).toEqual([
+    ...['1000:1000', labels('way')],
+    [`${prefix}-bus`, `${prefix}-graph`],
+  ]);
+  expect(aloneNetworksOf(plan.definition).map(({ Name }) => Name)).toEqual([`${prefix}-alone`, ...joins]);
+});
+
+test('only this machine reaches NATS, so that it needs no certificate', () => {
+  const [part] = plan.parts.filter(({ service }) => service === 'nats');
+  if (part === undefined) expect.fail('there is no bus');
+  const open = { ...part, variables: { ...part.variables, TLS: 'tls {}' } };
+  expect(withoutTls(open).variables.TLS).toBe('');
+});

@@ -1,0 +1,48 @@
+import type { Installation } from '../../installation.ts';
+import { reconnectToDaemon } from './daemon.ts';
+import { endContainersAlone } from './run-alone.ts';
+import { listVolumes, removeVolumes } from './volumes.ts';
+
+export interface AfterMove {
+  readonly socket: string;
+  readonly id: string;
+  readonly onNotice: (message: string) => void;
+}
+
+/** Ends what ran for a move that was cut short. */
+export async function endLeftContainers(
+  installation: Installation,
+  { socket, id, onNotice }: AfterMove,
+): Promise<void> {
+  await tellingWhyNot(onNotice, `What a move ran in the Docker at "${socket}" may run on there`, async () => {
+    const { docker } = await reconnectToDaemon(socket);
+    await endContainersAlone(docker, installation, id);
+  });
+}
+
+/** Removes the volumes of an installation that are not wanted, with all that is in them. */
+export async function removeVolumesBut(
+  isWanted: (volume: string) => boolean,
+  { socket, id, onNotice }: AfterMove,
+): Promise<void> {
+  const stays = `Volumes of this platform are still in the Docker at "${socket}" (docker volume ls --filter label=svc.installation=${id})`;
+  await tellingWhyNot(onNotice, stays, async () => {
+    const { docker } = await reconnectToDaemon(socket);
+    const there = await listVolumes(docker, id);
+    await removeVolumes(
+      docker,
+      [...there].filter((volume) => !isWanted(volume)),
+    );
+  });
+}
+
+/** Where Docker can't be asked any more, nothing else waits for it. */
+async function tellingWhyNot(
+  onNotice: (message: string) => void,
+  stays: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await work().catch((error: unknown) => {
+    onNotice(`${stays}: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}

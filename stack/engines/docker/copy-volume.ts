@@ -1,0 +1,97 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
+import type { Dock } from './dock.ts';
+import { labels, prefixOf } from './names.ts';
+import { dist } from './program.ts';
+import { serviceImageOn } from './service-image.ts';
+import { confined, runTask, type Task } from './task.ts';
+
+export interface Inside {
+  /** Of the side whose image of the services does it. */
+  readonly plan: Plan;
+  readonly dock: Dock;
+  readonly signal: AbortSignal;
+}
+
+export interface Copy {
+  /** A volume, or a folder of this machine; the same for the target. */
+  readonly from: string;
+  readonly to: string;
+  /** Whose the copies are, as `uid:gid`. */
+  readonly user: string;
+}
+
+/** Homes of MCP servers may have some gigabytes. */
+const copyTimeoutMs = 60 * 60_000;
+const measureTimeoutMs = 5 * 60_000;
+const copied = 'cp -a /from/. /to/ && chown -R "$1" /to && sync';
+
+/** Copies all that is there into what is empty, holes as holes; it is on the disk when this resolves. What it copies must stand still. */
+export async function copyFiles({ from, to, user }: Copy, inside: Inside): Promise<void> {
+  const Binds = [bind(from, '/from', 'ro'), bind(to, '/to')];
+  await run(inside, 'copy', copyTimeoutMs, {
+    User: '0:0',
+    Entrypoint: ['sh', '-c', copied, 'sh', user],
+    HostConfig: { Binds, CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] },
+  });
+}
+
+/** Copies the file of a graph as it is at one moment, also while a backend writes to it. */
+export async function copyGraphFile({ from, to, user }: Copy, inside: Inside): Promise<void> {
+  await run(inside, 'copy', copyTimeoutMs, {
+    User: user,
+    Entrypoint: ['node', `${dist}/stack/engines/docker/copy-graph/main.js`, '/from/graph.sqlite', '/to/graph.sqlite'],
+    HostConfig: { Binds: [bind(from, '/from'), bind(to, '/to')] },
+  });
+}
+
+export interface Measured {
+  /** Of each volume, what lies on the disk. */
+  readonly bytes: Readonly<Record<string, number>>;
+  /** Where Docker keeps volumes. */
+  readonly freeBytes: number;
+}
+
+export async function measureVolumes(volumes: readonly string[], inside: Inside): Promise<Measured> {
+  const paths = volumes.map((name) => `/volumes/${name}`);
+  const said = await run(inside, 'measure', measureTimeoutMs, {
+    User: '0:0',
+    Entrypoint: ['sh', '-c', 'df -Pk / | tail -n 1; for path in "$@"; do du -sk "$path"; done', 'sh', ...paths],
+    HostConfig: { Binds: volumes.map((name) => bind(name, `/volumes/${name}`, 'ro')), CapAdd: ['DAC_READ_SEARCH'] },
+  });
+  const [disk = '', ...lines] = said.trim().split('\n');
+  const bytesIn = (line: string, column: number) => Number(line.trim().split(/\s+/)[column]) * 1024;
+  return {
+    bytes: Object.fromEntries(volumes.map((name, index) => [name, bytesIn(lines[index] ?? '0', 0)])),
+    freeBytes: bytesIn(disk, 3),
+  };
+}
+
+function bind(source: string, target: string, mode: 'ro' | 'rw' = 'rw'): string {
+  // A folder is told to SELinux; a volume is not filled with what an image has there.
+  return `${source}:${target}:${mode},${source.startsWith('/') ? 'Z' : 'nocopy'}`;
+}
+
+/** A container that has nothing else, and no network. */
+async function run(
+  { plan, dock, signal }: Inside,
+  what: 'copy' | 'measure',
+  timeoutMs: number,
+  { HostConfig, ...own }: Omit<Task['options'], 'name'>,
+): Promise<string> {
+  const { definition } = plan;
+  const part = `alone-${what}`;
+  const options = {
+    ...own,
+    name: `${prefixOf(definition)}-${part}`,
+    Image: serviceImageOn(definition.images.base).name,
+    Labels: { [labels.installation]: definition.id, [labels.part]: part, [labels.alone]: 'true' },
+    HostConfig: { ...confined, NetworkMode: 'none', ...HostConfig },
+  };
+  try {
+    return await runTask(dock.daemon.docker, { options, timeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
+    throw new SvcError(error.code, `Docker's volumes could not be read or filled: ${error.message}`, { cause: error });
+  }
+}

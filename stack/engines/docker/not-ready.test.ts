@@ -1,0 +1,23 @@
+import Docker from 'dockerode';
+import { expect, test } from 'vitest';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Part } from '../../part.ts';
+import { notReady } from './not-ready.ts';
+
+const url = 'http://127.0.0.1:3000';
+const part: Part = { name: 'backend', service: 'backend', url, readyUrl: url, after: [], variables: {}, secrets: [] };
+const docker = new Docker({ socketPath: '/nowhere/docker.sock', host: undefined, protocol: 'http' });
+const why = (cause: unknown) => notReady({ part, options: { name: 'svc-backend' } }, cause, docker);
+
+test('whoever knows what mends it says so; else the log is where to look', async () => {
+  const gone = new SvcError('unavailable', 'Docker does not run.', { hint: 'Start it.' });
+  expect(await why(gone)).toMatchObject({
+    code: 'unavailable',
+    message: 'backend failed to get ready: Docker does not run.',
+    hint: 'Start it.',
+  });
+  expect(await why(new SvcError('timeout', 'it was not ready in time'))).toMatchObject({
+    message: 'backend failed to get ready: it was not ready in time.',
+    hint: 'Read what it wrote: svc logs backend',
+  });
+});

@@ -1,0 +1,52 @@
+import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+
+const fromFile = 'docker load brings an image from a file.';
+
+/** Docker passes on what the registry, or the way to it, said in words of Go. */
+const reasons: readonly { readonly pattern: RegExp; readonly what: string; readonly hint: string }[] = [
+  {
+    pattern: /pull access denied|repository does not exist|requested access to the resource is denied|unauthorized/i,
+    what: 'its registry has none of that name for everybody',
+    hint: `Where it is kept from strangers: docker login. ${fromFile}`,
+  },
+  {
+    pattern: /manifest( for .*)? (unknown|not found)|not found: manifest/i,
+    what: 'its registry has the image, and not in that version',
+    hint: fromFile,
+  },
+  {
+    pattern: /no matching manifest/i,
+    what: 'its registry has none for the processor of this machine',
+    hint: fromFile,
+  },
+  {
+    pattern: /toomanyrequests|too many requests|rate limit/i,
+    what: 'its registry gives no more to this address for now',
+    hint: `Try again later, or log in: docker login. ${fromFile}`,
+  },
+  {
+    pattern:
+      /no such host|dial tcp|i\/o timeout|connection refused|network is unreachable|TLS handshake|context deadline|Client\.Timeout/i,
+    what: 'Docker does not reach its registry',
+    hint: `Has this machine a way to the internet, and Docker the proxy that it takes? Without one: ${fromFile}`,
+  },
+  { pattern: /x509|certificate/i, what: 'Docker does not trust the certificate of its registry', hint: fromFile },
+  {
+    pattern: /invalid reference format|invalid tag/i,
+    what: 'that is no name of an image',
+    hint: 'It is written as name:version.',
+  },
+];
+
+/** Why an image could not be fetched, and what mends it. `field` is where svc.yaml names it. */
+export function pullFailure(name: string, field: string, cause: unknown): SvcError {
+  const begin = `The image "${name}" is not here and could not be fetched`;
+  if (isDiskFull(cause)) {
+    return new SvcError('unavailable', `${begin}: the disk of Docker is full.`, { hint: makeRoom, cause });
+  }
+  const said = wordsOf(cause);
+  const known = reasons.find(({ pattern }) => pattern.test(said));
+  const hint = `Is ${field} in svc.yaml right? ${known?.hint ?? fromFile}`;
+  return new SvcError('unavailable', `${begin}: ${known?.what ?? said}.`, { hint, cause });
+}

@@ -1,0 +1,29 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Graph } from '../../../definition/definition.ts';
+import { haveDgraphImage } from './dgraph-image.ts';
+import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 400_000 });
+
+const isOurs = daemonOf(dockerHost) !== null;
+
+/** Alone, because it takes Docker away from everybody who uses it. */
+describe.skipIf(!isOurs)('on a real Docker', () => {
+  test('all is back by itself after its restart', () => comesBack('sqlite'));
+});
+
+describe.skipIf(!isOurs || !(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker', () => {
+  test('is back by itself after its restart, with all others', () => comesBack('dgraph'));
+});
+
+async function comesBack(graph: Graph): Promise<void> {
+  await using trial = await DockerTrial.init({ graph });
+  await trial.up();
+  const skill = await trial.addEcho();
+  const agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+  const before = await trial.ids();
+  await trial.restartDaemon();
+  expect(await trial.changedSince(before)).toEqual([]);
+  await trial.works(agent, 'restarted');
+  expect((await trial.platform.run(['up'])).stdout).toContain('Nothing to change');
+}
