@@ -4,7 +4,7 @@ import { Aborted, Taken } from './cluster-errors.ts';
 import { Dql, uidList } from './dql.ts';
 import { indexOf } from './node-index.ts';
 import { isIndex, ordersOf, predicates, uniqueCombinations } from './predicates.ts';
-import { allOf, quad } from './quads.ts';
+import { allOf, type Change, quad } from './quads.ts';
 import { ledger, type StoredType, schemaText } from './storage.ts';
 import { listIn, nodeFields, nodesIn } from './stored-node.ts';
 
@@ -126,7 +126,7 @@ async function record(
   await cluster.commit(beginMoment(), [{ set, remove: [] }]);
 }
 
-/** Every node's order keys, marks, fences and unique values, page by page. */
+/** Every node's order keys, marks, fences and unique values, page by page. One that was cut short is soon where it was. */
 async function reindex(cluster: Cluster, type: string): Promise<void> {
   for (let after = '0x0'; ; ) {
     const last = await reindexSome(cluster, type, after).catch((thrown: unknown) => {
@@ -156,31 +156,32 @@ async function reindexSome(cluster: Cluster, type: string, after: string): Promi
     moment,
   );
   const raws = new Map(listIn(q).map((raw) => [String(raw.uid), raw]));
-  const changes = nodesIn(type, q).map((node) => {
+  const changes = nodesIn(type, q).flatMap((node): Change[] => {
     const index = indexOf(node);
     const raw = raws.get(node.uid) ?? {};
     const lists = [
       { predicate: markList, wanted: index.marks, has: textsIn(raw[markList]) },
       { predicate: fenceList, wanted: index.fences, has: textsIn(raw[fenceList]) },
     ];
-    return {
-      set: [
-        // Whoever changes the node meanwhile finds out, or this does.
-        quad(node.uid, predicates.version(type), node.version),
-        ...[...index.texts]
-          .filter(([predicate, text]) => raw[predicate] !== text)
-          .map(([predicate, text]) => quad(node.uid, predicate, text)),
-        ...lists.flatMap(({ predicate, wanted, has }) =>
-          [...wanted.difference(has)].map((text) => quad(node.uid, predicate, text)),
-        ),
-      ],
-      remove: [
-        ...texts.filter((predicate) => !index.texts.has(predicate)).map((predicate) => allOf(node.uid, predicate)),
-        ...lists.flatMap(({ predicate, wanted, has }) =>
-          [...has.difference(wanted)].map((text) => quad(node.uid, predicate, text)),
-        ),
-      ],
-    };
+    const set = [
+      ...[...index.texts]
+        .filter(([predicate, text]) => raw[predicate] !== text)
+        .map(([predicate, text]) => quad(node.uid, predicate, text)),
+      ...lists.flatMap(({ predicate, wanted, has }) =>
+        [...wanted.difference(has)].map((text) => quad(node.uid, predicate, text)),
+      ),
+    ];
+    const remove = [
+      ...texts
+        .filter((predicate) => raw[predicate] !== undefined && !index.texts.has(predicate))
+        .map((predicate) => allOf(node.uid, predicate)),
+      ...lists.flatMap(({ predicate, wanted, has }) =>
+        [...has.difference(wanted)].map((text) => quad(node.uid, predicate, text)),
+      ),
+    ];
+    if (set.length + remove.length === 0) return [];
+    // Whoever changes the node meanwhile finds out, or this does.
+    return [{ set: [quad(node.uid, predicates.version(type), node.version), ...set], remove }];
   });
   if (raws.size === 0) return null;
   if (changes.length > 0) {

@@ -30,11 +30,12 @@ export function storedTypes(types: Readonly<Record<string, NodeType>> = schema):
   }));
 }
 
-/** The same without the look that Dgraph takes at each unique value, for what comes from a graph in which it was unique. */
+/** The same without the looks that Dgraph takes at each unique value and at who else writes: for what comes from one graph, by one hand. */
 export function withoutLooks(types: readonly StoredType[]): readonly StoredType[] {
+  const unguarded = (definition: string) => `${definition.replace(unique, '')} @noconflict`;
   return types.map((type) => ({
     ...type,
-    predicates: new Map([...type.predicates].map(([name, definition]) => [name, definition.replace(unique, '')])),
+    predicates: new Map([...type.predicates].map(([name, definition]) => [name, unguarded(definition)])),
   }));
 }
 

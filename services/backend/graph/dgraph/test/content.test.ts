@@ -42,7 +42,7 @@ describeOnCluster((cluster) => {
     expect(await using(file(back), there, readContent)).toEqual(before);
   });
 
-  it('what was filled is no graph before it is finished, and unique values are looked at from then on', async () => {
+  it('what was filled is no graph before it is finished, and unique values and other writers are looked at from then on', async () => {
     const [from, to] = [await cluster().emptyGraph(), await cluster().emptyGraph()];
     const { workspace, role } = await filled(from);
     const cut: GraphContent = await engine.open(to);
@@ -57,6 +57,14 @@ describeOnCluster((cluster) => {
     const graph = await openAt(to);
     const again = graph.write((transaction) => transaction.create('role', roleNode(workspace, { name: role.name })));
     await expect(again).rejects.toMatchObject({ code: 'conflict' });
+    const raise = () =>
+      graph.write(async (transaction) => {
+        const { revision } = (await transaction.find('workspace', workspace, null)) ?? expect.fail();
+        await transaction.update('workspace', workspace, { revision: revision + 1 }, { anchor: null });
+      });
+    const { revision: before } = (await graph.find('workspace', workspace, null)) ?? expect.fail();
+    await Promise.all(Array.from({ length: 12 }, raise));
+    expect(await graph.find('workspace', workspace, null)).toMatchObject({ revision: before + 12 });
     await Promise.all([graph.close(), source.close()]);
   }, 120_000);
 
