@@ -5,6 +5,7 @@ import { planFor } from '../../lifecycle/plan.ts';
 import { usualPorts } from '../../ports/port-wishes.ts';
 import { labels } from './names.ts';
 import { provisionerOf } from './provision-graph.ts';
+import { watching } from './silence.ts';
 import { containerOf, facts, plannedFrom } from './test/planned.ts';
 
 const hashOf = (yaml: string, name: string, changed = {}) =>
@@ -65,7 +66,7 @@ describe('what Docker shall have', () => {
       ],
       Entrypoint: ['node', '/svc/dist/services/backend/main.js'],
       Cmd: [],
-      Healthcheck: { Test: ['CMD', ...check], Interval: 15e9, Timeout: 5e9, Retries: 3, StartPeriod: 60e9 },
+      Healthcheck: { Test: [...watching(check)], Interval: 15e9, Timeout: 10e9, Retries: 3, StartPeriod: 60e9 },
       StopTimeout: 35,
       ExposedPorts: { '3000/tcp': {} },
       HostConfig: {

@@ -12,6 +12,7 @@ import { readyUrlInside } from './part-in-container.ts';
 import { dataDir, givenDir } from './places-inside.ts';
 import { programOf } from './program.ts';
 import { type Published, publishedOf } from './published.ts';
+import { watching } from './silence.ts';
 import { volumeOf } from './volume-of.ts';
 
 /** Everything about one container that is decided before Docker is asked for anything. */
@@ -61,7 +62,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     Env: Object.entries(program.env).map(([variable, value]) => `${variable}=${value}`),
     Entrypoint: [...program.entrypoint],
     Cmd: [],
-    Healthcheck: { Test: ['CMD', ...check], ...health },
+    Healthcheck: { Test: [...watching(check)], ...health },
     StopTimeout: stopSeconds,
     ...(published.length === 0 ? {} : { ExposedPorts: byPort(published, () => ({})) }),
     HostConfig: {
@@ -111,7 +112,7 @@ function peersOf({ service, variables }: Part, { parts }: Plan, { places }: Fact
 
 const seconds = 1e9;
 /** How often Docker looks; `svc` asks by itself when it wants to know. */
-const health = { Interval: 15 * seconds, Timeout: 5 * seconds, Retries: 3, StartPeriod: 60 * seconds };
+const health = { Interval: 15 * seconds, Timeout: 10 * seconds, Retries: 3, StartPeriod: 60 * seconds };
 /** A service keeps to its own time, with what its MCP servers and its last words take; this is for one that does not. */
 const stopSeconds = drainMs / 1000 + 5;
 

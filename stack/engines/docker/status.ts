@@ -12,6 +12,7 @@ import { askReady, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
 import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
+import { checkIn } from './silence.ts';
 
 /** What runs now in Docker, and how well. Changes nothing. */
 export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
@@ -93,7 +94,7 @@ async function howIs(found: ContainerInspectInfo, container: string, { docker }:
   if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up lets it go on.' };
   if (Restarting) return { state: 'restarting', reason: `Being started again: it ${describeContainerEnd(found)}.` };
   if (!Running) return { state: 'stopped', reason: `Its container ${describeContainerEnd(found)}: svc up starts it.` };
-  const readiness = await askReady(docker, container, found.Config.Healthcheck?.Test?.slice(1) ?? []);
+  const readiness = await askReady(docker, container, checkIn(found.Config.Healthcheck?.Test));
   if (readiness.ready) return { state: 'healthy', reason: null };
   return { state: Health?.Status === 'starting' ? 'starting' : 'unhealthy', reason: readiness.missing };
 }

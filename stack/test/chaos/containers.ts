@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { readDefinition } from '../../definition/check.ts';
 import { inspectContainer, inspectContainers, runInside } from '../../engines/docker/container-state.ts';
@@ -8,10 +9,16 @@ import { labels, prefixOf } from '../../engines/docker/names.ts';
 import { listVolumes } from '../../engines/docker/volumes.ts';
 import type { Installation } from '../../installation.ts';
 import { usualBusPorts } from '../../ports/port-wishes.ts';
-import { svc } from '../bench/processes.ts';
+import { eventually, svc } from '../bench/processes.ts';
 import { runningProcesses } from '../running-processes.ts';
 import type { EngineInHand, Reach, Remove } from './engine-in-hand.ts';
 import type { Fault } from './fault.ts';
+
+interface ContainersOptions {
+  readonly keepers: readonly string[];
+  /** Whether parts hang too, each for most of a minute. */
+  readonly hangs: boolean;
+}
 
 /** Each part is a container of a Docker on this machine. */
 export class ContainersInHand implements EngineInHand {
@@ -20,24 +27,26 @@ export class ContainersInHand implements EngineInHand {
   readonly #installation: Installation;
   readonly #docker: Docker;
   readonly #id: string;
+  readonly #hangs: boolean;
 
-  private constructor(installation: Installation, docker: Docker, keepers: readonly string[]) {
+  private constructor(installation: Installation, docker: Docker, { keepers, hangs }: ContainersOptions) {
     this.#installation = installation;
     this.#docker = docker;
     this.#id = readDefinition(installation.definitionFile).id;
     this.keepers = keepers;
+    this.#hangs = hangs;
   }
 
   /** Of an installation that runs. */
-  static async of(installation: Installation, keepers: readonly string[]): Promise<ContainersInHand> {
+  static async of(installation: Installation, options: ContainersOptions): Promise<ContainersInHand> {
     const socket = readContainers(installation)?.daemon.socket ?? '';
-    return new ContainersInHand(installation, (await reconnectToDaemon(socket)).docker, keepers);
+    return new ContainersInHand(installation, (await reconnectToDaemon(socket)).docker, options);
   }
 
   faultsOf(part: string): readonly Fault[] {
     const container = this.#containerOf(part);
     return [
-      { name: `kill -9 in ${part}`, happen: () => this.#killInside(part) },
+      { name: `kill -9 in ${part}`, happen: () => this.#signalInside(part, 'KILL') },
       { name: `docker restart ${part}`, happen: () => container.restart() },
       {
         name: `docker kill ${part}, then svc up`,
@@ -47,6 +56,7 @@ export class ContainersInHand implements EngineInHand {
           await svc(this.#installation.dir, 'up');
         },
       },
+      ...(this.#hangs ? [{ name: `hang ${part}`, happen: () => this.#hang(part) }] : []),
     ];
   }
 
@@ -143,11 +153,26 @@ export class ContainersInHand implements EngineInHand {
     await once(said, 'data');
   }
 
-  /** All but the first process, which nothing inside can kill and which ends with them. */
-  async #killInside(part: string): Promise<void> {
-    await runInside(this.#docker, this.#nameOf(part), ['sh', '-c', 'kill -9 -1']);
+  /** Docker goes on with what it takes to be running, until it is found to say nothing. */
+  async #hang(part: string): Promise<void> {
+    const starts = async () => (await this.#containerOf(part).inspect()).RestartCount;
+    const before = await starts();
+    await this.#signalInside(part, 'STOP');
+    const isBack = async () => {
+      await pause(lookEveryMs);
+      if ((await starts()) === before) throw new Error(`${part} still hangs`);
+    };
+    await eventually(`that Docker starts ${part} again`, isBack, hangsMaxMs);
+  }
+
+  /** To all but the first process, which nothing inside can end and which ends with them. */
+  async #signalInside(part: string, signal: 'KILL' | 'STOP'): Promise<void> {
+    await runInside(this.#docker, this.#nameOf(part), ['sh', '-c', `kill -${signal} -1`]);
   }
 }
+
+const hangsMaxMs = 120_000;
+const lookEveryMs = 500;
 
 /** Passes on what comes to it to whoever its argument names. */
 const doorTo = (port: number) => `

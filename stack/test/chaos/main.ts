@@ -11,7 +11,7 @@ import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
 /**
- * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--engine ENGINE] [--faketime LIBRARY] [--graph GRAPH] [--clusters]`: fifty agents at steady work while one part after the other is taken away,
+ * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--engine ENGINE] [--faketime LIBRARY] [--graph GRAPH] [--clusters] [--hang]`: fifty agents at steady work while one part after the other is taken away,
  * in an order that the seed gives, then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
 const { values } = parseArgs({
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     engine: { type: 'string', default: 'process' },
     graph: { type: 'string', default: 'sqlite' },
     clusters: { type: 'boolean', default: false },
+    hang: { type: 'boolean', default: false },
   },
 });
 
@@ -45,6 +46,7 @@ const platform = await ChaosPlatform.start({
   libfaketime: values.faketime,
   graph: values.graph,
   clusters: values.clusters,
+  hangs: values.hang,
 });
 try {
   await run();

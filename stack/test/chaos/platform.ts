@@ -37,6 +37,8 @@ export interface ChaosOptions {
   readonly graph: string;
   /** Whether bus and graph are clusters of the installation's own. */
   readonly clusters: boolean;
+  /** Whether containers hang too. */
+  readonly hangs: boolean;
 }
 
 /** An installation to be hard on: two of each that may be several; and the bus is in our hand, so that it can be taken away, or a part. */
@@ -144,12 +146,12 @@ const starts: Readonly<Record<Engine, Start>> = {
     await svc(dir, 'up');
     return new ProcessesInHand(installation, bus);
   },
-  async docker(installation, _folder, { graph, clusters }) {
+  async docker(installation, _folder, { graph, clusters, hangs }) {
     const { dir } = installation;
     if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
     await choose(dir, { replicas: 2, ...(clusters ? { nodes: nodesOf(graph) } : {}) });
     await svc(dir, 'up');
-    return await ContainersInHand.of(installation, clusters ? [] : ['backend', 'nats']);
+    return await ContainersInHand.of(installation, { keepers: clusters ? [] : ['backend', 'nats'], hangs });
   },
 };
 

@@ -7,7 +7,10 @@ const timeoutMs = 2500;
 const question = get(url, { timeout: timeoutMs }, (answer) => {
   process.exitCode = answer.statusCode === 200 ? 0 : 1;
   if (process.exitCode === 0) answer.resume();
-  else answer.pipe(process.stdout);
+  else {
+    process.stdout.write(`${url} returned error ${answer.statusCode}\n`);
+    answer.pipe(process.stdout);
+  }
 });
 question.on('timeout', () => question.destroy(new Error(`no answer within ${timeoutMs} ms`)));
 question.on('error', ({ message }) => {

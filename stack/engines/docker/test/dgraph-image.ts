@@ -10,7 +10,7 @@ import { findImage } from '../images.ts';
 const { dgraph: name } = checkDefinition('id: abcdef0123456789\n', 'svc.yaml').images;
 
 /** Those that a test asks for beside Dgraph are in the official image too. */
-const programs = ['dgraph', 'curl', 'df', 'sh', 'cat', 'ls'] as const;
+const programs = ['dgraph', 'curl', 'df', 'timeout', 'sh', 'cat', 'ls'] as const;
 
 /**
  * Whether the daemon has the image of Dgraph. Where it has none, one is made of the program on the path, with what that needs to run, at the

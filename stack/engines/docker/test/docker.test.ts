@@ -194,6 +194,26 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('back');
   });
 
+  test('what hangs without ending is ended, and is back by itself; what is not ready and says so is left', async () => {
+    const restartsOf = async (part: string) => (await trial.containerOf(part).inspect()).RestartCount;
+    const hanging = ['frontend', 'nats'];
+    const before = Object.fromEntries(
+      await Promise.all([...hanging, 'remote-mcp'].map(async (part) => [part, await restartsOf(part)] as const)),
+    );
+    for (const part of hanging) {
+      // Silence counts for what has answered Docker.
+      await until(async () => (await trial.containerOf(part).inspect()).State.Health?.Status === 'healthy', 60_000);
+      await trial.inContainer(part, 'kill -STOP -1');
+    }
+    for (const part of hanging) {
+      await until(async () => (await restartsOf(part)) === (before[part] ?? 0) + 1, 120_000);
+    }
+    // It misses the bus all that while.
+    expect(await restartsOf('remote-mcp')).toBe(before['remote-mcp']);
+    await until(async () => (await trial.platform.svc('status')).state === 'running', 60_000);
+    await works('after silence');
+  });
+
   test('several remote-mcps share one address behind a front, and one alone has it back', async () => {
     await trial.edit('  remote-mcp: 1\n', '  remote-mcp: 2\n');
     await up();
