@@ -19,7 +19,7 @@ export function inWords(error: unknown): string {
 const mayNot = 'this user may not do that';
 const noWay = 'no way leads there';
 const ended = 'the connection was ended in between';
-const untrusted = 'its certificate is not trusted';
+const untrusted = 'nobody who is known here vouches for its certificate';
 
 const words: Readonly<Record<string, string>> = {
   EACCES: mayNot,
@@ -61,7 +61,7 @@ const words: Readonly<Record<string, string>> = {
   EPROTO: 'it speaks another protocol',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it has a self-signed certificate',
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_GET_ISSUER_CERT: untrusted,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,

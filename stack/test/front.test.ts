@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasCaddy } from '../front/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
+import { echoTool, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';
 
 // Starting and stopping processes one after the other while everything is in use.
 vi.setConfig({ testTimeout: 180_000 });
@@ -48,7 +48,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy)('through Caddy', () => {
     const onCall = (call: Call) => void calls.push(call);
     const workers = Array.from(
       { length: agents },
-      (_, number) => new Worker(number, { urls, key, tool: 'echo', everyMs, onCall }),
+      (_, number) => new Worker(number, { urls, key, echo: echoTool, everyMs, onCall }),
     );
     const working = workers.map((worker) => worker.work(ending.signal));
     const more = () => until(goOn(calls.length + agents * 10));

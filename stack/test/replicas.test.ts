@@ -6,7 +6,7 @@ import { everyPage, pageInfo } from '../every-page.ts';
 import { hasCaddy } from '../front/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
-import { hasDgraph, hasNatsServer, Platform, until } from './platform.ts';
+import { echoTool, hasDgraph, hasNatsServer, Platform, until } from './platform.ts';
 import { type Attempt, again, makeRole, openOne } from './use.ts';
 
 // Starting and stopping eleven processes one after the other while everything is in use.
@@ -85,7 +85,7 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
     const onCall = (call: Call) => void calls.push(call);
     const urls = [`${platform.mcpUrl}?skillIds=${skill}`];
     const worker = (number: number) =>
-      new Worker(number, { urls, key: keys[0] ?? '', tool: 'echo', everyMs: 50, onCall });
+      new Worker(number, { urls, key: keys[0] ?? '', echo: echoTool, everyMs: 50, onCall });
     const working = [worker(0), worker(1)].map((one) => one.work(ending.signal));
     const writing = {
       url: `http://127.0.0.1:${platform.ports.backend}`,

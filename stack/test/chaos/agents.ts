@@ -16,8 +16,8 @@ export interface Call {
 export interface AgentOptions {
   readonly urls: readonly string[];
   readonly key: string;
-  /** Name of the tool that says back what it is told. */
-  readonly tool: string;
+  /** The tool that says back what it is told, and in which argument. */
+  readonly echo: { readonly tool: string; readonly argument: string };
   readonly everyMs: number;
   readonly onCall: (call: Call) => void;
 }
@@ -65,7 +65,8 @@ export class Agent {
   async #ask(url: string, message: string): Promise<{ outcome: Outcome; told: string }> {
     try {
       this.#session ??= await this.#initialize(url);
-      const params = { name: this.#options.tool, arguments: { text: message } };
+      const { tool, argument } = this.#options.echo;
+      const params = { name: tool, arguments: { [argument]: message } };
       const response = await this.#post(url, { jsonrpc: '2.0', id: this.#calls, method: 'tools/call', params });
       return judge(response.status, await response.text(), message);
     } catch (error) {

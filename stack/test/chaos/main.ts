@@ -61,7 +61,13 @@ async function run(): Promise<void> {
   const stop = new AbortController();
   const agents = Array.from({ length: agentsCount }, (_, i) => {
     const onCall = (call: Call) => calls.push(call);
-    return new Agent(i, { urls: platform.urls, key: platform.key, tool: 'echo', everyMs: callEveryMs, onCall });
+    return new Agent(i, {
+      urls: platform.urls,
+      key: platform.key,
+      echo: { tool: 'echo', argument: 'text' },
+      everyMs: callEveryMs,
+      onCall,
+    });
   });
   const writer = await Writer.open(platform);
   const work = Promise.all([...agents.map((agent) => agent.work(stop.signal)), writer.work(stop.signal)]);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { buckets, streams } from '../../../contracts/bus/subjects.ts';
@@ -10,6 +11,7 @@ import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import type { Authorizer, Bus, Credentials } from '../bus.ts';
+import { openBusContent } from '../open-content.ts';
 import { connectNats } from './connect.ts';
 import { routeSecret, TestCluster } from './test/cluster.ts';
 import { findNatsServer, type TestServer } from './test/server.ts';
@@ -137,6 +139,21 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     expect(await next.bucket(buckets.sessions, sessions).get('a')).not.toBeNull();
     const kept = { usage: 3, KV_sessions: 3 };
     for (const node of [first, other]) await vi.waitFor(async () => expect(await replicasAt(node)).toEqual(kept), soon);
+  });
+
+  it('what is carried in arrives in streams that were just made, whichever node it goes to', async () => {
+    const cluster = await startCluster();
+    for (const { url } of cluster.nodes) {
+      const place = { servers: [url], caPath: null, seeds: cluster.seeds, keyMaxAgeMs: sessions.maxAgeMs };
+      const content = await openBusContent({ engine: 'nats', ...place });
+      opened.push(() => content.close());
+      for (const i of Array(4).keys()) {
+        const stream = `records-${new URL(url).port}-${i}`;
+        await content.addRecords(stream, Readable.from([{ payload: Buffer.from('a') }]));
+        const expiresAt = Date.now() + sessions.maxAgeMs;
+        await content.addEntries(stream, Readable.from([{ key: 'a', value: Buffer.from('a'), expiresAt }]));
+      }
+    }
   });
 
   it('nobody comes in as one of them who does not know their secret', async () => {

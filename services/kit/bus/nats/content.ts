@@ -12,7 +12,7 @@ import type { BusContent, KeptEntry, KeptRecord, NatsContentOptions } from '../c
 import { bucketConfiguration } from './bucket.ts';
 import { connectAlone } from './connect-alone.ts';
 import { throughElection } from './election.ts';
-import { ensureStream, isNoStream, storageError } from './kept.ts';
+import { ensureStream, isConflict, isNoStream, type KeptStream, storageError } from './kept.ts';
 import { streamConfiguration } from './stream.ts';
 import { bucketStream, keyOf, keySubject, streamSubject } from './subjects.ts';
 
@@ -57,7 +57,7 @@ class NatsBusContent implements BusContent {
   }
 
   async addRecords(stream: string, records: AsyncIterable<KeptRecord>): Promise<void> {
-    await throughElection(this.#connection, () => ensureStream(this.#connection, streamConfiguration(stream, true)));
+    await this.#make(streamConfiguration(stream, true), streamSubject(stream));
     const bus = jetstream(this.#connection);
     await inBatches(records, ({ payload }) => bus.publish(streamSubject(stream), payload));
   }
@@ -65,7 +65,7 @@ class NatsBusContent implements BusContent {
   async addEntries(bucket: string, entries: AsyncIterable<KeptEntry>): Promise<void> {
     const maxAgeMs = this.#keyMaxAgeMs;
     const configuration = bucketConfiguration(bucket, { maxAgeMs, persistent: true });
-    await throughElection(this.#connection, () => ensureStream(this.#connection, configuration));
+    await this.#make(configuration, keySubject(bucket, 'none'));
     const bus = jetstream(this.#connection);
     await inBatches(entries, async ({ key, value, expiresAt }) => {
       // Whole seconds: it lives up to one second less than it would have, and longer by nothing but its way to the disk.
@@ -76,6 +76,17 @@ class NatsBusContent implements BusContent {
 
   async close(): Promise<void> {
     await this.#connection.close();
+  }
+
+  /** What is sent to it arrives then: whoever of several nodes leads a new stream, the others hear of it a moment later. */
+  async #make(stream: KeptStream, subject: string): Promise<void> {
+    await throughElection(this.#connection, () => ensureStream(this.#connection, stream));
+    // Refused by whoever gets it, and kept by nobody.
+    const impossible = { expect: { lastSequence: Number.MAX_SAFE_INTEGER } };
+    const ask = () => jetstream(this.#connection).publish(subject, '', impossible);
+    await throughElection(this.#connection, ask).catch((error: unknown) => {
+      if (!isConflict(error)) throw storageError(error);
+    });
   }
 
   /** Null only where NATS says that there is none: of nodes that have just begun nobody may answer yet. */
