@@ -5,12 +5,15 @@ import { isFree } from '../ports/is-free.ts';
  * moment when it is listened on.
  */
 const [firstPort, portCount] = [10_000, 22_000];
+/** Suites that run at the same time look in different places: what one of them has found and not yet used is free to all others. */
+const shares = 4;
+const share = Number(process.env.VITEST_POOL_ID ?? 0) % shares;
 
 /** Ports that nobody has right now, all different. */
 export async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   while (found.size < count) {
-    const port = firstPort + Math.floor(Math.random() * portCount);
+    const port = firstPort + Math.floor(((share + Math.random()) * portCount) / shares);
     if (await isFree('127.0.0.1', port)) found.add(port);
   }
   return [...found];

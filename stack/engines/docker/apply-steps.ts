@@ -9,7 +9,7 @@ import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { startInOrder } from '../../start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
-import { askReady, becomesReady, inspectContainer, waitUntilContainerReady } from './container-state.ts';
+import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
@@ -43,8 +43,10 @@ export async function applySteps(application: Application): Promise<void> {
   const { steps, extra, isFresh } = application;
   for (const name of extra) await removeExtra(name, application);
   if (!isFresh) {
+    // What others needed was away for a moment: they take as long as after a start to be well again.
+    let isShaken = false;
     for (const kind of Map.groupBy(steps, ({ container }) => container.part.service).values())
-      await applyKind(kind, application);
+      isShaken = (await applyKind(kind, { ...application, isShaken })) || isShaken;
     return;
   }
   await Promise.all(steps.map(({ container }) => makeContainer(container, application)));
@@ -54,12 +56,18 @@ export async function applySteps(application: Application): Promise<void> {
 
 /**
  * What is not well starts at once: of a cluster none is ready before most of its nodes are there. What is well and shall be another is made anew
- * one after the other, so that of several one is always there, and of a cluster most.
+ * one after the other, so that of several one is always there, and of a cluster most. Tells whether any was started.
  */
-async function applyKind(steps: readonly Step[], application: Application): Promise<void> {
+async function applyKind(steps: readonly Step[], application: Shaken): Promise<boolean> {
   const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
   await allOf(steps.filter((_, index) => !areWell[index]).map((step) => bring(step, application)));
   for (const step of steps.filter((_, index) => areWell[index])) await renew(step, application);
+  return areWell.includes(false) || steps.some(({ kind }) => kind === 'make');
+}
+
+interface Shaken extends Application {
+  /** Whether any part was started before. */
+  readonly isShaken: boolean;
 }
 
 /** Waits for all, so that none is still starting where one has failed. */
@@ -68,12 +76,12 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: Step, { daemon: { docker } }: Application): Promise<boolean> {
+async function isWell(step: Step, { daemon: { docker }, isShaken }: Shaken): Promise<boolean> {
   const { options, check } = step.container;
   switch (step.kind) {
     case 'keep':
       // What it needs was mended before it was its turn.
-      return becomesReady(docker, options.name, check);
+      return becomesReady(docker, options.name, check, isShaken ? readyTimeoutMs : patienceMs);
     case 'make':
       return step.isPeer && (await askReady(docker, options.name, check)).ready;
     case 'start':

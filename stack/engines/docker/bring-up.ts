@@ -9,7 +9,7 @@ import { refuseFullDisk } from '../../state/free-space.ts';
 import { busInVolumes } from './bus-in-volumes.ts';
 import { carryOut } from './carry-out.ts';
 import type { ContainerPlan } from './container-plan.ts';
-import { becomesReady } from './container-state.ts';
+import { becomesReady, patienceMs } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { decide } from './decide.ts';
 import { findFullVolume } from './full-volume.ts';
@@ -70,7 +70,9 @@ async function withNodesChanged(
 }
 
 async function areReady(containers: readonly ContainerPlan[], { docker }: Daemon): Promise<boolean> {
-  const ready = await Promise.all(containers.map(({ options, check }) => becomesReady(docker, options.name, check)));
+  const ready = await Promise.all(
+    containers.map(({ options, check }) => becomesReady(docker, options.name, check, patienceMs)),
+  );
   return !ready.includes(false);
 }
 

@@ -80,11 +80,16 @@ function missingIn(said: string): string {
 }
 
 /** A platform that another command has just started, or a part that stumbled, gets this long before it is made anew. */
-const patienceMs = 10_000;
+export const patienceMs = 10_000;
 
 /** Whether what runs is ready, or will be in a moment. */
-export async function becomesReady(docker: Docker, name: string, check: readonly string[]): Promise<boolean> {
-  const deadline = performance.now() + patienceMs;
+export async function becomesReady(
+  docker: Docker,
+  name: string,
+  check: readonly string[],
+  withinMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
   do {
     if ((await askReady(docker, name, check)).ready) return true;
     await pause(pauseMaxMs);

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 const nodes = ['nats', 'nats-2', 'nats-3'];
 /** Longer than it takes to elect another node to keep things. */
-const underLoadMs = 6000;
+const underLoadMs = 12_000;
 
 /** A platform that had one of each and gets three, with an agent who notices nothing of it. */
 describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
