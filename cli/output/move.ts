@@ -3,6 +3,7 @@ import type { Loss } from '../../stack/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
 import type { MovePlan } from '../../stack/move/plan-move.ts';
 import { type Side, sideName } from '../../stack/move/side.ts';
+import { sizeText } from '../../stack/size-text.ts';
 import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -105,10 +106,6 @@ export function tellProgress(progress: MoveProgress, terminal: Terminal): void {
     case 'ready':
       break;
   }
-}
-
-export function sizeText(bytes: number): string {
-  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
 const steps: Readonly<Record<MoveStep, string>> = {

@@ -10,6 +10,7 @@ import type { Dock } from '../engines/docker/dock.ts';
 import { type Installation, runtimeDirOf } from '../installation.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
+import { sizeText } from '../size-text.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { bytesLeft } from '../state/free-space.ts';
 import { type ContainersOfMove, containersOf, portsHeldBefore } from './containers-of-move.ts';
@@ -125,10 +126,9 @@ export function refuseWithoutRoom(
   { neededBytes, freeBytes }: Pick<MovePlan, 'neededBytes' | 'freeBytes'>,
 ): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
-  const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
   throw new SvcError(
     'unavailable',
-    `${where} has ${megabytes(freeBytes)} left, and a move needs ${megabytes(neededBytes)}: the old side is kept.`,
+    `${where} has ${sizeText(freeBytes)} left, and a move needs ${sizeText(neededBytes)}: the old side is kept.`,
     { hint: `Free some space there and try again: df -h, and docker system df, tell how much there is.` },
   );
 }
