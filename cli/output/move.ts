@@ -33,11 +33,35 @@ export function keptIn({ engine }: Pick<Side, 'engine'>, folder: string | null):
   return engine === 'docker' ? `${folder}, and in Docker its volumes` : `${folder}`;
 }
 
-function aboutServers({ from, to }: MovePlan): readonly string[] {
+function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
   if (from.definition.engine === to.definition.engine) return [];
   return to.definition.engine === 'docker'
-    ? ["  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs"]
+    ? [
+        "  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs",
+        ...aboutFolders(unseen),
+      ]
     : ['  runtime    MCP servers run on this machine, with its programs'];
+}
+
+/** More would hide what else is said; the same is told of each once it is mended. */
+const foldersShownMax = 10;
+
+/** What an MCP server is started in must be there: who is asked knows what to add, and where. */
+export function aboutFolders(unseen: MovePlan['unseen']): readonly string[] {
+  const place = 'runtime.allowedPaths in svc.yaml';
+  if (unseen === null) {
+    return [
+      `  folders    MCP servers that have one of this machine need it in ${place}; which, is known while it runs`,
+    ];
+  }
+  const byFolder = [...Map.groupBy(unseen, ({ folder }) => folder)];
+  const lines = byFolder.slice(0, foldersShownMax).map(([folder, servers]) => {
+    const names = servers.map(({ mcpServer }) => mcpServer);
+    const more = names.length > 1 ? ` and ${names.length - 1} more` : '';
+    return `  folder     "${folder}" is not there, so that ${names[0]}${more} won't start: name it in ${place}, and it can be read`;
+  });
+  const left = byFolder.length - lines.length;
+  return left === 0 ? lines : [...lines, `  folders    ${left} more are not there`];
 }
 
 function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {

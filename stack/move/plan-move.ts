@@ -1,4 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs';
+import type { WorkingFolder } from '../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
@@ -20,6 +21,7 @@ import { costOf, sizeOf } from './move-cost.ts';
 import { type Side, sideOf } from './side.ts';
 import { hasGraph, volumeNamed, type Wanted } from './side-place.ts';
 import { busIn, graphIn } from './sides.ts';
+import { findUnseenFolders } from './unseen-folders.ts';
 
 /** Everything about a move that is known before anything is stopped. */
 export interface MovePlan {
@@ -39,6 +41,8 @@ export interface MovePlan {
   readonly busBytes: number;
   /** What has another place on the new side, and holds anything: a bus in memory ends with the platform as it always does. */
   readonly carries: Wanted;
+  /** Folders of MCP servers that containers would not see; null where that is not known. */
+  readonly unseen: readonly WorkingFolder[] | null;
   readonly neededBytes: number;
   /** Null where the disk does not say. */
   readonly freeBytes: number | null;
@@ -81,7 +85,8 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   refuseWithoutRoom(`"${dataDir}"`, room);
   if (containers.measured !== null) refuseWithoutRoom('The disk of Docker', { ...room, ...containers.measured });
   const isUp = running !== null || isInContainers(installation);
-  const known = { installation, from, to: plan, changes, running, isUp, dock, volumes };
+  const unseen = await findUnseenFolders({ from, to: target, isUp, env, signal });
+  const known = { installation, from, to: plan, changes, running, isUp, dock, volumes, unseen };
   return { ...known, ...load, ...room, downSeconds };
 }
 
