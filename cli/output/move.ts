@@ -2,7 +2,7 @@ import { graphElsewhere } from '../../stack/move/elsewhere.ts';
 import type { Loss } from '../../stack/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
 import type { MovePlan } from '../../stack/move/plan-move.ts';
-import { type Side, sideName } from '../../stack/move/side.ts';
+import { isSameBus, type Side, sideName } from '../../stack/move/side.ts';
 import { sizeText } from '../../stack/size-text.ts';
 import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
@@ -75,8 +75,7 @@ function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
 }
 
 function aboutBus({ from, to, carries, busBytes }: MovePlan): string {
-  const isSame = from.definition.topology === to.definition.topology && from.definition.engine === to.definition.engine;
-  if (isSame) return "stays as it is, with agents' sessions";
+  if (isSameBus(from.definition, to.definition)) return "stays as it is, with agents' sessions";
   return carries.bus
     ? `usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
     : "bus.persistentMessaging is false: agents' sessions end, as at every stop";
@@ -106,7 +105,7 @@ export function describeLoss({ move, changes, uncounted }: Loss): string {
     `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Lost is what was written since:`,
     ...(uncounted === null ? [] : [`  in the graph nobody knows how much: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
-    move.from.topology === move.to.topology && move.from.engine === move.to.engine
+    isSameBus(move.from, move.to)
       ? '  changes to svc.yaml'
       : '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
     `To keep it, go back by another move: svc move --confirm, then svc move ${flagsFor(move.from)}`,

@@ -1,4 +1,5 @@
 import type { Definition } from '../../definition/definition.ts';
+import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { prefixOf } from './names.ts';
 
@@ -7,6 +8,11 @@ export function volumeOf({ name, service }: Pick<Part, 'name' | 'service'>, defi
   if (!keepsData(service, definition)) return null;
   const isFirst = name === 'nats' && definition.replicas.nats > 1;
   return `${prefixOf(definition)}-${isFirst ? `${name}-1` : name}`;
+}
+
+/** Those of all parts. */
+export function volumesOf({ parts, definition }: Pick<Plan, 'parts' | 'definition'>): readonly string[] {
+  return parts.flatMap((part) => volumeOf(part, definition) ?? []);
 }
 
 function keepsData(service: Part['service'], { graph, public: { tls } }: Definition): boolean {
