@@ -1,5 +1,4 @@
 import type { Definition } from '../../definition/definition.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { prefixOf } from './names.ts';
 
@@ -10,8 +9,13 @@ export function volumeOf({ name, service }: Pick<Part, 'name' | 'service'>, defi
   return `${prefixOf(definition)}-${isFirst ? `${name}-1` : name}`;
 }
 
+interface Parts {
+  readonly parts: readonly Part[];
+  readonly definition: Definition;
+}
+
 /** Those of all parts. */
-export function volumesOf({ parts, definition }: Pick<Plan, 'parts' | 'definition'>): readonly string[] {
+export function volumesOf({ parts, definition }: Parts): readonly string[] {
   return parts.flatMap((part) => volumeOf(part, definition) ?? []);
 }
 
