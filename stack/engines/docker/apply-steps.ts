@@ -76,12 +76,15 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: Step, { daemon: { docker }, isShaken }: Shaken): Promise<boolean> {
+async function isWell(step: Step, { daemon: { docker }, isShaken, signal }: Shaken): Promise<boolean> {
   const { options, check } = step.container;
   switch (step.kind) {
     case 'keep':
       // What it needs was mended before it was its turn.
-      return becomesReady(docker, options.name, check, isShaken ? readyTimeoutMs : patienceMs);
+      return becomesReady(docker, options.name, check, {
+        timeoutMs: isShaken ? readyTimeoutMs : patienceMs,
+        signal,
+      });
     case 'make':
       return step.isPeer && (await askReady(docker, options.name, check)).ready;
     case 'start':

@@ -82,24 +82,24 @@ function missingIn(said: string): string {
 /** A platform that another command has just started, or a part that stumbled, gets this long before it is made anew. */
 export const patienceMs = 10_000;
 
+export interface Waiting {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Whether what runs is ready, or will be in a moment. */
 export async function becomesReady(
   docker: Docker,
   name: string,
   check: readonly string[],
-  withinMs: number,
+  { timeoutMs, signal }: Waiting,
 ): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
+  const deadline = performance.now() + timeoutMs;
   do {
     if ((await askReady(docker, name, check)).ready) return true;
-    await pause(pauseMaxMs);
+    await pause(pauseMaxMs, undefined, { signal });
   } while (performance.now() < deadline);
   return false;
-}
-
-export interface Waiting {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 const pauseMinMs = 20;
