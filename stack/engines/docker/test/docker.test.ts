@@ -250,6 +250,19 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]);
   });
 
+  test('a network that somebody has put a container into is left to it, and down ends well', async () => {
+    await using stack = new AsyncDisposableStack();
+    stack.use(await trial.stranger());
+    const network = `svc-${trial.id}`;
+    await trial.docker.getNetwork(network).connect({ Container: `svc-${trial.id}-stranger` });
+    await trial.platform.svc('down');
+    expect((await trial.platform.run(['status', '--json'])).code).toBe(4);
+    const left = await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } });
+    expect(left.map(({ Name }) => Name)).toEqual([network]);
+    await up();
+    await works('beside it');
+  });
+
   test('down removes the containers, whatever svc.yaml says by then, and keeps data, keys, sessions and logs; up brings all of it back', async () => {
     const [id, mistake] = [`id: ${trial.id}`, 'id: 0123456789abcdef\nengin: docker'];
     await trial.edit(id, mistake);
