@@ -30,8 +30,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   beforeAll(async () => {
     trial = await DockerTrial.init({ graph: 'dgraph' });
     await trial.up();
-    const skill = await trial.addEcho();
-    agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+    agent = await trial.agentWithEcho();
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 

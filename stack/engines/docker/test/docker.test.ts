@@ -22,9 +22,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   beforeAll(async () => {
     trial = await DockerTrial.init();
     await trial.up();
-    const skill = await trial.addEcho();
     key = await trial.platform.addKey('agent');
-    agent = await trial.platform.connect(key, `?skillIds=${skill}`);
+    agent = await trial.agentWithEcho(key);
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
