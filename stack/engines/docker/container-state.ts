@@ -85,6 +85,8 @@ export const patienceMs = 10_000;
 export interface Waiting {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** How often Docker had started it again before. */
+  readonly restarts?: number;
 }
 
 /** Whether what runs is ready, or will be in a moment. */
@@ -112,19 +114,20 @@ export async function waitUntilContainerReady(
   check: readonly string[],
   waiting: Waiting,
 ): Promise<void> {
-  const deadline = performance.now() + waiting.timeoutMs;
+  const { timeoutMs, signal, restarts = 0 } = waiting;
+  const deadline = performance.now() + timeoutMs;
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     const found = await inspectContainer(docker, name);
     if (found === null) throw new SvcError('unavailable', 'it was removed');
     const { State, RestartCount } = found;
-    if (!State.Running || State.Restarting || RestartCount > 0)
+    if (!State.Running || State.Restarting || RestartCount > restarts)
       throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
     const readiness = await askReady(docker, name, check);
     if (readiness.ready) return;
     if (performance.now() >= deadline) {
       const missing = readiness.missing.replace(/\.$/, '');
-      throw new SvcError('timeout', `it was not ready within ${waiting.timeoutMs / 1000} s: ${missing}`);
+      throw new SvcError('timeout', `it was not ready within ${timeoutMs / 1000} s: ${missing}`);
     }
-    await pause(pauseMs, undefined, { signal: waiting.signal });
+    await pause(pauseMs, undefined, { signal });
   }
 }

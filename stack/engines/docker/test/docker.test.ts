@@ -177,7 +177,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('after all of it');
   });
 
-  test('what is killed is back by itself, and status tells that it was', async () => {
+  test('what is killed is back by itself, and status tells that it was; paused after that, it goes on', async () => {
     await trial.containerOf('backend').kill();
     // A kill through Docker is somebody's wish; one of the process inside is not.
     await trial.containerOf('backend').start();
@@ -191,6 +191,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const told = (await trial.platform.run(['status'])).stdout;
     expect(told).toMatch(/runtime: ended once without being asked, .*: it was killed \(SIGKILL\)/);
     await works('back');
+    await trial.containerOf('runtime').pause();
+    expect(await up()).toContain('runtime was paused: it goes on.');
+    await works('no longer paused');
   });
 
   test('what hangs without ending is ended, and is back by itself; what is not ready and says so is left', async () => {
