@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +15,10 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'svc-words-'));
   writeFileSync(join(cwd, 'file'), '');
   mkdirSync(join(cwd, 'folder'));
-  writeFileSync(join(cwd, 'not-docker.sock'), '');
   expect((await svc('init there')).code).toBe(0);
   expect((await svc('init contained --topology distributed --engine docker')).code).toBe(0);
 });
-afterAll(() => {
-  chmodSync(join(cwd, 'folder'), 0o700);
-  rmSync(cwd, { recursive: true, force: true });
-});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 const rows: readonly (readonly [line: string, env: Readonly<Record<string, string>>])[] = [
   ['init /proc/svc', {}],
@@ -36,17 +32,15 @@ const rows: readonly (readonly [line: string, env: Readonly<Record<string, strin
   ['keys test --url http://127.0.0.1:1/mcp', { SVC_API_KEY: 'SVA_2jWsvnPnHCC3UpYjTZUwzcnCZ6p0hx41smJJ8RZKEzz1a3bwd' }],
   ['keys test --url https://127.0.0.1:1/mcp', { SVC_API_KEY: 'SVA_2jWsvnPnHCC3UpYjTZUwzcnCZ6p0hx41smJJ8RZKEzz1a3bwd' }],
   ['keys test --url http://name.invalid/mcp', { SVC_API_KEY: 'SVA_2jWsvnPnHCC3UpYjTZUwzcnCZ6p0hx41smJJ8RZKEzz1a3bwd' }],
-  ['apply nowhere.yaml --dir there', {}],
-  ['apply folder --dir there', {}],
   ['file add skill nowhere --dir there', {}],
   ['skill create x --instructions nowhere --dir there', {}],
-  ['logs --dir there', {}],
   ['up --dir contained', { DOCKER_HOST: 'unix:///nowhere/docker.sock' }],
   ['up --dir contained', { DOCKER_HOST: 'unix:///dev/null' }],
 ];
 
 test.each(rows)('"svc %s" says what is wrong in words', async (line, env) => {
-  const { stdout, stderr } = await svc(line, env);
+  const { code, stdout, stderr } = await svc(line, env);
+  expect(code).toBeGreaterThan(0);
   expect(`${stdout}${stderr}`).not.toMatch(rawCode);
 });
 
