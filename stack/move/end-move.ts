@@ -47,10 +47,10 @@ export async function confirmMove(
 export async function undoMove(options: EndOptions, confirm: (loss: Loss) => Promise<void>): Promise<MoveState> {
   const { installation, env, onProgress, signal } = options;
   let restart = false;
-  const undone = await withMove(options, 'undoing', async (state) => {
+  const undone = await withMove(options, 'undoing', async (state, wasCutShort) => {
     await confirm({ move: state, ...(await lossOf(options, state)) });
     signal?.throwIfAborted();
-    restart = isUp(installation);
+    restart = isUp(installation) || (wasCutShort && state.wasRunning);
     const onStep = (name: Extract<MoveProgress, { kind: 'step' }>['step']) => onProgress({ kind: 'step', step: name });
     onStep('stop');
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
@@ -66,11 +66,11 @@ export async function undoMove(options: EndOptions, confirm: (loss: Loss) => Pro
   return undone;
 }
 
-/** Where an earlier command was killed at the same work, finishing it is all that was left to do. */
+/** Where an earlier command was killed at the same work, finishing it is all that was left to do. `work` hears whether the move itself was. */
 async function withMove(
   { installation, onProgress }: EndOptions,
   phase: 'confirming' | 'undoing',
-  work: (state: MoveState) => Promise<void>,
+  work: (state: MoveState, wasCutShort: boolean) => Promise<void>,
 ): Promise<MoveState> {
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
@@ -80,10 +80,10 @@ async function withMove(
     const state = readMove(installation);
     if (state === null) {
       throw new SvcError('not_found', 'There is no move that waits to be confirmed or undone.', {
-        hint: 'Move with svc move --to distributed or --to embedded, and --graph sqlite or dgraph.',
+        hint: 'Move with svc move: --to embedded or distributed, --graph sqlite or dgraph, --engine process or docker.',
       });
     }
-    await work(state);
+    await work(state, settled?.phase === 'switching');
     return state;
   } finally {
     lock.release();

@@ -15,7 +15,7 @@ import { up } from '../../lifecycle/up.ts';
 import { replaceScalar } from '../../yaml-text.ts';
 import { confirmMove, type Loss, undoMove } from '../end-move.ts';
 import { type MoveProgress, move } from '../move.ts';
-import { readMove } from '../move-state.ts';
+import { readMove, writeMove } from '../move-state.ts';
 import type { MovePlan } from '../plan-move.ts';
 import { settleMove } from '../settle-move.ts';
 import type { Side } from '../side.ts';
@@ -105,8 +105,11 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(digests(back.moved)).toEqual(digests(there.moved));
     expect([await inDocker(), notes()]).toEqual([['backend', 'nats', 'runtime'], 'what an MCP server keeps']);
     expect(await contentOf(installation)).toEqual(original);
-    await confirm();
-    expect([await inDocker(), leftovers(installation)]).toEqual([[], []]);
+    // As if killed as soon as it was begun.
+    const left = readMove(installation) ?? expect.fail('it does not wait to be confirmed');
+    writeMove(installation, { ...left, phase: 'confirming' });
+    await settleMove(installation, onProgress);
+    expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
   });
 
   test('it runs there, and an undo says what was written since, also while it runs', async () => {

@@ -265,6 +265,15 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(notices).toEqual(told === null ? [] : [expect.stringContaining(told)]);
   });
 
+  test('killed at put-in-place while the platform ran, an undo runs it as it was', async () => {
+    copy();
+    await up({ installation, env });
+    expect(await killedMove(installation, { step: 'put-in-place' })).toBe('SIGKILL');
+    await undoMove({ installation, env, onProgress }, async () => undefined);
+    expect((await up({ installation, env })).outcome).toBe('unchanged');
+    expect(readFileSync(installation.definitionFile, 'utf8')).toBe(original.definition);
+  });
+
   test('killed at nats, svc down ends the bus that it had started', async () => {
     copy();
     expect(await killedMove(installation, { step: 'nats' })).toBe('SIGKILL');
