@@ -82,7 +82,7 @@ function aboutBus({ from, to, carries, busBytes }: MovePlan): string {
 }
 
 export function describeMoved({ from, to, moved, kept, downMs }: Moved): string {
-  const shown = moved.filter(({ kind }) => kind === 'graph' || kind.startsWith('bus.'));
+  const shown = moved.filter(({ kind }) => kind === 'graph' || kind === 'files' || kind.startsWith('bus.'));
   const kinds = moved.filter(({ kind, count }) => !shown.some((one) => one.kind === kind) && count > 0);
   const down = downMs === null ? '' : ` The platform was down for ${(downMs / 1000).toFixed(1)} s.`;
   return [
