@@ -82,8 +82,9 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   const load = { carries, graphBytes, busBytes: carries.bus ? busBytes : 0, otherBytes };
   const { neededBytes, downSeconds } = costOf({ ...load, from: sideOf(definition), to });
   const room = { neededBytes, freeBytes: bytesLeft(statfsSync(dataDir), process.getuid?.() === 0) };
-  refuseWithoutRoom(`"${dataDir}"`, room);
-  if (containers.measured !== null) refuseWithoutRoom('The disk of Docker', { ...room, ...containers.measured });
+  refuseWithoutRoom({ place: `"${dataDir}"`, repair: `df -h "${dataDir}" tells how much there is.` }, room);
+  const ofDocker = { place: 'The disk of Docker', repair: 'docker system df tells what takes it.' };
+  if (containers.measured !== null) refuseWithoutRoom(ofDocker, { ...room, ...containers.measured });
   const isUp = running !== null || isInContainers(installation);
   const unseen = await findUnseenFolders({ from, to: target, isUp, env, signal });
   const known = { installation, from, to: plan, changes, running, isUp, dock, volumes, unseen };
@@ -127,13 +128,13 @@ function targetDefinition(file: string, changes: readonly FieldChange[]): Defini
 }
 
 export function refuseWithoutRoom(
-  where: string,
+  { place, repair }: { readonly place: string; readonly repair: string },
   { neededBytes, freeBytes }: Pick<MovePlan, 'neededBytes' | 'freeBytes'>,
 ): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
   throw new SvcError(
     'unavailable',
-    `${where} has ${sizeText(freeBytes)} left, and a move needs ${sizeText(neededBytes)}: the old side is kept.`,
-    { hint: `Free some space there and try again: df -h, and docker system df, tell how much there is.` },
+    `${place} has ${sizeText(freeBytes)} left, and a move needs ${sizeText(neededBytes)}: the old side is kept.`,
+    { hint: `Free some space there and try again: ${repair}` },
   );
 }
