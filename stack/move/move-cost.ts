@@ -7,6 +7,8 @@ export interface Load {
   readonly to: Side;
   readonly carries: { readonly bus: boolean; readonly graph: boolean };
   readonly graphBytes: number;
+  /** Of files of skills that lie beside a graph, and go with it or are copied as it is. */
+  readonly fileBytes: number;
   readonly busBytes: number;
   /** Of files that are copied only to another engine. */
   readonly otherBytes: number;
@@ -39,14 +41,15 @@ const dgraph = {
 const downSecondsInContainers = 30;
 
 /** What a move takes, so that it can be said, and refused, before anything is stopped. */
-export function costOf({ from, to, carries, graphBytes, busBytes, otherBytes }: Load): Cost {
+export function costOf({ from, to, carries, graphBytes, fileBytes, busBytes, otherBytes }: Load): Cost {
   const busSeconds = busBytes / (to.topology === 'distributed' ? bytesASecondToNats : bytesASecond);
   const isInDgraph = [from, to].some(({ graph }) => graph === 'dgraph');
   const graph = carries.graph && isInDgraph ? costOfDgraph(to, graphBytes) : costOfCopy(from, graphBytes);
-  const engine = costOfEngines(from, to, { graphBytes, otherBytes });
+  const engine = costOfEngines(from, to, { graphBytes: graphBytes + fileBytes, otherBytes });
   return {
-    neededBytes: graph.neededBytes + 3 * busBytes + engine.neededBytes + spareBytes,
-    downSeconds: downSecondsLeast + Math.ceil(graph.downSeconds + busSeconds + engine.downSeconds),
+    neededBytes: graph.neededBytes + fileBytes + 3 * busBytes + engine.neededBytes + spareBytes,
+    downSeconds:
+      downSecondsLeast + Math.ceil(graph.downSeconds + fileBytes / bytesASecond + busSeconds + engine.downSeconds),
   };
 }
 

@@ -20,7 +20,7 @@ import { refuseFilled } from './elsewhere.ts';
 import { costOf, sizeOf } from './move-cost.ts';
 import { type Side, sideOf } from './side.ts';
 import { hasGraph, volumeNamed, type Wanted } from './side-place.ts';
-import { busIn, graphIn } from './sides.ts';
+import { blobsIn, busIn, graphIn } from './sides.ts';
 import { findUnseenFolders } from './unseen-folders.ts';
 
 /** Everything about a move that is known before anything is stopped. */
@@ -78,8 +78,8 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   const carries = whatMoves(from, to, isGraphThere(from, volumes));
   if (carries.graph) await refuseFilled(plan);
   if (carries.graph || definition.engine !== to.engine) await checkPrograms(definition, env.PATH);
-  const { graphBytes, busBytes, otherBytes } = sizesOf(from, containers);
-  const load = { carries, graphBytes, busBytes: carries.bus ? busBytes : 0, otherBytes };
+  const sizes = sizesOf(from, containers);
+  const load = { ...sizes, carries, busBytes: carries.bus ? sizes.busBytes : 0 };
   const { neededBytes, downSeconds } = costOf({ ...load, from: sideOf(definition), to });
   const room = { neededBytes, freeBytes: bytesLeft(statfsSync(dataDir), process.getuid?.() === 0) };
   refuseWithoutRoom({ place: `"${dataDir}"`, repair: `df -h "${dataDir}" tells how much there is.` }, room);
@@ -113,11 +113,12 @@ function sizesOf(from: Plan, { measured }: ContainersOfMove) {
   if (engine === 'docker') {
     const bytesOf = (part: string) => measured?.bytes[volumeNamed(part, from)] ?? 0;
     const graphBytes = graph === 'sqlite' ? bytesOf('backend') : bytesOf('dgraph-zero') + bytesOf('dgraph-alpha');
-    return { graphBytes, busBytes: bytesOf('nats'), otherBytes: bytesOf('runtime') };
+    return { graphBytes, fileBytes: 0, busBytes: bytesOf('nats'), otherBytes: bytesOf('runtime') };
   }
   const [graphFile, busFile] = [graphIn(dataDir, graph), busIn(dataDir, topology)];
   return {
     graphBytes: sizeOf(graphFile) + sizeOf(`${graphFile}-wal`),
+    fileBytes: graph === 'sqlite' ? sizeOf(blobsIn(dataDir)) : 0,
     busBytes: sizeOf(busFile) + sizeOf(`${busFile}-wal`),
     otherBytes: sizeOf(runtimeDirOf(installation)),
   };

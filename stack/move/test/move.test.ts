@@ -28,8 +28,9 @@ import { isAlive } from '../../state/process-identity.ts';
 import { confirmMove, undoMove } from '../end-move.ts';
 import { move } from '../move.ts';
 import { readMove, writeMove } from '../move-state.ts';
+import type { MovePlan } from '../plan-move.ts';
 import { settleMove } from '../settle-move.ts';
-import { busIn } from '../sides.ts';
+import { blobsIn, busIn } from '../sides.ts';
 import { addMcpServer, contentOf, countOf, fill, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
 
 // Each moves once to three times, on a machine that may have other things to do.
@@ -218,6 +219,21 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     );
     expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
     expect(await contentOf(installation)).toEqual(original);
+  });
+
+  test('files of skills count in what it needs', async () => {
+    copy();
+    const needed = async () => {
+      const plans: MovePlan[] = [];
+      const confirm = async (plan: MovePlan) => void plans.push(plan);
+      const declined = (plan: MovePlan) => confirm(plan).then(() => Promise.reject(new Error('declined')));
+      await expect(move({ installation, to: distributed, env, confirm: declined })).rejects.toThrow('declined');
+      return plans[0]?.neededBytes ?? Number.NaN;
+    };
+    const before = await needed();
+    const more = Buffer.alloc(5_000_000, 'x');
+    writeFileSync(join(blobsIn(installation.dataDir), 'more'), more);
+    expect((await needed()) - before).toBe(more.byteLength);
   });
 
   test('while another svc is at work it is refused, and nothing waits to be ended', async () => {
