@@ -1,4 +1,3 @@
-import type { Definition } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -7,12 +6,13 @@ import { readContainers, writeContainers } from './containers-record.ts';
 import type { Daemon } from './daemon.ts';
 import { takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
-import { removeNetworks } from './network.ts';
+import { removeFreeNetworks } from './network.ts';
 import { removeContainer } from './remove-container.ts';
 
 export interface TakeDown {
   readonly daemon: Daemon;
-  readonly definition: Definition;
+  /** Of the installation. */
+  readonly id: string;
   readonly logs: PlatformLogs;
   readonly onState: (name: string, state: ServiceState) => void;
 }
@@ -20,12 +20,9 @@ export interface TakeDown {
 /** Whoever needs others ends first; the front after those whose calls under way end through it. */
 const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
-/** Stops and removes the containers and their network; volumes stay. Returns how many containers there were. */
-export async function takeDown(
-  installation: Installation,
-  { daemon, definition, logs, onState }: TakeDown,
-): Promise<number> {
-  const found = await inspectContainers(daemon.docker, definition.id);
+/** Stops and removes the containers and their networks, unless somebody else's container is in one; volumes stay. Returns how many containers there were. */
+export async function takeDown(installation: Installation, { daemon, id, logs, onState }: TakeDown): Promise<number> {
+  const found = await inspectContainers(daemon.docker, id);
   const left = new Map([...found].map(([name, { Config }]) => [name, Config.Labels?.[labels.part] ?? name]));
   for (const parts of endOrder) {
     const next = [...left].filter(([, part]) => parts.test(part));
@@ -38,7 +35,7 @@ export async function takeDown(
       }),
     );
   }
-  await removeNetworks(daemon.docker, definition);
+  await removeFreeNetworks(daemon.docker, id);
   const record = readContainers(installation);
   if (record !== null) writeContainers(installation, { ...record, isUp: false });
   return found.size;
