@@ -50,13 +50,13 @@ interface Made {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** What `addEcho` adds, as who calls it without a client knows it. */
+export const echoTool = { tool: 'echo', argument: 'message' } as const;
+
 /**
  * An installation of its own in a temporary folder, on ports of its own, run by the built `svc` as a person would run it. Disposing of it
  * takes it down and proves that nothing of it is left.
  */
-/** What `addEcho` adds, as who calls it without a client knows it. */
-export const echoTool = { tool: 'echo', argument: 'message' } as const;
-
 export class Platform {
   /** Holds the installation and whatever else a test writes. */
   readonly folder: string;
