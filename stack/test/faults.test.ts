@@ -31,7 +31,7 @@ describe('a kill -9 of the platform', () => {
     await platform.addServer('stubborn', misbehaving('stubborn'));
     const tools = ['everything/trigger-long-running-operation', 'everything/get-sum', 'stubborn/echo'];
     const skill = await platform.addSkill('all', tools);
-    await platform.addSkill('waiting', ['everything/echo']);
+    for (const name of ['announced', 'waiting']) await platform.addSkill(name, ['everything/echo']);
     await platform.addRole('All', ['all']);
     key = await platform.addKey('agent');
     workspace = (await ask(`{ workspaces { nodes { id } } }`)).workspaces.nodes[0].id;
@@ -155,6 +155,10 @@ describe('a kill -9 of the platform', () => {
       await ask('mutation { createWorkspace(input: { name: "E", ownerEmail: "e@localhost" }) { id } }')
     ).createWorkspace.id;
     const [command = '', ...args] = foreignServers.memory;
+    // Who was told has just looked, and looks again only when the interval is over.
+    await platform.addServer('announced', foreignServers.memory, ['--workspace', 'E']);
+    await platform.addRole('Announced', ['announced']);
+    await until(async () => (await agent.text('list_skills')).includes('"announced"'));
     expect(await agent.text('list_skills')).not.toContain('"waiting"');
     await commitAndDie({ workspace, role: { name: 'Unannounced', skills: [skill.id] } });
     await commitAndDie({ workspace: elsewhere, mcpServer: { name: 'unannounced', launch: { command, args } } });
