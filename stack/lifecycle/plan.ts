@@ -63,10 +63,8 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
     graph,
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
     // The nodes of a cluster find each other as all of them start: one that comes alone, with another secret, is let in by none.
-    ...printsOf('', parts.some((part) => part.secrets.includes(secrets.busRoutes)) ? [secrets.busRoutes] : []),
+    ...(replicas.nats > 1 ? printsOf('', [secrets.busRoutes]) : {}),
     ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
-    // Those of NATS know each other by it.
-    ...(replicas.nats > 1 ? { [`secrets/${basename(secrets.busRoutes)}`]: fingerprintOf(secrets.busRoutes) } : {}),
     'logs.fileSizeMaxMb': String(logs.fileSizeMaxMb),
     'logs.filesKept': String(logs.filesKept),
     ...Object.assign({}, ...parts.map(settingsOfPart)),

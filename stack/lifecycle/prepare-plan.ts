@@ -54,6 +54,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { definition = readDefinition(installation.definitionFile), keptBy = keptInFiles(installation) } = preparation;
   await checkMachine(installation, definition);
   refuseFewerNodes(keptBy, definition);
+  const aboutPrograms = await checkPrograms(definition, env.PATH);
   for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
     if (outcome === 'created') onNotice(`${path} was missing and was made.`);
     if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
@@ -75,7 +76,6 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   });
   const plan = planFor(installation, definition, ports);
   checkEnvironment(plan.environment, readSecret);
-  const aboutPrograms = await checkPrograms(definition, env.PATH);
   await checkFrontPorts(definition, ports, env.PATH);
   await checkBus(plan);
   const left = preparation.definition === undefined ? leftGraph(definition, keptBy) : [];

@@ -11,7 +11,10 @@ export interface PlatformLogs {
   close(): void;
 }
 
-export function openPlatformLogs({ logsDir }: Installation, { logs }: Definition): PlatformLogs {
+/** How much of them is kept. */
+type Limits = Pick<Definition['logs'], 'fileSizeMaxMb' | 'filesKept'>;
+
+export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly logs: Limits }): PlatformLogs {
   const files = new Map<string, LogFile>();
   const of = (part: string) => {
     const path = join(logsDir, `${part}.log`);

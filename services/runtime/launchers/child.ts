@@ -69,7 +69,8 @@ async function preparePlace(
     return {
       code: 'folder_not_found',
       message: `The working directory "${launch.cwd}" is not an existing folder with an absolute path on the machine of the runtime.`,
-      repair: 'Create the folder there, or change the cwd of the MCP server.',
+      repair:
+        'Create the folder there, or change the cwd of the MCP server. A runtime in a container sees the folders that runtime.allowedPaths in svc.yaml names.',
     };
   }
   try {

@@ -83,7 +83,7 @@ async function takeAllDown(
 ): Promise<void> {
   const logs = openPlatformLogs(installation, definition);
   try {
-    await takeDown(installation, { daemon, definition, logs, onState });
+    await takeDown(installation, { daemon, id: definition.id, logs, onState });
   } finally {
     logs.close();
   }

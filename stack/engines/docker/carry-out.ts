@@ -35,7 +35,7 @@ export async function carryOut(work: CarryOut): Promise<void> {
     await applySteps({ steps, extra, plan, daemon, serviceImage, logs, isFresh, signal, onState, onNotice });
   } catch (error) {
     // Started by this call, and of no use to anyone.
-    if (isFresh) await takeDown(installation, { daemon, definition, logs, onState: () => undefined });
+    if (isFresh) await takeDown(installation, { daemon, id: definition.id, logs, onState: () => undefined });
     throw error;
   } finally {
     logs.close();

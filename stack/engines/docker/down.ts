@@ -1,25 +1,33 @@
-import { readDefinition } from '../../definition/check.ts';
 import type { Installation } from '../../installation.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
-import { readContainers } from './containers-record.ts';
+import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { reconnectToDaemon } from './daemon.ts';
+import { idIn } from './names.ts';
 import { takeDown } from './take-down.ts';
 
-/** `svc down` of a platform in containers. `unchanged`: there were none. */
+/** `svc down` of a platform in containers, as it was started: svc.yaml may say something else by then. `unchanged`: there were none. */
 export async function downContainers(
   installation: Installation,
   onState: (name: string, state: ServiceState) => void,
 ): Promise<'stopped' | 'unchanged'> {
   const record = readContainers(installation);
-  if (record === null) return 'unchanged';
+  const [first] = record?.services ?? [];
+  if (record === null || first === undefined) return 'unchanged';
   const daemon = await reconnectToDaemon(record.daemon.socket);
-  const definition = readDefinition(installation.definitionFile);
-  const logs = openPlatformLogs(installation, definition);
+  const id = idIn(first.container, first.name);
+  const logs = openPlatformLogs(installation, { logs: limitsIn(record) });
   try {
-    const count = await takeDown(installation, { daemon, definition, logs, onState });
+    const count = await takeDown(installation, { daemon, id, logs, onState });
     return count === 0 ? 'unchanged' : 'stopped';
   } finally {
     logs.close();
   }
+}
+
+function limitsIn({ settings }: ContainersRecord) {
+  return {
+    fileSizeMaxMb: Number(settings['logs.fileSizeMaxMb']),
+    filesKept: Number(settings['logs.filesKept']),
+  };
 }

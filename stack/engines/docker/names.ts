@@ -15,3 +15,8 @@ export const labels = {
 export function prefixOf({ id }: Pick<Definition, 'id'>): string {
   return `svc-${id}`;
 }
+
+/** The id of the installation whose container of that part has that name. */
+export function idIn(container: string, part: string): string {
+  return container.slice(prefixOf({ id: '' }).length, -`-${part}`.length);
+}

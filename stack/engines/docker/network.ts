@@ -89,7 +89,7 @@ export async function ensureNetworks(
   return all;
 }
 
-export async function removeNetworks(docker: Docker, { id }: Definition): Promise<void> {
+export async function removeNetworks(docker: Docker, id: string): Promise<void> {
   const found = await docker.listNetworks({ filters: { label: [`${labels.installation}=${id}`] } });
   for (const { Id } of found) {
     await docker

@@ -1,4 +1,3 @@
-import type { Definition } from '../../definition/definition.ts';
 import type { Installation } from '../../installation.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -12,7 +11,8 @@ import { removeContainer } from './remove-container.ts';
 
 export interface TakeDown {
   readonly daemon: Daemon;
-  readonly definition: Definition;
+  /** Of the installation. */
+  readonly id: string;
   readonly logs: PlatformLogs;
   readonly onState: (name: string, state: ServiceState) => void;
 }
@@ -21,11 +21,8 @@ export interface TakeDown {
 const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
 /** Stops and removes the containers and their network; volumes stay. Returns how many containers there were. */
-export async function takeDown(
-  installation: Installation,
-  { daemon, definition, logs, onState }: TakeDown,
-): Promise<number> {
-  const found = await inspectContainers(daemon.docker, definition.id);
+export async function takeDown(installation: Installation, { daemon, id, logs, onState }: TakeDown): Promise<number> {
+  const found = await inspectContainers(daemon.docker, id);
   const left = new Map([...found].map(([name, { Config }]) => [name, Config.Labels?.[labels.part] ?? name]));
   for (const parts of endOrder) {
     const next = [...left].filter(([, part]) => parts.test(part));
@@ -38,7 +35,7 @@ export async function takeDown(
       }),
     );
   }
-  await removeNetworks(daemon.docker, definition);
+  await removeNetworks(daemon.docker, id);
   const record = readContainers(installation);
   if (record !== null) writeContainers(installation, { ...record, isUp: false });
   return found.size;

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -206,13 +207,15 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
   test('declined, or without nats-server, nothing is stopped and nothing is changed', async () => {
     copy();
+    const secrets = readdirSync(installation.secretsDir);
     const declined = new Error('no');
-    await expect(move({ installation, to: distributed, env, confirm: () => Promise.reject(declined) })).rejects.toBe(
-      declined,
-    );
     await expect(
       move({ installation, to: distributed, env: { PATH: '' }, confirm: () => expect.fail('it was asked') }),
     ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('nats-server') });
+    expect(readdirSync(installation.secretsDir)).toEqual(secrets);
+    await expect(move({ installation, to: distributed, env, confirm: () => Promise.reject(declined) })).rejects.toBe(
+      declined,
+    );
     expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
     expect(await contentOf(installation)).toEqual(original);
   });

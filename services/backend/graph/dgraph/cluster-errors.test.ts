@@ -1,6 +1,6 @@
 import { grpc } from 'dgraph-js';
 import { expect, it } from 'vitest';
-import { Aborted, Taken, toClusterError } from './cluster-errors.ts';
+import { Aborted, isUnanswered, isUnsent, Taken, toClusterError, toCommitError } from './cluster-errors.ts';
 
 const servers = ['127.0.0.1:9080', '127.0.0.1:9081'];
 const answered = (code: number, details: string) => Object.assign(new Error(details), { code, details });
@@ -32,6 +32,19 @@ it('what the cluster could not do is said without what was asked, and what it an
     message: expect.stringContaining('"127.0.0.1:9080", "127.0.0.1:9081"'),
     hint: expect.stringContaining('PRIVATE_GRAPHDB_GRPC_URL'),
   });
+});
+
+it('a node that has only begun has done nothing: it is as if nobody had been there', () => {
+  const beginning = answered(2, 'Please retry again, server is not ready to accept requests');
+  expect([isUnanswered(beginning), isUnsent(beginning)]).toEqual([true, true]);
+  for (const toError of [toClusterError, toCommitError]) {
+    expect(toError(beginning, servers)).toMatchObject({ message: expect.stringContaining('cannot be reached') });
+  }
+  // What reached somebody may have been done, whoever did not answer.
+  const gone = answered(14, 'Connection dropped');
+  expect([isUnanswered(gone), isUnsent(gone)]).toEqual([true, false]);
+  expect(isUnsent(answered(14, 'No connection established'))).toBe(true);
+  expect(isUnsent(answered(2, 'No connection established'))).toBe(false);
 });
 
 it('a full disk is named', () => {

@@ -28,7 +28,7 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
   const [, taken] = /duplicate value \[[\s\S]*\] for predicate \[(?:\d+-)?([^\]]+)\]/.exec(details) ?? [];
   if (taken !== undefined) return new Taken(taken, { cause: thrown });
   const where = servers.map((server) => `"${server}"`).join(', ');
-  const refusal = refusals[isBadLogin(details) ? grpc.status.UNAUTHENTICATED : code];
+  const refusal = refusals[refusalCode(thrown)];
   if (refusal !== undefined) return refusal(where, thrown);
   if (/no space left on device/i.test(details)) {
     return new SvcError('unavailable', 'The disk of the graph database is full: nothing was saved, nothing is lost.', {
@@ -42,9 +42,9 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
   });
 }
 
-/** Nobody answered: another node may be asked the same question. */
+/** Nobody answered, or one that has only begun: another node may be asked the same question. */
 export function isUnanswered(thrown: unknown): boolean {
-  return isServiceError(thrown) && thrown.code === grpc.status.UNAVAILABLE;
+  return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
 /** Nobody answered in time, and nobody said that he would not. */
@@ -52,13 +52,9 @@ export function isSilent(thrown: unknown): boolean {
   return isServiceError(thrown) && thrown.code === grpc.status.DEADLINE_EXCEEDED;
 }
 
-/** Nobody was even connected, so that nothing can have been done. */
+/** Nobody was even connected, or nobody takes requests yet, so that nothing can have been done. */
 export function isUnsent(thrown: unknown): boolean {
-  return (
-    isUnanswered(thrown) &&
-    isServiceError(thrown) &&
-    /no connection established|name resolution failed|channel closed before call started/i.test(thrown.details)
-  );
+  return isServiceError(thrown) && (isBeginning(thrown) || isUnconnected(thrown));
 }
 
 /** The answer to what may have been stored did not come. */
@@ -110,8 +106,20 @@ const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcErr
     new SvcError('too_large', 'What was asked is more than the graph database gives or takes at once.', { cause }),
 };
 
-function isBadLogin(details: string): boolean {
-  return /invalid username or password|no accessJwt available/i.test(details);
+/** What came back says it better than its code does. */
+function refusalCode({ code, details }: grpc.ServiceError): number {
+  if (/invalid username or password|no accessJwt available/i.test(details)) return grpc.status.UNAUTHENTICATED;
+  return isBeginning({ details }) ? grpc.status.UNAVAILABLE : code;
+}
+
+function isUnconnected({ code, details }: grpc.ServiceError): boolean {
+  const isUnsaid = /no connection established|name resolution failed|channel closed before call started/i.test(details);
+  return code === grpc.status.UNAVAILABLE && isUnsaid;
+}
+
+/** A node listens before it takes requests. */
+function isBeginning({ details }: Pick<grpc.ServiceError, 'details'>): boolean {
+  return /server is not ready to accept requests/i.test(details);
 }
 
 function isServiceError(thrown: unknown): thrown is grpc.ServiceError {

@@ -250,8 +250,11 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]);
   });
 
-  test('down removes the containers and keeps data, keys, sessions and logs; up brings all of it back', async () => {
-    await trial.platform.svc('down');
+  test('down removes the containers, whatever svc.yaml says by then, and keeps data, keys, sessions and logs; up brings all of it back', async () => {
+    const [id, mistake] = [`id: ${trial.id}`, 'id: 0123456789abcdef\nengin: docker'];
+    await trial.edit(id, mistake);
+    expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'stopped' });
+    await trial.edit(mistake, id);
     expect((await trial.inspect()).size).toBe(0);
     expect(await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } })).toEqual([]);
     const { code, stdout } = await trial.platform.run(['status', '--json']);

@@ -53,6 +53,29 @@ describeOnCluster((cluster) => {
     120_000,
   );
 
+  it('what is asked and written while the only data node dies and begins again is done once it is ready', async () => {
+    const address = await cluster().emptyGraph();
+    const graph = await openDgraphGraph({ ...TestCluster.optionsFor(address), requestMs: 60_000 });
+    const { id } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
+    await cluster().kill('alpha');
+    let isBack = false;
+    const ask = async () => {
+      while (!isBack) expect(await graph.find('workspace', id, null)).toMatchObject({ id });
+    };
+    const write = async () => {
+      for (let i = 0; !isBack; i++) {
+        await graph.write((transaction) => transaction.create('setting', settingNode(`${i}`)));
+      }
+    };
+    const starting = cluster()
+      .startAgain()
+      .finally(() => {
+        isBack = true;
+      });
+    await Promise.all([starting, ask(), write()]);
+    await graph.close();
+  }, 120_000);
+
   it('two backends open the same empty graph at the same time, and what one stores the other sees', async () => {
     const address = await cluster().emptyGraph();
     const [one, other] = await Promise.all([openAt(address), openAt(address)]);
