@@ -15,7 +15,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: canMount,
   },
   {
-    pattern: /stack\/engines\/docker\/test\/full-disk\.test\.ts > /,
+    pattern: /stack\/engines\/docker\/test\/(full-disk|container-end)\.test\.ts > /,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
@@ -41,7 +41,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move|bus)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
+      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },

@@ -5,10 +5,11 @@ import type { Installation } from '../../stack/installation.ts';
 import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
 import { move } from '../../stack/move/move.ts';
 import { sideName, type WantedSide } from '../../stack/move/side.ts';
+import { sizeText } from '../../stack/size-text.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';
 import { choice } from '../how-it-runs.ts';
-import { describeLoss, describeMoved, describePlan, keptIn, sizeText, tellProgress } from '../output/move.ts';
+import { describeLoss, describeMoved, describePlan, keptIn, tellProgress } from '../output/move.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
 

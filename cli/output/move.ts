@@ -2,7 +2,8 @@ import { graphElsewhere } from '../../stack/move/elsewhere.ts';
 import type { Loss } from '../../stack/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
 import type { MovePlan } from '../../stack/move/plan-move.ts';
-import { type Side, sideName } from '../../stack/move/side.ts';
+import { isSameBus, type Side, sideName } from '../../stack/move/side.ts';
+import { sizeText } from '../../stack/size-text.ts';
 import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,11 +33,35 @@ export function keptIn({ engine }: Pick<Side, 'engine'>, folder: string | null):
   return engine === 'docker' ? `${folder}, and in Docker its volumes` : `${folder}`;
 }
 
-function aboutServers({ from, to }: MovePlan): readonly string[] {
+function aboutServers({ from, to, unseen }: MovePlan): readonly string[] {
   if (from.definition.engine === to.definition.engine) return [];
   return to.definition.engine === 'docker'
-    ? ["  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs"]
+    ? [
+        "  runtime    MCP servers run in its container, which has node and npx, and nothing of this machine's programs",
+        ...aboutFolders(unseen),
+      ]
     : ['  runtime    MCP servers run on this machine, with its programs'];
+}
+
+/** More would hide what else is said; the same is told of each once it is mended. */
+const foldersShownMax = 10;
+
+/** What an MCP server is started in must be there: who is asked knows what to add, and where. */
+export function aboutFolders(unseen: MovePlan['unseen']): readonly string[] {
+  const place = 'runtime.allowedPaths in svc.yaml';
+  if (unseen === null) {
+    return [
+      `  folders    MCP servers that have one of this machine need it in ${place}; which, is known while it runs`,
+    ];
+  }
+  const byFolder = [...Map.groupBy(unseen, ({ folder }) => folder)];
+  const lines = byFolder.slice(0, foldersShownMax).map(([folder, servers]) => {
+    const names = servers.map(({ mcpServer }) => mcpServer);
+    const more = names.length > 1 ? ` and ${names.length - 1} more` : '';
+    return `  folder     "${folder}" is not there, so that ${names[0]}${more} won't start: name it in ${place}, and it can be read`;
+  });
+  const left = byFolder.length - lines.length;
+  return left === 0 ? lines : [...lines, `  folders    ${left} more are not there`];
 }
 
 function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
@@ -50,8 +75,7 @@ function aboutGraph({ from, to, carries, graphBytes }: MovePlan): string {
 }
 
 function aboutBus({ from, to, carries, busBytes }: MovePlan): string {
-  const isSame = from.definition.topology === to.definition.topology && from.definition.engine === to.definition.engine;
-  if (isSame) return "stays as it is, with agents' sessions";
+  if (isSameBus(from.definition, to.definition)) return "stays as it is, with agents' sessions";
   return carries.bus
     ? `usage not counted yet and agents' sessions are copied (${sizeText(busBytes)} now)`
     : "bus.persistentMessaging is false: agents' sessions end, as at every stop";
@@ -81,7 +105,7 @@ export function describeLoss({ move, changes, uncounted }: Loss): string {
     `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Lost is what was written since:`,
     ...(uncounted === null ? [] : [`  in the graph nobody knows how much: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
-    move.from.topology === move.to.topology && move.from.engine === move.to.engine
+    isSameBus(move.from, move.to)
       ? '  changes to svc.yaml'
       : '  sessions that agents opened since, usage not counted yet, and changes to svc.yaml',
     `To keep it, go back by another move: svc move --confirm, then svc move ${flagsFor(move.from)}`,
@@ -105,10 +129,6 @@ export function tellProgress(progress: MoveProgress, terminal: Terminal): void {
     case 'ready':
       break;
   }
-}
-
-export function sizeText(bytes: number): string {
-  return bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
 const steps: Readonly<Record<MoveStep, string>> = {

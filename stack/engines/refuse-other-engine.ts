@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { aloneFolder, clusterFolder } from '../bus/bus-folders.ts';
 import type { Engine } from '../definition/definition.ts';
+import { keptInFiles } from '../graph/kept-by.ts';
 import type { Installation } from '../installation.ts';
 import { readContainers } from './docker/containers-record.ts';
 
@@ -20,7 +22,8 @@ const carry: Readonly<Record<Engine, string>> = {
   process: 'svc move --engine process',
 };
 
-/** As the first start of processes leaves it. */
-function hasFiles({ dataDir }: Installation): boolean {
-  return existsSync(join(dataDir, 'graph.sqlite')) || existsSync(join(dataDir, 'nats'));
+/** As the first start of processes leaves it, whichever of them there are. */
+function hasFiles(installation: Installation): boolean {
+  const hasGraph = ['backend', 'dgraph-alpha'].map(keptInFiles(installation)).some(({ isThere }) => isThere);
+  return hasGraph || [aloneFolder, clusterFolder].some((folder) => existsSync(join(installation.dataDir, folder)));
 }

@@ -5,12 +5,11 @@ import type { KeptBy } from './kept-by.ts';
  * Told where svc.yaml names a graph that was never used here, and another one was: what people put into that one is not lost, and not to be
  * seen either.
  */
-export function leftGraph({ engine, graph }: Pick<Definition, 'engine' | 'graph'>, keptBy: KeptBy): readonly string[] {
+export function leftGraph({ graph }: Pick<Definition, 'graph'>, keptBy: KeptBy): readonly string[] {
   const kept = { sqlite: keptBy('backend'), dgraph: keptBy('dgraph-alpha') };
   const other = graph === 'sqlite' ? 'dgraph' : 'sqlite';
   if (kept[graph].isThere || !kept[other].isThere) return [];
-  const along = engine === 'process' ? `, and svc move --graph ${graph} then brings it along` : '';
   return [
-    `graph: ${graph} begins empty. What is there already stays in ${kept[other].place}: graph: ${other} in svc.yaml goes back to it${along}.`,
+    `graph: ${graph} begins empty. What is there already stays in ${kept[other].place}: graph: ${other} in svc.yaml goes back to it, and svc move --graph ${graph} then brings it along.`,
   ];
 }

@@ -9,6 +9,7 @@ import { type CarriedBus, carryBus, verifyBus } from './carry-bus.ts';
 import { carryFolders } from './carry-folders.ts';
 import { stagingDirOf } from './move-state.ts';
 import type { MovePlan } from './plan-move.ts';
+import { isSameBus } from './side.ts';
 import { withSide } from './side-content.ts';
 import type { PlaceOptions } from './side-place.ts';
 import { blobsIn, graphIn } from './sides.ts';
@@ -92,9 +93,7 @@ function staysFile({ carries, from, to }: MovePlan): boolean {
 /** A bus that both sides have is not made anew. */
 function newSideOf({ to, from, installation, dock }: MovePlan) {
   const dir = stagingDirOf(installation);
-  const isSameBus =
-    from.definition.topology === to.definition.topology && from.definition.engine === to.definition.engine;
-  return { plan: to, dock, dir, busDir: isSameBus ? installation.dataDir : dir };
+  return { plan: to, dock, dir, busDir: isSameBus(from.definition, to.definition) ? installation.dataDir : dir };
 }
 
 async function keepBlobs(from: string, to: string, signal: AbortSignal): Promise<readonly KindOfContent[]> {

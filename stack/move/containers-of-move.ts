@@ -6,7 +6,7 @@ import { type Measured, measureVolumes } from '../engines/docker/copy-volume.ts'
 import { connectToDaemon } from '../engines/docker/daemon.ts';
 import { type Dock, type Docking, openDock } from '../engines/docker/dock.ts';
 import { portsHeldBy } from '../engines/docker/held-ports.ts';
-import { volumeOf } from '../engines/docker/volume-of.ts';
+import { volumesOf } from '../engines/docker/volume-of.ts';
 import { listVolumes } from '../engines/docker/volumes.ts';
 import type { Plan } from '../lifecycle/plan.ts';
 
@@ -47,10 +47,6 @@ function refuseLeft(there: ReadonlySet<string>, from: Plan, to: Plan): void {
     `Docker has volumes of this platform already, of an earlier time, and a move fills empty ones: ${left.join(', ')}.`,
     { hint: `If nobody needs what is in them: docker volume rm ${left.join(' ')}` },
   );
-}
-
-function volumesOf({ parts, definition }: Plan): readonly string[] {
-  return parts.flatMap((part) => volumeOf(part, definition) ?? []);
 }
 
 /** Ports of this machine that its containers have, and let go of when they are stopped. */

@@ -55,8 +55,9 @@ export async function undoMove(options: EndOptions, confirm: (loss: Loss) => Pro
     onStep('stop');
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
     await stopPlatform(installation, onProgress);
-    writeMove(installation, { ...state, phase: 'undoing', wasRunning: restart });
-    await goBack(installation, state, { onNotice, onStep });
+    const undoing: MoveState = { ...state, phase: 'undoing', wasRunning: restart };
+    writeMove(installation, undoing);
+    await goBack(installation, undoing, { onNotice, onStep });
   });
   if (restart || (undone.phase === 'undoing' && undone.wasRunning)) {
     onProgress({ kind: 'step', step: 'start' });

@@ -14,6 +14,7 @@ afterEach(() => rmSync(installation.dir, { recursive: true }));
 
 const state: MoveState = {
   phase: 'preparing',
+  isCleared: true,
   from: { topology: 'embedded', graph: 'sqlite', engine: 'process' },
   to: { topology: 'distributed', graph: 'dgraph', engine: 'process' },
   startedAt: '2026-01-01T00:00:00.000Z',
@@ -30,6 +31,13 @@ test('a move is read as it was written, and where there is none there is none', 
   expect(readMove(installation)).toBeNull();
   writeMove(installation, state);
   expect(readMove(installation)).toEqual(state);
+});
+
+test('one of a version that knew only processes is read as one of these', () => {
+  const { isCleared, docker, folders, ...older } = state;
+  const [from, to] = [older.from, older.to].map(({ topology, graph }) => ({ topology, graph }));
+  writeFileSync(join(installation.stateDir, 'move.json'), JSON.stringify({ ...older, from, to }));
+  expect(readMove(installation)).toEqual({ ...state, isCleared: false, docker: null, folders: [] });
 });
 
 test.each([

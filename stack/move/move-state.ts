@@ -17,6 +17,8 @@ const kindOfContent = z.object({ kind: z.string(), count: z.number().int(), dige
 
 const moveState = z.object({
   phase: z.enum(phases),
+  /** Whether what stood where the other side comes is out of its way: what is left of the switch, or of an undo, is to put that in place. */
+  isCleared: z.boolean().default(false),
   from: side,
   to: side,
   startedAt: z.string(),

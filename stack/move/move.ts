@@ -118,7 +118,7 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
   const docker = dock === null ? null : { socket: dock.daemon.socket, volumes: [...volumes], isBusy: true };
   const folders = from.engine === to.engine ? [] : [...ownFoldersOf(plan.from)];
   const shared = { from, to, startedAt, kept, wasRunning: options.wasRunning, processes: [], elsewhere, moved: [] };
-  let state: MoveState = { phase: 'preparing', ...shared, docker, folders };
+  let state: MoveState = { phase: 'preparing', isCleared: false, ...shared, docker, folders };
   const note = (next: Partial<MoveState>) => {
     state = { ...state, ...next };
     writeMove(installation, state);

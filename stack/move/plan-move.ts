@@ -1,4 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs';
+import type { WorkingFolder } from '../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
@@ -10,6 +11,7 @@ import type { Dock } from '../engines/docker/dock.ts';
 import { type Installation, runtimeDirOf } from '../installation.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
+import { sizeText } from '../size-text.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { bytesLeft } from '../state/free-space.ts';
 import { type ContainersOfMove, containersOf, portsHeldBefore } from './containers-of-move.ts';
@@ -19,6 +21,7 @@ import { costOf, sizeOf } from './move-cost.ts';
 import { type Side, sideOf } from './side.ts';
 import { hasGraph, volumeNamed, type Wanted } from './side-place.ts';
 import { busIn, graphIn } from './sides.ts';
+import { findUnseenFolders } from './unseen-folders.ts';
 
 /** Everything about a move that is known before anything is stopped. */
 export interface MovePlan {
@@ -38,6 +41,8 @@ export interface MovePlan {
   readonly busBytes: number;
   /** What has another place on the new side, and holds anything: a bus in memory ends with the platform as it always does. */
   readonly carries: Wanted;
+  /** Folders of MCP servers that containers would not see; null where that is not known. */
+  readonly unseen: readonly WorkingFolder[] | null;
   readonly neededBytes: number;
   /** Null where the disk does not say. */
   readonly freeBytes: number | null;
@@ -80,7 +85,8 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   refuseWithoutRoom(`"${dataDir}"`, room);
   if (containers.measured !== null) refuseWithoutRoom('The disk of Docker', { ...room, ...containers.measured });
   const isUp = running !== null || isInContainers(installation);
-  const known = { installation, from, to: plan, changes, running, isUp, dock, volumes };
+  const unseen = await findUnseenFolders({ from, to: target, isUp, env, signal });
+  const known = { installation, from, to: plan, changes, running, isUp, dock, volumes, unseen };
   return { ...known, ...load, ...room, downSeconds };
 }
 
@@ -125,10 +131,9 @@ export function refuseWithoutRoom(
   { neededBytes, freeBytes }: Pick<MovePlan, 'neededBytes' | 'freeBytes'>,
 ): void {
   if (freeBytes === null || freeBytes >= neededBytes) return;
-  const megabytes = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
   throw new SvcError(
     'unavailable',
-    `${where} has ${megabytes(freeBytes)} left, and a move needs ${megabytes(neededBytes)}: the old side is kept.`,
+    `${where} has ${sizeText(freeBytes)} left, and a move needs ${sizeText(neededBytes)}: the old side is kept.`,
     { hint: `Free some space there and try again: df -h, and docker system df, tell how much there is.` },
   );
 }

@@ -1,5 +1,5 @@
 import { readDefinition } from '../definition/check.ts';
-import { volumeOf } from '../engines/docker/volume-of.ts';
+import { volumesOf } from '../engines/docker/volume-of.ts';
 import type { Installation } from '../installation.ts';
 import { readPlan } from '../lifecycle/plan.ts';
 import { endLeftProcesses } from '../state/left-processes.ts';
@@ -56,12 +56,13 @@ export async function takeBack(installation: Installation, state: MoveState, onN
 /** What was kept of the old side goes: of its volumes those that the new one has no use for. */
 export async function forgetOld(installation: Installation, state: MoveState, onNotice: OnNotice): Promise<void> {
   if (state.docker !== null && state.from.engine === 'docker') {
-    const { definition, parts } = readPlan(installation);
-    const used = definition.engine === 'docker' ? parts.map((part) => volumeOf(part, definition)) : [];
+    const plan = readPlan(installation);
+    const { engine, id } = plan.definition;
+    const used = engine === 'docker' ? volumesOf(plan) : [];
     const { socket, volumes } = state.docker;
     const isWanted = (name: string) => used.includes(name) || !volumes.includes(name);
     const { removeVolumesBut } = await import('../engines/docker/clear-after-move.ts');
-    await removeVolumesBut(isWanted, { socket, id: definition.id, onNotice });
+    await removeVolumesBut(isWanted, { socket, id, onNotice });
   }
   removeKept(installation, state);
 }

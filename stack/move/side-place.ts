@@ -133,7 +133,7 @@ export function volumeNamed(name: string, { parts, definition }: Plan): string {
 }
 
 /** Beside whatever else a move makes, and gone with it. */
-export function newFolder(installation: Installation): string {
+function newFolder(installation: Installation): string {
   const staging = stagingDirOf(installation);
   mkdirSync(staging, { recursive: true, mode: 0o700 });
   return mkdtempSync(join(staging, 'volume-'));

@@ -55,6 +55,11 @@ export function isSameSide(one: Side, other: Side): boolean {
   return one.topology === other.topology && one.graph === other.graph && one.engine === other.engine;
 }
 
+/** Whether both keep their bus in the same place, where it stays. */
+export function isSameBus(one: Side, other: Side): boolean {
+  return one.topology === other.topology && one.engine === other.engine;
+}
+
 export function sideName({ topology, graph, engine }: Side): string {
   return `${topology} with ${graph}${engine === 'docker' ? ' in containers' : ''}`;
 }

@@ -34,7 +34,7 @@ export function blobsIn(dir: string): string {
   return join(dir, blobsName);
 }
 
-/** One visible step of putting a side in its place. Each may be done again, from the first one, wherever it was cut short. */
+/** One visible step of putting a side in its place. Each may be done again, wherever it was cut short. */
 export type SideStep = 'set-aside' | 'put-in-place' | 'write-definition';
 type OnStep = (step: SideStep) => void;
 
@@ -72,12 +72,14 @@ export function switchSides(installation: Installation, state: MoveState, onStep
   const kept = keptDirOf(installation, state);
   const counterparts = counterpartsOf(state);
   onStep('set-aside');
-  for (const { old, fresh } of counterparts) {
-    rename(dataDir, kept, old);
-    // Of an earlier time when svc.yaml said so. What was carried here takes its place.
-    if (fresh.some((name) => existsSync(join(staging, name)))) rename(dataDir, kept, fresh);
-  }
-  if (state.to.engine === 'process') rename(stateDir, kept, [containersName]);
+  clearOnce(installation, state, () => {
+    for (const { old, fresh } of counterparts) {
+      rename(dataDir, kept, old);
+      // Of an earlier time when svc.yaml said so. What was carried here takes its place.
+      if (isAnyIn(staging, fresh)) rename(dataDir, kept, fresh);
+    }
+    if (state.to.engine === 'process') rename(stateDir, kept, [containersName]);
+  });
   onStep('put-in-place');
   for (const { fresh } of counterparts) rename(staging, dataDir, fresh);
   onStep('write-definition');
@@ -85,42 +87,44 @@ export function switchSides(installation: Installation, state: MoveState, onStep
   const changes = changesFor(checkDefinition(before, definitionFile), state.to);
   writeDefinition(installation, applyChanges(before, changes));
   rmSync(staging, { recursive: true, force: true });
-  writeMove(installation, { ...state, phase: 'moved' });
+  writeMove(installation, { ...state, phase: 'moved', isCleared: false });
 }
 
 /** Puts the side that was kept in its place again; the other one is removed. */
 export function restoreSide(installation: Installation, state: MoveState, onStep: OnStep): void {
   const { dataDir, stateDir } = installation;
   const kept = keptDirOf(installation, state);
-  const counterparts = counterpartsOf(state);
+  const counterparts = [...counterpartsOf(state), ...(isSameFile(state) ? [sameFile] : [])];
   onStep('set-aside');
-  for (const { fresh } of counterparts) remove(dataDir, fresh);
-  if (state.from.engine === 'process') remove(stateDir, [containersName]);
+  clearOnce(installation, state, () => {
+    for (const { old, fresh } of counterparts) {
+      remove(dataDir, fresh);
+      // Made anew since, for nobody. The log of one database must never meet another.
+      if (isAnyIn(kept, old)) remove(dataDir, old);
+    }
+    if (state.from.engine === 'process') remove(stateDir, [containersName]);
+  });
   onStep('put-in-place');
-  for (const { old } of counterparts) {
-    // Made anew since, for nobody.
-    remove(
-      dataDir,
-      old.filter((name) => existsSync(join(kept, name))),
-    );
-    rename(kept, dataDir, old);
-  }
+  for (const { old } of counterparts) rename(kept, dataDir, old);
   if (state.from.engine === 'docker') rename(kept, stateDir, [containersName]);
-  // Else it was set aside itself, and is back.
-  if (isSameFile(state) && existsSync(graphIn(kept, 'sqlite'))) {
-    const [file = '', ...beside] = graphNames.sqlite;
-    // The log of one database must never meet another, and files are those that it speaks of.
-    remove(dataDir, beside);
-    rename(kept, dataDir, [file, blobsName]);
-  }
   onStep('write-definition');
   const before = join(kept, definitionName);
   if (existsSync(before)) writeDefinition(installation, readFileSync(before, 'utf8'));
 }
 
+/** Whoever goes on after this came to its end must not take what has been put in place for what stood there. */
+function clearOnce(installation: Installation, state: MoveState, clear: () => void): void {
+  if (state.isCleared) return;
+  clear();
+  writeMove(installation, { ...state, isCleared: true });
+}
+
 function isSameFile({ from, to }: MoveState): boolean {
   return from.graph === to.graph && from.engine === to.engine;
 }
+
+/** A file that both sides have is used by the new one, and a copy is kept. */
+const sameFile: Counterparts = { old: graphNames.sqlite, fresh: [] };
 
 /** Forgets a move: what is kept of the old side goes first, so that it is never forgotten and still there. */
 export function removeKept(installation: Installation, state: MoveState): void {
@@ -147,6 +151,10 @@ function writeDefinition({ definitionFile }: Installation, text: string): void {
 function rename(from: string, to: string, names: readonly string[]): void {
   for (const name of names) if (existsSync(join(from, name))) renameSync(join(from, name), join(to, name));
   syncFolder(to);
+}
+
+function isAnyIn(dir: string, names: readonly string[]): boolean {
+  return names.some((name) => existsSync(join(dir, name)));
 }
 
 function remove(dir: string, names: readonly string[]): void {

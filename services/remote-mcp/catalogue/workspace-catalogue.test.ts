@@ -127,6 +127,27 @@ test('an event during a pull that takes long is not lost either', async () => {
   }
 });
 
+test('a pull that waited for a backend that was away is followed by the next as soon as any', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const { catalogue, pull, pulls } = pulled();
+    const loading = catalogue.load();
+    const first = await pull(1);
+    await vi.advanceTimersByTimeAsync(14_000);
+    first.answer(version(1));
+    await loading;
+    catalogue.refresh();
+    await vi.advanceTimersByTimeAsync(4900);
+    expect(pulls).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(200);
+    (await pull(2)).answer(version(2));
+    expect(pulls).toHaveLength(2);
+    await catalogue.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('what is known stays while pulls fail, and they go on', async () => {
   const { catalogue, pull } = pulled();
   const loading = catalogue.load();

@@ -15,6 +15,8 @@ const compareEveryMs = 15_000;
 const gatherMs = 20;
 /** Pulls take at most a sixth of the time: after one that took a second, the next begins five seconds later. */
 const restPerCost = 5;
+/** A pull that took longer than the largest workspace takes has waited for a backend that was away, which costs nobody anything. */
+const restMaxMs = 5000;
 /** The last of them asks for a snapshot. */
 const attemptsMax = 4;
 const retryFirstMs = 500;
@@ -92,7 +94,8 @@ export class WorkspaceCatalogue {
       const pulled = await this.#pullWhole();
       this.#failures = 0;
       if (pulled.kind === 'changed') this.#use(pulled.catalogue, pulled.etag);
-      this.#restUntil = performance.now() + (performance.now() - startedAt) * restPerCost;
+      const endedAt = performance.now();
+      this.#restUntil = endedAt + Math.min((endedAt - startedAt) * restPerCost, restMaxMs);
       return compareEveryMs;
     } catch (thrown) {
       // Said once: whoever waits for a first catalogue tries again and again.

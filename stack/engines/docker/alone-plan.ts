@@ -7,7 +7,7 @@ import { loopback, usualBusPorts } from '../../ports/port-wishes.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
 import { labels, prefixOf } from './names.ts';
-import { networkPlansOf } from './network.ts';
+import { bridgeOf, networkPlansApart } from './network.ts';
 import { dataDir, givenDir } from './places-inside.ts';
 import { dist } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
@@ -25,8 +25,7 @@ export interface AloneContainer {
 
 /** One that leads to this machine, and those of the bus and the graph, which lead nowhere. */
 export function aloneNetworksOf(definition: Definition): readonly NetworkCreateOptions[] {
-  const own = { Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: definition.id } };
-  return [{ Name: aloneNetworkOf(definition), ...own }, ...networkPlansOf(definition).slice(1)];
+  return [bridgeOf(aloneNetworkOf(definition), definition), ...networkPlansApart(definition)];
 }
 
 /** Only this machine reaches it meanwhile, on loopback. */
@@ -108,9 +107,7 @@ export function waysOf({ bus, graph }: Ways, { definition }: Plan, user: string)
   return {
     part: own.part,
     given: [],
-    joins: networkPlansOf(definition)
-      .slice(1)
-      .map(({ Name }) => Name),
+    joins: networkPlansApart(definition).map(({ Name }) => Name),
     options,
   };
 }

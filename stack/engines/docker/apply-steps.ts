@@ -76,12 +76,15 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: Step, { daemon: { docker }, isShaken }: Shaken): Promise<boolean> {
+async function isWell(step: Step, { daemon: { docker }, isShaken, signal }: Shaken): Promise<boolean> {
   const { options, check } = step.container;
   switch (step.kind) {
     case 'keep':
       // What it needs was mended before it was its turn.
-      return becomesReady(docker, options.name, check, isShaken ? readyTimeoutMs : patienceMs);
+      return becomesReady(docker, options.name, check, {
+        timeoutMs: isShaken ? readyTimeoutMs : patienceMs,
+        signal,
+      });
     case 'make':
       return step.isPeer && (await askReady(docker, options.name, check)).ready;
     case 'start':
@@ -104,9 +107,12 @@ async function bring({ kind, container }: Step, application: Application): Promi
     case 'keep':
       onNotice(`${container.part.name} is not ready: it is made anew.`);
       return remakeContainer(container, application);
-    case 'unpause':
-      await daemon.docker.getContainer(container.options.name).unpause();
-      return awaitReady(container, application);
+    case 'unpause': {
+      const paused = daemon.docker.getContainer(container.options.name);
+      const { RestartCount } = await paused.inspect();
+      await paused.unpause();
+      return awaitReady(container, application, RestartCount);
+    }
     case 'start':
       return startContainer(container, application);
     case 'make':
@@ -155,11 +161,11 @@ async function startContainer(container: ContainerPlan, application: Application
   await awaitReady(container, application);
 }
 
-async function awaitReady(container: ContainerPlan, application: Application): Promise<void> {
+async function awaitReady(container: ContainerPlan, application: Application, restarts = 0): Promise<void> {
   const { daemon, signal, onState } = application;
   const { part, options, check } = container;
   try {
-    await waitUntilContainerReady(daemon.docker, options.name, check, { timeoutMs: readyTimeoutMs, signal });
+    await waitUntilContainerReady(daemon.docker, options.name, check, { timeoutMs: readyTimeoutMs, signal, restarts });
   } catch (error) {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     throw await notReady(container, error, daemon.docker);

@@ -8,9 +8,7 @@ import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
 import { busInVolumes } from './bus-in-volumes.ts';
 import { carryOut } from './carry-out.ts';
-import type { ContainerPlan } from './container-plan.ts';
 import { becomesReady, patienceMs } from './container-state.ts';
-import type { Daemon } from './daemon.ts';
 import { decide } from './decide.ts';
 import { findFullVolume } from './full-volume.ts';
 import { type Look, lookAround } from './look.ts';
@@ -34,7 +32,7 @@ export async function bringUpContainers(options: BringUp): Promise<UpResult> {
     onProgress({ kind: 'ready', status });
     return status;
   };
-  if (isSame && !foreground && (await areReady(seen.wanted.containers, seen.daemon))) {
+  if (isSame && !foreground && (await areReady(seen, signal))) {
     return { outcome: 'unchanged', changes, status: await ready() };
   }
   refuseFullDisk(installation);
@@ -69,9 +67,10 @@ async function withNodesChanged(
   return lookAround({ ...options, onProgress: () => undefined });
 }
 
-async function areReady(containers: readonly ContainerPlan[], { docker }: Daemon): Promise<boolean> {
+async function areReady({ wanted: { containers }, daemon: { docker } }: Look, signal: AbortSignal): Promise<boolean> {
+  const waiting = { timeoutMs: patienceMs, signal };
   const ready = await Promise.all(
-    containers.map(({ options, check }) => becomesReady(docker, options.name, check, patienceMs)),
+    containers.map(({ options, check }) => becomesReady(docker, options.name, check, waiting)),
   );
   return !ready.includes(false);
 }

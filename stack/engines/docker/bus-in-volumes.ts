@@ -2,23 +2,15 @@ import type { BusPlaces } from '../../bus/change-nodes.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { recordCreated } from '../../state/manifest.ts';
 import type { Look } from './look.ts';
-import { tolerate } from './remove-container.ts';
 import { runContainersAlone } from './run-alone.ts';
 import { volumeOf } from './volume-of.ts';
-import { ensureVolumes, handOverVolumes } from './volumes.ts';
+import { ensureVolumes, handOverVolumes, removeVolumes } from './volumes.ts';
 
 /** In Docker's volumes, which no container has meanwhile. */
 export function busInVolumes(look: Look): BusPlaces {
   const { daemon, images, serviceImage: image, user } = look;
   const { docker } = daemon;
-  const remove = async (plan: Plan) => {
-    for (const name of volumesOf(plan)) {
-      await docker
-        .getVolume(name)
-        .remove()
-        .catch((error: unknown) => tolerate(error, [404]));
-    }
-  };
+  const remove = (plan: Plan) => removeVolumes(docker, volumesOf(plan));
   return {
     isThere: (plan) => volumesOf(plan).some((name) => look.volumes.has(name)),
     remove,

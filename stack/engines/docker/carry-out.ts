@@ -7,7 +7,7 @@ import { recordFingerprint } from '../../secrets.ts';
 import { recordCreated } from '../../state/manifest.ts';
 import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
-import { writeContainers } from './containers-record.ts';
+import { type ContainersRecord, writeContainers } from './containers-record.ts';
 import type { Decision } from './decide.ts';
 import type { Look } from './look.ts';
 import { takeDown } from './take-down.ts';
@@ -45,18 +45,28 @@ export async function carryOut(work: CarryOut): Promise<void> {
 }
 
 async function makeVolumes({ installation, look, decision: { record }, signal }: CarryOut): Promise<void> {
-  const { daemon, before, plan, wanted, serviceImage: image, user } = look;
-  const own = { docker: daemon.docker, volumes: wanted.volumes, installationId: plan.definition.id };
-  await ensureVolumes(own);
+  const { daemon, plan, wanted, serviceImage: image, user } = look;
+  const own = { docker: daemon.docker, installationId: plan.definition.id };
   // The record first: what is in Docker from here on is known, whatever becomes of this command.
   noteCreated(installation, wanted);
-  const isHandedOver =
-    before?.user === user && wanted.volumes.every((name) => before.volumes.includes(name) && look.volumes.has(name));
-  if (!isHandedOver) {
-    writeContainers(installation, { ...record, volumes: before?.volumes ?? [] });
-    await handOverVolumes({ ...own, user, image, signal });
+  await ensureVolumes({ ...own, volumes: wanted.volumes });
+  const volumes = foreignVolumes(look);
+  if (volumes.length > 0) {
+    writeContainers(installation, { ...record, volumes: record.volumes.filter((name) => !volumes.includes(name)) });
+    await handOverVolumes({ ...own, volumes, user, image, signal });
   }
   writeContainers(installation, record);
+}
+
+/** Those that are not known to belong to whom everything runs as. The others are left alone: parts that run write to them. */
+export function foreignVolumes({ before, wanted, volumes, user }: HandedOver): readonly string[] {
+  const handedOver = before?.user === user ? before.volumes : [];
+  return wanted.volumes.filter((name) => !handedOver.includes(name) || !volumes.has(name));
+}
+
+interface HandedOver extends Pick<Look, 'volumes' | 'user'> {
+  readonly before: Pick<ContainersRecord, 'user' | 'volumes'> | null;
+  readonly wanted: Pick<DockerPlan, 'volumes'>;
 }
 
 /** Everything that is to be removed one day. */

@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../services/contracts/docker.ts';
 import type { Installation } from '../../installation.ts';
 import { reconnectToDaemon } from './daemon.ts';
 import { endContainersAlone } from './run-alone.ts';
@@ -43,6 +44,6 @@ async function tellingWhyNot(
   work: () => Promise<void>,
 ): Promise<void> {
   await work().catch((error: unknown) => {
-    onNotice(`${stays}: ${error instanceof Error ? error.message : String(error)}`);
+    onNotice(`${stays}: ${wordsOf(error)}.`);
   });
 }

@@ -13,7 +13,8 @@ export async function lastEndOf(docker: Docker, found: Ended & Pick<ContainerIns
   const at = Math.floor(Date.parse(FinishedAt) / 1000);
   const happened = await docker.getEvents({
     since: at - 1,
-    until: Math.min(at + 1, Math.floor(Date.now() / 1000)),
+    // It ended within that second and told of it a moment later. What is still to come Docker waits for.
+    until: at + 2,
     filters: { container: [found.Id], event: ['die', 'oom'] },
   });
   const events = (await text(happened))

@@ -275,8 +275,16 @@ describe('what Docker shall have', () => {
     expect(plan.volumes).toContain('svc-abcdef0123456789-runtime-2');
     const { HostConfig } = containerOf(plan, 'runtime-2').options;
     expect(HostConfig?.Binds).toContain('/srv/documents:/srv/documents:ro');
+    expect(Object.keys(HostConfig?.Tmpfs ?? {})).toEqual(['/tmp']);
     expect([HostConfig?.Memory, HostConfig?.PidsLimit]).toEqual([2048 * 1024 * 1024, 1024]);
   });
+});
+
+test('nothing of the platform is seen in what svc.yaml allows', () => {
+  const plan = plannedFrom('runtime: { allowedPaths: [/srv, /srv/svc] }');
+  const { '/tmp': _own, ...hidden } = containerOf(plan, 'runtime').options.HostConfig?.Tmpfs ?? {};
+  expect(Object.keys(hidden)).toEqual(['secrets', 'data', 'state', 'logs'].map((name) => `/srv/svc/${name}`));
+  expect(Object.values(hidden)).toEqual(Array(4).fill(expect.stringMatching(/^ro,/)));
 });
 
 describe('Dgraph', () => {

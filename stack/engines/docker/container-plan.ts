@@ -6,6 +6,7 @@ import type { Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
 import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
+import { hiddenIn } from './hidden-folders.ts';
 import { labels, prefixOf } from './names.ts';
 import { networkPlansOf, networksOf } from './network.ts';
 import { readyUrlInside } from './part-in-container.ts';
@@ -77,7 +78,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
       RestartPolicy: { Name: 'unless-stopped' as const, MaximumRetryCount: 0 },
       // Nobody in a container can change what it runs, or become more than it is.
       ReadonlyRootfs: true,
-      Tmpfs: { '/tmp': program.tmpfs },
+      Tmpfs: { '/tmp': program.tmpfs, ...hiddenIn(allowed, installation) },
       CapDrop: ['ALL'],
       CapAdd: [...program.capabilities],
       SecurityOpt: ['no-new-privileges'],

@@ -82,24 +82,26 @@ function missingIn(said: string): string {
 /** A platform that another command has just started, or a part that stumbled, gets this long before it is made anew. */
 export const patienceMs = 10_000;
 
+export interface Waiting {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** How often Docker had started it again before. */
+  readonly restarts?: number;
+}
+
 /** Whether what runs is ready, or will be in a moment. */
 export async function becomesReady(
   docker: Docker,
   name: string,
   check: readonly string[],
-  withinMs: number,
+  { timeoutMs, signal }: Waiting,
 ): Promise<boolean> {
-  const deadline = performance.now() + withinMs;
+  const deadline = performance.now() + timeoutMs;
   do {
     if ((await askReady(docker, name, check)).ready) return true;
-    await pause(pauseMaxMs);
+    await pause(pauseMaxMs, undefined, { signal });
   } while (performance.now() < deadline);
   return false;
-}
-
-export interface Waiting {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
 }
 
 const pauseMinMs = 20;
@@ -112,19 +114,20 @@ export async function waitUntilContainerReady(
   check: readonly string[],
   waiting: Waiting,
 ): Promise<void> {
-  const deadline = performance.now() + waiting.timeoutMs;
+  const { timeoutMs, signal, restarts = 0 } = waiting;
+  const deadline = performance.now() + timeoutMs;
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
     const found = await inspectContainer(docker, name);
     if (found === null) throw new SvcError('unavailable', 'it was removed');
     const { State, RestartCount } = found;
-    if (!State.Running || State.Restarting || RestartCount > 0)
+    if (!State.Running || State.Restarting || RestartCount > restarts)
       throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
     const readiness = await askReady(docker, name, check);
     if (readiness.ready) return;
     if (performance.now() >= deadline) {
       const missing = readiness.missing.replace(/\.$/, '');
-      throw new SvcError('timeout', `it was not ready within ${waiting.timeoutMs / 1000} s: ${missing}`);
+      throw new SvcError('timeout', `it was not ready within ${timeoutMs / 1000} s: ${missing}`);
     }
-    await pause(pauseMs, undefined, { signal: waiting.signal });
+    await pause(pauseMs, undefined, { signal });
   }
 }

@@ -65,15 +65,19 @@ function networkOf(room: Room, definition: Definition): string {
 
 /** All networks of an installation, as exact objects of Docker's interface. */
 export function networkPlansOf(definition: Definition): readonly NetworkCreateOptions[] {
-  const common = { Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: definition.id } };
   // Not `Internal`: MCP servers reach the world as they do elsewhere.
-  const platform = { Name: networkOf('platform', definition), ...common };
+  return [bridgeOf(networkOf('platform', definition), definition), ...networkPlansApart(definition)];
+}
+
+/** Those of the bus and the graph, which lead nowhere. */
+export function networkPlansApart(definition: Definition): readonly NetworkCreateOptions[] {
   // Without an address of this machine in it, so that nobody on this machine reaches it either.
   const apart = { Internal: true, Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' } };
-  return [
-    platform,
-    ...roomsApart(definition).map((room) => ({ Name: networkOf(room, definition), ...common, ...apart })),
-  ];
+  return roomsApart(definition).map((room) => ({ ...bridgeOf(networkOf(room, definition), definition), ...apart }));
+}
+
+export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions {
+  return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
 /** Makes those that are missing; by name what is known of all. */
@@ -87,16 +91,6 @@ export async function ensureNetworks(
     all[plan.Name] = (await findNetwork(docker, plan.Name)) ?? { id: '', subnet: '' };
   }
   return all;
-}
-
-export async function removeNetworks(docker: Docker, id: string): Promise<void> {
-  const found = await docker.listNetworks({ filters: { label: [`${labels.installation}=${id}`] } });
-  for (const { Id } of found) {
-    await docker
-      .getNetwork(Id)
-      .remove()
-      .catch((error: unknown) => tolerate(error, [404]));
-  }
 }
 
 /** Those that no container is in, be it that it does not run now. */

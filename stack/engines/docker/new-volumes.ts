@@ -2,15 +2,15 @@ import { recordCreated } from '../../state/manifest.ts';
 import type { Inside } from './copy-volume.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
-import { volumeOf } from './volume-of.ts';
+import { volumesOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, listVolumes } from './volumes.ts';
 
 /** Makes those of a plan that are missing, for whom its containers run as. */
 export async function makeNewVolumes({ plan, dock, signal }: Inside): Promise<void> {
-  const { installation, definition, parts } = plan;
+  const { installation, definition } = plan;
   const { docker, isRootless } = dock.daemon;
   const there = await listVolumes(docker, definition.id);
-  const volumes = parts.flatMap((part) => volumeOf(part, definition) ?? []).filter((name) => !there.has(name));
+  const volumes = volumesOf(plan).filter((name) => !there.has(name));
   if (volumes.length === 0) return;
   recordCreated(
     installation,

@@ -6,7 +6,7 @@ import { readContainers, writeContainers } from './containers-record.ts';
 import type { Daemon } from './daemon.ts';
 import { takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
-import { removeNetworks } from './network.ts';
+import { removeFreeNetworks } from './network.ts';
 import { removeContainer } from './remove-container.ts';
 
 export interface TakeDown {
@@ -20,7 +20,7 @@ export interface TakeDown {
 /** Whoever needs others ends first; the front after those whose calls under way end through it. */
 const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
-/** Stops and removes the containers and their network; volumes stay. Returns how many containers there were. */
+/** Stops and removes the containers and their networks, unless somebody else's container is in one; volumes stay. Returns how many containers there were. */
 export async function takeDown(installation: Installation, { daemon, id, logs, onState }: TakeDown): Promise<number> {
   const found = await inspectContainers(daemon.docker, id);
   const left = new Map([...found].map(([name, { Config }]) => [name, Config.Labels?.[labels.part] ?? name]));
@@ -35,7 +35,7 @@ export async function takeDown(installation: Installation, { daemon, id, logs, o
       }),
     );
   }
-  await removeNetworks(daemon.docker, id);
+  await removeFreeNetworks(daemon.docker, id);
   const record = readContainers(installation);
   if (record !== null) writeContainers(installation, { ...record, isUp: false });
   return found.size;

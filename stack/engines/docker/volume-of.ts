@@ -9,6 +9,16 @@ export function volumeOf({ name, service }: Pick<Part, 'name' | 'service'>, defi
   return `${prefixOf(definition)}-${isFirst ? `${name}-1` : name}`;
 }
 
+interface Parts {
+  readonly parts: readonly Part[];
+  readonly definition: Definition;
+}
+
+/** Those of all parts. */
+export function volumesOf({ parts, definition }: Parts): readonly string[] {
+  return parts.flatMap((part) => volumeOf(part, definition) ?? []);
+}
+
 function keepsData(service: Part['service'], { graph, public: { tls } }: Definition): boolean {
   switch (service) {
     case 'backend':

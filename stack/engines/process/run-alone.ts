@@ -1,11 +1,11 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { SvcError } from '../../../services/contracts/errors.ts';
+import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
-import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { Part } from '../../part.ts';
 import { startInOrder } from '../../start-in-order.ts';
 import type { LeftProcess } from '../../state/left-processes.ts';
 import type { Alone } from '../alone.ts';
+import { becomesReady } from './becomes-ready.ts';
 import type { RunningPart } from './part-runner.ts';
 import { dgraphAlone, natsAlone } from './parts-alone.ts';
 import { runAsProcesses } from './parts-as-processes.ts';
@@ -45,7 +45,9 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
     const { name } = part;
     const started = await runner.start(part, { born: (process) => born({ name, process }) });
     running.push(started);
-    await becomesReady(started, part, signal);
+    await becomesReady(started, usualPatience.readyMs, signal).catch((error: unknown) => {
+      throw notReady(name, toSvcError(error));
+    });
   };
   const stop = async () => {
     for (const part of running.toReversed()) await part.stop('drain');
@@ -63,9 +65,7 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
   }
 }
 
-async function becomesReady({ ended }: RunningPart, { name, readyUrl }: Part, signal: AbortSignal): Promise<void> {
-  const failed = ended.then(({ reason }) => {
-    throw new SvcError('unavailable', `${name} ${reason}.`, { hint: `Read what it wrote: svc logs ${name}` });
-  });
-  await Promise.race([waitUntilReady(readyUrl, { timeoutMs: usualPatience.readyMs, signal }), failed]);
+function notReady(name: string, cause: SvcError): SvcError {
+  const hint = `Read what it wrote: svc logs ${name}`;
+  return new SvcError(cause.code, `${name} failed to get ready: ${cause.message.replace(/\.$/, '')}.`, { hint, cause });
 }

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceEvent } from '../../lifecycle/transition.ts';
 import type { Part } from '../../part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
-import { takenPort } from './failure.ts';
-import type { Ending, PartRunner, RunningPart, StopHow } from './part-runner.ts';
+import { becomesReady } from './becomes-ready.ts';
+import type { PartRunner, RunningPart, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { nextStep, runsSeen } from './restart-policy.ts';
 import { StartFailure, step } from './start-failure.ts';
@@ -147,23 +146,6 @@ export class SupervisedPart {
     this.#running = null;
     await running?.stop(how);
   }
-}
-
-async function becomesReady(running: RunningPart, timeoutMs: number, signal: AbortSignal): Promise<void> {
-  const looking = new AbortController();
-  const ended = running.ended.then((ending) => {
-    throw endedTooSoon(ending);
-  });
-  try {
-    const either = AbortSignal.any([signal, looking.signal]);
-    await Promise.race([waitUntilReady(running.readyUrl, { timeoutMs, signal: either }), ended]);
-  } finally {
-    looking.abort();
-  }
-}
-
-function endedTooSoon({ reason, portTaken }: Ending): SvcError {
-  return portTaken ? takenPort(`it ${reason}`) : new SvcError('unavailable', `it ${reason}`);
 }
 
 function whyNot(thrown: unknown): string {

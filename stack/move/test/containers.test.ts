@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync,
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
@@ -15,6 +16,7 @@ import { replaceScalar } from '../../yaml-text.ts';
 import { confirmMove, type Loss, undoMove } from '../end-move.ts';
 import { type MoveProgress, move } from '../move.ts';
 import { readMove } from '../move-state.ts';
+import type { MovePlan } from '../plan-move.ts';
 import { settleMove } from '../settle-move.ts';
 import type { Side } from '../side.ts';
 import { addMcpServer, contentOf, countOf, killedMove, leftovers, moveTo, openFilled, texts } from './trial.ts';
@@ -121,6 +123,24 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const after = await contentOf(installation);
     expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
     expect(after.definition).toBe(original.definition);
+  });
+
+  test("folders of MCP servers are named before it is asked, and shown once svc.yaml names them, without what is the platform's", async () => {
+    copy();
+    const { dir, definitionFile } = installation;
+    await up({ installation, env });
+    await addMcpServer(installation, { name: 'here', launch: { command: 'node', args: ['server.mjs'], cwd: dir } });
+    const plans: MovePlan[] = [];
+    const confirm = async (plan: MovePlan) => void plans.push(plan);
+    const declined = async (plan: MovePlan) => confirm(plan).then(() => Promise.reject(new Error('declined')));
+    await expect(move({ installation, to: inContainers, env, confirm: declined })).rejects.toThrow('declined');
+    writeFileSync(definitionFile, replaceScalar(original.definition, ['runtime', 'allowedPaths'], `[${dir}]`));
+    await move({ installation, to: inContainers, env, confirm });
+    expect(plans.map(({ unseen }) => unseen)).toEqual([[{ mcpServer: 'here', folder: dir }], []]);
+    const runtime = docker.getContainer(`svc-${labelled.split('=')[1]}-runtime`);
+    const looking = await runtime.exec({ Cmd: ['cat', '/proc/mounts'], AttachStdout: true });
+    const mounts = await text(await looking.start({}));
+    for (const name of ['secrets', 'data', 'state', 'logs']) expect(mounts).toContain(`tmpfs ${dir}/${name} tmpfs ro,`);
   });
 
   test('an undo of the way back runs it in containers again', async () => {

@@ -84,7 +84,10 @@ export async function contentOf({ dataDir, definitionFile }: Installation) {
 }
 
 /** What a platform that runs is given since it was moved. */
-export async function addMcpServer(installation: Installation): Promise<void> {
+export async function addMcpServer(
+  installation: Installation,
+  input: object = { name: 'since', launch: { url: 'http://127.0.0.1:9' } },
+): Promise<void> {
   const backend = await connectToBackend(installation);
   const { workspaces } = await backend.query(
     '{ workspaces { nodes { id } } }',
@@ -93,7 +96,7 @@ export async function addMcpServer(installation: Installation): Promise<void> {
   );
   await backend.query(
     'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
-    { workspace: workspaces.nodes[0]?.id, input: { name: 'since', launch: { url: 'http://127.0.0.1:9' } } },
+    { workspace: workspaces.nodes[0]?.id, input },
     () => undefined,
   );
 }

@@ -15,7 +15,7 @@ import { Secret } from '../../../services/contracts/secret.ts';
 import { type Figure, reported } from './figure.ts';
 import { median } from './load.ts';
 
-const sizes = [10, 100_000] as const;
+const sizes = [10, 1000, 100_000] as const;
 const pageLength = 100;
 const rounds = 50;
 

@@ -34,11 +34,17 @@ export class Agent {
   #at: number;
   #session: string | null = null;
   #calls = 0;
+  #asking: number | null = null;
 
   constructor(number: number, options: AgentOptions) {
     this.#options = options;
     this.#name = `agent-${number}`;
     this.#at = number % options.urls.length;
+  }
+
+  /** When the call was begun that waits for its answer now. */
+  get waitsSince(): number | null {
+    return this.#asking;
   }
 
   async work(signal: AbortSignal): Promise<void> {
@@ -55,7 +61,9 @@ export class Agent {
   async #callOnce(begun: number): Promise<void> {
     const url = this.#options.urls[this.#at] ?? '';
     const message = `${this.#name} says ${this.#calls++}`;
+    this.#asking = begun;
     const { outcome, told } = await this.#ask(url, message);
+    this.#asking = null;
     this.#options.onCall({ begun, ended: performance.now(), outcome, url, told: told.slice(0, toldMax) });
     if (outcome === 'session lost') this.#session = null;
     // Whoever is not answered tries the next address, as a client behind a front would be sent there.

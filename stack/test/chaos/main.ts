@@ -82,11 +82,11 @@ async function run(): Promise<void> {
   const faults = all.filter(({ name }) => name.includes(values.only));
   if (faults.length === 0) problems.push(`nothing goes wrong that is called "${values.only}"`);
   const deadline = performance.now() + Number(values.seconds) * 1000;
-  for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault);
+  for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault, agents);
   while (performance.now() < deadline) {
     const fault = faults[Math.floor(random() * faults.length)];
     if (fault === undefined) break;
-    await suffer(fault);
+    await suffer(fault, agents);
   }
   await pause(restMs);
   const after: Holding = await holdingOf(platform);
@@ -99,7 +99,7 @@ async function run(): Promise<void> {
 }
 
 /** One fault, its healing, and what calls saw of it. */
-async function suffer({ name, happen }: Fault): Promise<void> {
+async function suffer({ name, happen }: Fault, agents: readonly Agent[]): Promise<void> {
   const from = performance.now();
   await happen();
   const given = performance.now();
@@ -112,9 +112,11 @@ async function suffer({ name, happen }: Fault): Promise<void> {
   const failed = during.filter(({ outcome }) => outcome !== 'answered');
   const late = failed.filter(({ ended }) => ended > settled);
   if (late.length > 0) problems.push(`after "${name}", ${late.length} calls still failed: ${late[0]?.told}`);
+  const waiting = agents.filter(({ waitsSince }) => waitsSince !== null && waitsSince < settled).length;
+  if (waiting > 0) problems.push(`after "${name}", ${waiting} calls still waited`);
   const lastFailure = Math.max(given, ...failed.map(({ ended }) => ended));
   process.stdout.write(
-    `${name}: ${during.length} calls, ${describe(failed)}; healthy ${seconds(healthy - given)} after, the last failure ${seconds(lastFailure - given)} after\n`,
+    `${name}: ${during.length} calls, ${describe(failed)}, ${waiting} still waited; healthy ${seconds(healthy - given)} after, the last failure ${seconds(lastFailure - given)} after\n`,
   );
 }
 

@@ -21,8 +21,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   beforeAll(async () => {
     trial = await DockerTrial.init();
     await trial.up();
-    const skill = await trial.addEcho();
-    agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+    agent = await trial.agentWithEcho();
     await call();
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());

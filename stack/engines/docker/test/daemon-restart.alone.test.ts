@@ -19,8 +19,7 @@ describe.skipIf(!isOurs || !(await haveDgraphImage(dockerHost)))('Dgraph on a re
 async function comesBack(graph: Graph): Promise<void> {
   await using trial = await DockerTrial.init({ graph });
   await trial.up();
-  const skill = await trial.addEcho();
-  const agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+  const agent = await trial.agentWithEcho();
   const before = await trial.ids();
   await trial.restartDaemon();
   expect(await trial.changedSince(before)).toEqual([]);

@@ -17,8 +17,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   beforeAll(async () => {
     trial = await DockerTrial.init({ graph: 'dgraph' });
     await trial.up();
-    const skill = await trial.addEcho();
-    agent = await trial.platform.connect(await trial.platform.addKey('agent'), `?skillIds=${skill}`);
+    agent = await trial.agentWithEcho();
     await trial.works(agent, 'one of each');
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());

@@ -180,6 +180,12 @@ export class DockerTrial {
     return skill;
   }
 
+  /** One that has its tool from the start. */
+  async agentWithEcho(key?: string): Promise<Agent> {
+    const skill = await this.addEcho();
+    return this.platform.connect(key ?? (await this.platform.addKey('agent')), `?skillIds=${skill}`);
+  }
+
   /** Takes all of it down, and what `svc down` keeps too. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { docker, id, platform } = this;

@@ -22,9 +22,8 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
   beforeAll(async () => {
     trial = await DockerTrial.init();
     await trial.up();
-    const skill = await trial.addEcho();
     key = await trial.platform.addKey('agent');
-    agent = await trial.platform.connect(key, `?skillIds=${skill}`);
+    agent = await trial.agentWithEcho(key);
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
@@ -178,7 +177,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await works('after all of it');
   });
 
-  test('what is killed is back by itself, and status tells that it was', async () => {
+  test('what is killed is back by itself, and status tells that it was; paused after that, it goes on', async () => {
     await trial.containerOf('backend').kill();
     // A kill through Docker is somebody's wish; one of the process inside is not.
     await trial.containerOf('backend').start();
@@ -192,6 +191,9 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const told = (await trial.platform.run(['status'])).stdout;
     expect(told).toMatch(/runtime: ended once without being asked, .*: it was killed \(SIGKILL\)/);
     await works('back');
+    await trial.containerOf('runtime').pause();
+    expect(await up()).toContain('runtime was paused: it goes on.');
+    await works('no longer paused');
   });
 
   test('what hangs without ending is ended, and is back by itself; what is not ready and says so is left', async () => {
@@ -248,6 +250,19 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       4,
       expect.stringContaining('Docker does not run: there is no socket "/nowhere/docker.sock" (DOCKER_HOST).'),
     ]);
+  });
+
+  test('a network that somebody has put a container into is left to it, and down ends well', async () => {
+    await using stack = new AsyncDisposableStack();
+    stack.use(await trial.stranger());
+    const network = `svc-${trial.id}`;
+    await trial.docker.getNetwork(network).connect({ Container: `svc-${trial.id}-stranger` });
+    await trial.platform.svc('down');
+    expect((await trial.platform.run(['status', '--json'])).code).toBe(4);
+    const left = await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } });
+    expect(left.map(({ Name }) => Name)).toEqual([network]);
+    await up();
+    await works('beside it');
   });
 
   test('down removes the containers, whatever svc.yaml says by then, and keeps data, keys, sessions and logs; up brings all of it back', async () => {

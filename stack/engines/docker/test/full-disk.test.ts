@@ -32,9 +32,8 @@ test.skipIf(!canMount || dockerHost === null)(
     const { platform } = trial;
     await makeVolumes(trial, disk);
     await trial.up();
-    const skill = await trial.addEcho();
     const key = await platform.addKey('agent');
-    const agent = await platform.connect(key, `?skillIds=${skill}`);
+    const agent = await trial.agentWithEcho(key);
     const acknowledged = ['All'];
     const addRole = async (name: string) => {
       const run = await platform.run(['role', 'create', name]);

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readContent } from '../../../../services/backend/graph/content.ts';
@@ -10,6 +12,8 @@ import { dgraphAddressOf } from '../../../graph/dgraph-address.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
 import { type Plan, readPlan } from '../../../lifecycle/plan.ts';
 import { busSeedsOf } from '../../../secrets.ts';
+import { until } from '../../../test/platform.ts';
+import { measureVolumes } from '../copy-volume.ts';
 import { type Dock, openDock } from '../dock.ts';
 import { givenDirOf } from '../given-files.ts';
 import { runContainersAlone } from '../run-alone.ts';
@@ -104,9 +108,29 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   test('interrupted, it leaves nothing', async () => {
     const interrupting = new AbortController();
     const running = runContainersAlone({ plan, dock, bus: true, graph: false, signal: interrupting.signal });
+    const refused = expect(running).rejects.toMatchObject({ code: 'cancelled' });
+    await until(async () => (await leftIn(trial)).some((name) => name.endsWith('alone-nats')));
     interrupting.abort();
-    await expect(running).rejects.toMatchObject({ code: 'cancelled' });
+    await refused;
     expect(await leftIn(trial)).toEqual([]);
+  });
+
+  test('what volumes take is told also where some of it goes or is closed meanwhile', async () => {
+    const [closed = '', open = ''] = ['closed', 'open'].map((name) => `svc-${trial.id}-${name}`);
+    const Labels = { 'svc.installation': trial.id };
+    const file = join(mkdtempSync(join(tmpdir(), 'svc-measured-')), 'file');
+    writeFileSync(file, Buffer.alloc(3_000_000, 1));
+    for (const [Name, device] of [
+      // Nobody may look into processes of others.
+      [closed, '/proc'],
+      [open, dirname(file)],
+    ] as const)
+      await trial.docker.createVolume({ Name, Labels, DriverOpts: { type: 'none', o: 'bind', device } });
+    const { bytes } = await measureVolumes([closed, open], { plan, dock, signal }).finally(() =>
+      rmSync(dirname(file), { recursive: true }),
+    );
+    expect(bytes[closed]).toBe(0);
+    expect(bytes[open]).toBeGreaterThan(2_900_000);
   });
 });
 

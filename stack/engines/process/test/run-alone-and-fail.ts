@@ -1,0 +1,9 @@
+import { installationIn } from '../../../installation.ts';
+import { readPlan } from '../../../lifecycle/plan.ts';
+import { runProcessesAlone } from '../run-alone.ts';
+
+/** Runs the bus alone where nothing can be kept, and prints why that failed. */
+const plan = readPlan(installationIn(process.argv[2] ?? ''));
+const { signal } = new AbortController();
+const of = { plan, busDir: '/dev/null', graphDir: null, env: process.env, born: () => undefined, signal };
+await runProcessesAlone(of).catch((error: unknown) => process.stdout.write(String(error)));

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { createInstallation } from '../../../create-installation.ts';
+import { hasNatsServer } from '../../../test/platform.ts';
+import { usualPatience } from '../patience.ts';
+
+describe.skipIf(!hasNatsServer)('on a real server', () => {
+  test('a node that cannot start is told by name, and nobody waits for it any more', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'svc-alone-'));
+    try {
+      const { installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed' });
+      const program = fileURLToPath(new URL('./run-alone-and-fail.ts', import.meta.url));
+      const { stdout } = await promisify(execFile)(process.execPath, [program, installation.dir], {
+        timeout: usualPatience.readyMs / 2,
+      });
+      expect(stdout).toMatch(/^SvcError: nats failed to get ready: it ended with exit code 1/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
