@@ -6,7 +6,7 @@ import type { Part } from '../../part.ts';
 import { loopback, usualBusPorts } from '../../ports/port-wishes.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
-import { labels, prefixOf } from './names.ts';
+import { containerNameOf, labels, prefixOf } from './names.ts';
 import { bridgeOf, networkPlansApart } from './network.ts';
 import { dataDir, givenDir } from './places-inside.ts';
 import { dist } from './program.ts';
@@ -119,7 +119,7 @@ function namedAlone(name: string, definition: Definition) {
   const part = `alone-${name}`;
   return {
     part,
-    name: `${prefixOf(definition)}-${part}`,
+    name: containerNameOf(part, definition),
     labels: { [labels.installation]: definition.id, [labels.part]: part, [labels.alone]: 'true' },
   };
 }

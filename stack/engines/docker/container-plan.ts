@@ -7,7 +7,7 @@ import { inStartOrder } from '../../parts.ts';
 import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
 import { hiddenIn } from './hidden-folders.ts';
-import { labels, prefixOf } from './names.ts';
+import { containerNameOf, labels } from './names.ts';
 import { networkPlansOf, networksOf } from './network.ts';
 import { readyUrlInside } from './part-in-container.ts';
 import { dataDir, givenDir } from './places-inside.ts';
@@ -47,7 +47,7 @@ export function dockerPlanOf(plan: Plan, facts: Facts): DockerPlan {
 function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const { definition, installation } = plan;
   const program = programOf(part, facts, definition);
-  const name = `${prefixOf(definition)}-${part.name}`;
+  const name = containerNameOf(part.name, definition);
   const volume = volumeOf(part, definition);
   const given = [...program.texts, ...filesGiven(part.secrets)];
   const check = program.check(readyUrlInside(part, definition));

@@ -1,7 +1,7 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Dock } from './dock.ts';
-import { labels, prefixOf } from './names.ts';
+import { containerNameOf, labels } from './names.ts';
 import { dist } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
 import { confined, runTask, type Task } from './task.ts';
@@ -86,7 +86,7 @@ async function run(
   const part = `alone-${what}`;
   const options = {
     ...own,
-    name: `${prefixOf(definition)}-${part}`,
+    name: containerNameOf(part, definition),
     Image: serviceImageOn(definition.images.base).name,
     Labels: { [labels.installation]: definition.id, [labels.part]: part, [labels.alone]: 'true' },
     HostConfig: { ...confined, NetworkMode: 'none', ...HostConfig },

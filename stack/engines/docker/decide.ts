@@ -5,7 +5,7 @@ import type { DockerPlan } from './container-plan.ts';
 import type { ContainersRecord } from './containers-record.ts';
 import { isGiven } from './given-files.ts';
 import type { Look } from './look.ts';
-import { prefixOf } from './names.ts';
+import { containerNameOf } from './names.ts';
 import { runtimeUrl } from './part-in-container.ts';
 import { publishedOf } from './published.ts';
 import { reconcile, type Step } from './reconcile.ts';
@@ -72,7 +72,7 @@ function recordOf({ plan, daemon, wanted, images, user }: Look, settings: Settin
     urls: { ...urlsOf(addresses), runtime: runtimeUrl },
     services: plan.parts.map((part) => {
       const isReached = publishedOf(part, definition, ports).length > 0;
-      return { name: part.name, container: `${prefixOf(definition)}-${part.name}`, url: isReached ? part.url : null };
+      return { name: part.name, container: containerNameOf(part.name, definition), url: isReached ? part.url : null };
     }),
     images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
     volumes: [...wanted.volumes],

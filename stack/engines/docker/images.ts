@@ -34,11 +34,8 @@ export async function ensureImage(name: string, field: string, images: Images): 
   if (present !== null) return present;
   images.onNotice(`Fetching ${name} …`);
   try {
-    await follow(
-      await images.docker.pull(name, { abortSignal: images.signal }),
-      images,
-      percentOf(name, images.onNotice),
-    );
+    const begin = (abortSignal: AbortSignal) => images.docker.pull(name, { abortSignal });
+    await follow(begin, images, percentOf(name, images.onNotice));
   } catch (error) {
     if (images.signal.aborted) throw error;
     throw pullFailure(name, field, error);
@@ -56,17 +53,11 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
   await ensureImage(image.base, 'images.base', images);
   onNotice(`Building ${image.name} on ${image.base} …`);
   try {
-    const stream = await docker.buildImage(
-      { context: image.context, src: [...image.sources] },
-      {
-        t: image.name,
-        dockerfile: image.dockerfile,
-        buildargs: { BASE: image.base },
-        forcerm: true,
-        abortSignal: signal,
-      },
-    );
-    await follow(stream, images, ({ stream: line = '' }) => {
+    const { name: t, dockerfile, base: BASE } = image;
+    const made = { t, dockerfile, buildargs: { BASE }, forcerm: true };
+    const begin = (abortSignal: AbortSignal) =>
+      docker.buildImage({ context: image.context, src: [...image.sources] }, { ...made, abortSignal });
+    await follow(begin, images, ({ stream: line = '' }) => {
       if (/^Step \d+\/\d+/.test(line)) onNotice(`  ${line.trim().split('\n')[0]?.slice(0, 100)}`);
     });
   } catch (error) {
@@ -100,24 +91,27 @@ const progressEvent = z.object({
 type ProgressEvent = z.infer<typeof progressEvent>;
 
 /** A registry far away, on a slow line. */
-const followTimeoutMs = 20 * 60_000;
+const minutesMax = 20;
 
 /** Reads what a daemon tells while it works, until it is done. An error is one of its lines. */
 async function follow(
-  stream: NodeJS.ReadableStream,
+  begin: (abortSignal: AbortSignal) => Promise<NodeJS.ReadableStream>,
   { signal }: Images,
   onEvent: (event: ProgressEvent) => void,
 ): Promise<void> {
-  const deadline = AbortSignal.timeout(followTimeoutMs);
-  let rest = '';
-  for await (const chunk of stream) {
-    signal.throwIfAborted();
-    deadline.throwIfAborted();
-    const lines = (rest + String(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) tellLine(line, onEvent);
+  const late = AbortSignal.timeout(minutesMax * 60_000);
+  try {
+    let rest = '';
+    for await (const chunk of await begin(AbortSignal.any([signal, late]))) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) tellLine(line, onEvent);
+    }
+    tellLine(rest, onEvent);
+  } catch (error) {
+    if (!late.aborted) throw error;
+    throw new SvcError('timeout', `it was not done within ${minutesMax} minutes`, { cause: error });
   }
-  tellLine(rest, onEvent);
 }
 
 function tellLine(line: string, onEvent: (event: ProgressEvent) => void): void {

@@ -16,6 +16,11 @@ export function prefixOf({ id }: Pick<Definition, 'id'>): string {
   return `svc-${id}`;
 }
 
+/** The container of a part. */
+export function containerNameOf(part: string, of: Pick<Definition, 'id'>): string {
+  return `${prefixOf(of)}-${part}`;
+}
+
 /** The id of the installation whose container of that part has that name. */
 export function idIn(container: string, part: string): string {
   return container.slice(prefixOf({ id: '' }).length, -`-${part}`.length);

@@ -3,7 +3,7 @@ import type { Plan } from '../../lifecycle/plan.ts';
 import type { Daemon } from './daemon.ts';
 import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, giveFiles, givenDirOf, takeBackFiles } from './given-files.ts';
-import { labels, prefixOf } from './names.ts';
+import { containerNameOf, labels } from './names.ts';
 import { graphNetworkOf } from './network.ts';
 import { graphUrlsInside } from './part-in-container.ts';
 import { givenDir, insideName } from './places-inside.ts';
@@ -26,7 +26,7 @@ export function provisionerOf(plan: Plan, { user, serviceImage }: Pick<Facts, 'u
   const { definition, installation, parts, secrets } = plan;
   const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword];
   const options = {
-    name: `${prefixOf(definition)}-${name}`,
+    name: containerNameOf(name, definition),
     Image: serviceImage,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/provision-graph/main.js`],

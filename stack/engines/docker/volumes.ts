@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { labels, prefixOf } from './names.ts';
+import { containerNameOf, labels } from './names.ts';
 import { tolerate } from './remove-container.ts';
 import { confined, runTask } from './task.ts';
 
@@ -56,7 +56,7 @@ export async function handOverVolumes({
   signal,
 }: HandOver): Promise<void> {
   const options = {
-    name: `${prefixOf({ id: installationId })}-hand-over`,
+    name: containerNameOf('hand-over', { id: installationId }),
     Image: image,
     User: '0:0',
     Entrypoint: ['chown', '-R', user],

@@ -252,31 +252,30 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     ]);
   });
 
-  test('a network that somebody has put a container into is left to it, and down ends well', async () => {
-    await using stack = new AsyncDisposableStack();
-    stack.use(await trial.stranger());
-    const network = `svc-${trial.id}`;
-    await trial.docker.getNetwork(network).connect({ Container: `svc-${trial.id}-stranger` });
-    await trial.platform.svc('down');
-    expect((await trial.platform.run(['status', '--json'])).code).toBe(4);
-    const left = await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } });
-    expect(left.map(({ Name }) => Name)).toEqual([network]);
-    await up();
-    await works('beside it');
-  });
-
   test('down removes the containers, whatever svc.yaml says by then, and keeps data, keys, sessions and logs; up brings all of it back', async () => {
-    const [id, mistake] = [`id: ${trial.id}`, 'id: 0123456789abcdef\nengin: docker'];
-    await trial.edit(id, mistake);
-    expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'stopped' });
-    await trial.edit(mistake, id);
-    expect((await trial.inspect()).size).toBe(0);
-    expect(await trial.docker.listNetworks({ filters: { label: [`svc.installation=${trial.id}`] } })).toEqual([]);
+    const network = `svc-${trial.id}`;
+    const networks = async () => {
+      const filters = { label: [`svc.installation=${trial.id}`] };
+      return (await trial.docker.listNetworks({ filters })).map(({ Name }) => Name);
+    };
+    {
+      await using stack = new AsyncDisposableStack();
+      stack.use(await trial.stranger());
+      await trial.docker.getNetwork(network).connect({ Container: `${network}-stranger` });
+      const [id, mistake] = [`id: ${trial.id}`, 'id: 0123456789abcdef\nengin: docker'];
+      await trial.edit(id, mistake);
+      expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'stopped' });
+      await trial.edit(mistake, id);
+      expect((await trial.inspect()).size).toBe(0);
+      // Somebody else is in it.
+      expect(await networks()).toEqual([network]);
+    }
     const { code, stdout } = await trial.platform.run(['status', '--json']);
     expect([code, JSON.parse(stdout).state]).toEqual([4, 'stopped']);
     const { lines } = await trial.platform.svc('logs', 'backend', '-n', '5');
     expect(lines.length).toBeGreaterThan(0);
     expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'unchanged' });
+    expect(await networks()).toEqual([]);
     await up();
     await works('again');
     expect(agent.sent.filter(({ method }) => method === 'initialize')).toHaveLength(1);
