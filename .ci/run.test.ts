@@ -31,7 +31,14 @@ function runWith({
   cpSync(join(here, 'run'), join(folder, '.ci/run'));
   writeFileSync(join(folder, '.ci/docker'), docker);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', version: '1.0.0', scripts }));
-  const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: tmpdir(), encoding: 'utf8', input: 'typed' });
+  // Whoever has a Docker of his own is no part of it.
+  const env = { ...process.env, DOCKER_HOST: undefined };
+  const { status, stdout } = spawnSync(join(folder, '.ci/run'), {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+    input: 'typed',
+    env,
+  });
   return { status, stdout, last: stdout.trimEnd().split('\n').at(-1) };
 }
 

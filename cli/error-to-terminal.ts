@@ -1,7 +1,7 @@
 import { dockerRefusal } from '../services/contracts/docker.ts';
 import { type ErrorCode, SvcError, toSvcError } from '../services/contracts/errors.ts';
 import { withoutKeys } from '../services/contracts/keys.ts';
-import { inWords } from '../services/contracts/system-words.ts';
+import { inWordsAlone } from '../services/contracts/system-words.ts';
 import { fileFailure } from '../stack/state/file-failure.ts';
 import type { Terminal } from './output/terminal.ts';
 
@@ -49,5 +49,5 @@ function endedPrompt(thrown: unknown): SvcError | null {
 
 /** On a person's own terminal a bug may show its text: nobody else reads it. */
 function bugMessage(error: SvcError): string {
-  return error.cause instanceof Error ? `${error.message} (${inWords(error.cause)})` : error.message;
+  return error.cause instanceof Error ? `${error.message} (${inWordsAlone(error.cause)})` : error.message;
 }

@@ -68,5 +68,7 @@ export const catalogueEntry = z.discriminatedUnion('entry', [
 export type CatalogueEntry = z.infer<typeof catalogueEntry>;
 
 export const cataloguePath = '/internal/catalogue';
+/** remote-mcp takes no more: it holds all of it in memory, and so does the backend with `?snapshot`. */
+export const catalogueMaxBytes = 256 * 1024 * 1024;
 /** `GET {backend}/internal/files/<workspace>/<file>` answers the bytes of a file, or a range of them. */
 export const internalFilesPath = '/internal/files';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SvcError } from './errors.ts';
-import { inWords, systemWords } from './system-words.ts';
+import { inWords, inWordsAlone, systemWords } from './system-words.ts';
 
 const refused = (code: string, message = `${code}: as the system says it, open '/x'`) =>
   Object.assign(new Error(message), { code });
@@ -21,6 +21,25 @@ test('what has words of its own keeps them, whatever was behind it', () => {
   expect([systemWords(error), inWords(error)]).toEqual([null, 'The bus cannot be reached.']);
   expect([systemWords(new Error('a bug')), inWords(new Error('a bug')), inWords('text')]).toEqual([
     null,
+    'a bug',
+    'text',
+  ]);
+});
+
+test('alone it says what it was about, where the system does', () => {
+  const refusedAt = (code: string, at: object) => Object.assign(refused(code), at);
+  const missing = refusedAt('ENOENT', { path: '/x/ca.pem' });
+  const silent = refusedAt('ECONNREFUSED', { address: '127.0.0.1', port: 4222 });
+  const unknown = refusedAt('ENOTFOUND', { hostname: 'graph.example' });
+  expect([missing, new TypeError('fetch failed', { cause: silent }), unknown].map(inWordsAlone)).toEqual([
+    '"/x/ca.pem": it is not there',
+    '"127.0.0.1:4222": nobody listens there',
+    '"graph.example": its name is not known',
+  ]);
+  const told = new SvcError('unavailable', 'The bus cannot be reached.', { cause: silent });
+  expect([refused('ENOSPC'), told, new Error('a bug'), 'text'].map(inWordsAlone)).toEqual([
+    'no room is left on the disk',
+    'The bus cannot be reached.',
     'a bug',
     'text',
   ]);

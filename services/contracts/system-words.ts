@@ -16,6 +16,20 @@ export function inWords(error: unknown): string {
   return systemWords(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
+/** For who reads nothing else: what it was about stands before it. */
+export function inWordsAlone(error: unknown): string {
+  const about = systemWords(error) === null ? null : aboutOf(error);
+  return about === null ? inWords(error) : `"${about}": ${inWords(error)}`;
+}
+
+/** The file or the address that the system names. */
+function aboutOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ('path' in error) return String(error.path);
+  if ('address' in error) return 'port' in error ? `${error.address}:${error.port}` : String(error.address);
+  return 'hostname' in error ? String(error.hostname) : aboutOf(error.cause);
+}
+
 const mayNot = 'this user may not do that';
 const noWay = 'no way leads there';
 const ended = 'the connection was ended in between';

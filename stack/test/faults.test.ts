@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -11,6 +11,7 @@ import type { Agent } from './agent.ts';
 import { foreignServers, misbehaving } from './foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
 import { processesAreShown, processesOf } from './running-processes.ts';
+import { canMount, SmallDisk } from './small-disk.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -30,7 +31,7 @@ describe('a kill -9 of the platform', () => {
     await platform.addServer('stubborn', misbehaving('stubborn'));
     const tools = ['everything/trigger-long-running-operation', 'everything/get-sum', 'stubborn/echo'];
     const skill = await platform.addSkill('all', tools);
-    await platform.addSkill('waiting', ['everything/echo']);
+    for (const name of ['announced', 'waiting']) await platform.addSkill(name, ['everything/echo']);
     await platform.addRole('All', ['all']);
     key = await platform.addKey('agent');
     workspace = (await ask(`{ workspaces { nodes { id } } }`)).workspaces.nodes[0].id;
@@ -154,6 +155,10 @@ describe('a kill -9 of the platform', () => {
       await ask('mutation { createWorkspace(input: { name: "E", ownerEmail: "e@localhost" }) { id } }')
     ).createWorkspace.id;
     const [command = '', ...args] = foreignServers.memory;
+    // Who was told has just looked, and looks again only when the interval is over.
+    await platform.addServer('announced', foreignServers.memory, ['--workspace', 'E']);
+    await platform.addRole('Announced', ['announced']);
+    await until(async () => (await agent.text('list_skills')).includes('"announced"'));
     expect(await agent.text('list_skills')).not.toContain('"waiting"');
     await commitAndDie({ workspace, role: { name: 'Unannounced', skills: [skill.id] } });
     await commitAndDie({ workspace: elsewhere, mcpServer: { name: 'unannounced', launch: { command, args } } });
@@ -184,31 +189,16 @@ describe('a kill -9 of the platform', () => {
   }
 });
 
-/** A disk of its own, which only root may mount; elsewhere this is skipped. Tried while tests are collected: later it is too late to skip. */
-const disk = mkdtempSync(join(tmpdir(), 'svc-small-disk-'));
-const ballast = join(disk, 'ballast');
-const canMount = mount();
-unmount();
-if (!canMount) rmSync(disk, { recursive: true });
-
-function mount(): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', disk]).status === 0;
-}
-
-function unmount(): void {
-  // Lazily: a test that failed may have left a file open.
-  spawnSync('umount', ['-l', disk]);
-}
-
 describe.skipIf(!canMount)('a disk that gets full', () => {
+  let disk: SmallDisk;
   let platform: Platform;
   let workspace: string;
   let key: string;
   let agent: Agent;
 
   beforeAll(async () => {
-    mount();
-    platform = await Platform.start({ within: disk });
+    disk = SmallDisk.mount(mkdtempSync(join(tmpdir(), 'svc-small-disk-')), 96);
+    platform = await Platform.start({ within: disk.folder });
     await platform.addServer('everything', foreignServers.everything);
     const skill = await platform.addSkill('demo', ['everything/echo']);
     await platform.addRole('before', ['demo']);
@@ -218,12 +208,12 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
     agent = await platform.connect(key, `?skillIds=${skill}`);
   }, startTimeoutMs);
   afterAll(async () => {
-    rmSync(ballast, { force: true });
+    disk.makeRoom();
     try {
       await platform[Symbol.asyncDispose]();
     } finally {
-      unmount();
-      rmSync(disk, { recursive: true });
+      disk[Symbol.dispose]();
+      rmSync(disk.folder, { recursive: true });
     }
   }, startTimeoutMs);
 
@@ -231,7 +221,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   const acknowledged = ['before'];
 
   test('refuses changes by name, and goes on reading, calling and telling how it is', async () => {
-    fill();
+    disk.fill();
     acknowledged.push(...(await addRolesUntilRefused()));
     const refused = await platform.fails('role', 'create', 'one-more');
     expect(refused).toMatchObject({
@@ -252,7 +242,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   });
 
   test('takes changes again as soon as there is room', async () => {
-    rmSync(ballast);
+    disk.makeRoom();
     await platform.addRole('after', ['demo']);
     acknowledged.push('after');
     expect(await roles()).toEqual(acknowledged.toSorted());
@@ -260,7 +250,7 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   });
 
   test('stops while the disk is full, and says what keeps it from starting', async () => {
-    fill();
+    disk.fill();
     const begun = performance.now();
     await platform.svc('down');
     // By itself, and not because it was cut short.
@@ -272,19 +262,11 @@ describe.skipIf(!canMount)('a disk that gets full', () => {
   test('starts again as soon as there is room, with all that was acknowledged', {
     timeout: startTimeoutMs,
   }, async () => {
-    rmSync(ballast);
+    disk.makeRoom();
     await platform.svc('up');
     expect(await roles()).toEqual(acknowledged.toSorted());
     await until(async () => (await agent.text('echo', { message: 'x' }).catch(() => '')) === 'Echo: x');
   });
-
-  /** To the last byte. */
-  function fill(): void {
-    const chunk = Buffer.alloc(64 * 1024, 1);
-    expect(() => {
-      for (;;) appendFileSync(ballast, chunk);
-    }).toThrow(/ENOSPC/);
-  }
 
   /** A kilobyte each: what room databases have left of their own is less by far. */
   const fillersMax = 500;

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { cataloguePath } from '../../contracts/catalogue.ts';
+import { catalogueMaxBytes, cataloguePath } from '../../contracts/catalogue.ts';
+import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
 import type { Backend } from '../context.ts';
 import type { Graph, Node } from '../graph/graph.ts';
@@ -16,7 +17,7 @@ type Context = Pick<Backend, 'graph' | 'secrets'>;
  * changes: read in a transaction, which is over before the first line is sent.
  */
 export function addCatalogue(app: FastifyInstance, backend: Context): void {
-  type Pull = { Params: { workspace: string }; Querystring: { snapshot?: string } };
+  type Pull = { Params: { workspace: string }; Querystring: { snapshot?: unknown } };
   app.get<Pull>(`${cataloguePath}/:workspace`, async (request, reply) => {
     await requireRemoteMcp(backend, request);
     const workspace = await getWorkspace(backend.graph, request.params.workspace);
@@ -26,7 +27,7 @@ export function addCatalogue(app: FastifyInstance, backend: Context): void {
     }
     const isSnapshot = request.query.snapshot !== undefined;
     const { tag, lines } = isSnapshot
-      ? await snapshotOf(backend.graph, workspace.id)
+      ? await snapshotOf(backend.graph, workspace.id, catalogueMaxBytes)
       : { tag: tagOf(workspace), lines: linesOf(backend.graph, workspace) };
     return reply
       .header('etag', tag)
@@ -35,11 +36,23 @@ export function addCatalogue(app: FastifyInstance, backend: Context): void {
   });
 }
 
-function snapshotOf(graph: Graph, id: string): Promise<{ tag: string; lines: readonly string[] }> {
+/** All of it is held at once, until the last line is taken. Throws `too_large`. */
+export function snapshotOf(
+  graph: Graph,
+  id: string,
+  sizeMaxBytes: number,
+): Promise<{ tag: string; lines: readonly string[] }> {
   return graph.write(async (transaction) => {
     const workspace = await getWorkspace(transaction, id);
     const lines: string[] = [];
-    for await (const line of linesOf(transaction, workspace)) lines.push(line);
+    let sizeBytes = 0;
+    for await (const line of linesOf(transaction, workspace)) {
+      sizeBytes += Buffer.byteLength(line);
+      if (sizeBytes > sizeMaxBytes) {
+        throw new SvcError('too_large', `The catalogue of "${workspace.name}" has more than ${sizeMaxBytes} bytes.`);
+      }
+      lines.push(line);
+    }
     return { tag: tagOf(workspace), lines };
   });
 }

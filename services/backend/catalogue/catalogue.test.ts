@@ -14,7 +14,7 @@ import { createSkill, updateSkill } from '../skills/change-skills.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime, toolNamed } from '../test/test-runtime.ts';
 import { updateWorkspace } from '../workspaces/update-workspace.ts';
-import { addCatalogue } from './catalogue-route.ts';
+import { addCatalogue, snapshotOf } from './catalogue-route.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
 let backend: TestBackend;
@@ -172,6 +172,17 @@ describe('a catalogue', () => {
     }
     isChanging = false;
     await changing;
+  });
+
+  test('is not held as a snapshot where it is larger than anybody takes', async () => {
+    const { id, name } = await fullWorkspace();
+    const { lines } = await snapshotOf(backend.graph, id, 100_000);
+    const sizeBytes = Buffer.byteLength(lines.join(''));
+    expect((await snapshotOf(backend.graph, id, sizeBytes)).lines).toEqual(lines);
+    await expect(snapshotOf(backend.graph, id, sizeBytes - 1)).rejects.toMatchObject({
+      code: 'too_large',
+      message: `The catalogue of "${name}" has more than ${sizeBytes - 1} bytes.`,
+    });
   });
 });
 

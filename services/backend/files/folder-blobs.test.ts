@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { canMount, SmallDisk } from '../../../stack/test/small-disk.ts';
 import { all, blobOf, blobsContract, expectBytes, inChunks } from './blobs.contract.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 
@@ -98,35 +99,23 @@ async function putUntilKilled(dir: string, { first, lines }: { first: number; li
   return last;
 }
 
-/** A file system of its own, which only root may mount; elsewhere this is skipped. Tried while tests are collected: later it is too late. */
-const disk = mkdtempSync(join(tmpdir(), 'svc-full-disk-'));
-folders.push(disk);
-const mount = () => spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).status === 0;
-const unmount = () => spawnSync('umount', ['-l', disk]);
-const canMount = mount();
-unmount();
-
 it.skipIf(!canMount)('a full disk refuses by name, loses nothing, and is over when there is room', async () => {
-  mount();
-  try {
-    const dir = join(disk, 'blobs');
-    const blobs = await open(dir);
-    const [kept, large] = [Buffer.alloc(100_000, 'k'), Buffer.alloc(950_000, 'l')];
-    await blobs.put(blobOf(kept), inChunks(kept));
-    await expect(blobs.put(blobOf(large), inChunks(large))).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringMatching(/disk is full/),
-      hint: expect.stringMatching(/Make room/),
-    });
-    expect(readdirSync(join(dir, 'drafts'))).toEqual([]);
-    expect(await all(blobs.list())).toEqual([blobOf(kept).digest]);
-    await expectBytes(blobs, blobOf(kept).digest, kept);
-    await blobs.remove(blobOf(kept).digest);
-    await blobs.put(blobOf(large), inChunks(large));
-    await expectBytes(blobs, blobOf(large).digest, large);
-  } finally {
-    unmount();
-  }
+  using disk = SmallDisk.mount(newFolder(), 1);
+  const dir = join(disk.folder, 'blobs');
+  const blobs = await open(dir);
+  const [kept, large] = [Buffer.alloc(100_000, 'k'), Buffer.alloc(950_000, 'l')];
+  await blobs.put(blobOf(kept), inChunks(kept));
+  await expect(blobs.put(blobOf(large), inChunks(large))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/disk is full/),
+    hint: expect.stringMatching(/Make room/),
+  });
+  expect(readdirSync(join(dir, 'drafts'))).toEqual([]);
+  expect(await all(blobs.list())).toEqual([blobOf(kept).digest]);
+  await expectBytes(blobs, blobOf(kept).digest, kept);
+  await blobs.remove(blobOf(kept).digest);
+  await blobs.put(blobOf(large), inChunks(large));
+  await expectBytes(blobs, blobOf(large).digest, large);
 });
 
 it('a folder that cannot be made is refused by name', async () => {

@@ -33,3 +33,8 @@ it('refuses a file without a path from the root', async () => {
     await expectRefusal(openGraph({ url }), 'invalid_input', /absolute path/);
   }
 });
+
+it('names a certificate that cannot be read, and the variable that names it', async () => {
+  const opening = openGraph({ url: 'https://localhost:1', caPath: join(folder, 'nowhere.pem') });
+  await expectRefusal(opening, 'invalid_input', /PRIVATE_GRAPHDB_CA_PATH: ".*nowhere\.pem" .*: it is not there/);
+});

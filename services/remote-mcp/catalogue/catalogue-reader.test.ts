@@ -106,6 +106,18 @@ describe('a pull that', () => {
     await expect(read(entries)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
+  test('has a line that never ends is refused before all of it is here', async () => {
+    let taken = 0;
+    const endless = async function* () {
+      for (; taken < 100; taken++) yield Buffer.alloc(1024 * 1024, ' ');
+    };
+    await expect(readCatalogue(endless(), processes)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('it is too large'),
+    });
+    expect(taken).toBeLessThan(10);
+  });
+
   test('holds what is no JSON is refused', async () => {
     await expect(readCatalogue(chunks('{"entry":\n', 100), processes)).rejects.toMatchObject({ code: 'unavailable' });
   });

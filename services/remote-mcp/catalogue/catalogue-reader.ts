@@ -1,4 +1,4 @@
-import { catalogueEntry } from '../../contracts/catalogue.ts';
+import { catalogueEntry, catalogueMaxBytes } from '../../contracts/catalogue.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -6,7 +6,6 @@ import { CatalogueBuilder, unreadable } from './catalogue-builder.ts';
 
 /** A tool's definition is at most 1 MiB, and twice as much when written inside a JSON text. */
 const lineMaxChars = 4 * 1024 * 1024;
-const totalMaxBytes = 256 * 1024 * 1024;
 
 /** Reads the body of a pull line by line. Null where it ends too early; throws `unavailable` where it is no catalogue. */
 export async function readCatalogue(
@@ -48,7 +47,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
       start = end + 1;
     }
     rest = text.slice(start);
-    if (rest.length > lineMaxChars || bytes > totalMaxBytes) throw unreadable('it is too large');
+    if (rest.length > lineMaxChars || bytes > catalogueMaxBytes) throw unreadable('it is too large');
   }
   if (rest !== '') yield rest;
 }

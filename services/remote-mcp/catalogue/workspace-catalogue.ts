@@ -17,8 +17,8 @@ const gatherMs = 20;
 const restPerCost = 5;
 /** A pull that took longer than the largest workspace takes has waited for a backend that was away, which costs nobody anything. */
 const restMaxMs = 5000;
-/** Then a snapshot is asked for. */
-const attemptsMax = 3;
+/** The last of them asks for a snapshot. */
+const attemptsMax = 4;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
 
@@ -105,19 +105,14 @@ export class WorkspaceCatalogue {
     }
   }
 
-  /** Of a workspace under constant change no pull may be quicker than the changes. */
+  /** Of a workspace under constant change no pull may be quicker than the changes, but for one of a moment. */
   async #pullWhole(): Promise<Pulled> {
-    for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const pulled = await this.#pullAs({ etag: this.#etag, isSnapshot: false });
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      const asked = { etag: this.#etag, isSnapshot: attempt === attemptsMax };
+      const pulled = await this.#options.pull(asked, this.#stopping.signal);
       if (pulled.kind !== 'incomplete') return pulled;
     }
-    const pulled = await this.#pullAs({ etag: this.#etag, isSnapshot: true });
-    if (pulled.kind !== 'incomplete') return pulled;
     throw new SvcError('unavailable', 'The backend ended the catalogue before its end.');
-  }
-
-  #pullAs(asked: Asked): Promise<Pulled> {
-    return this.#options.pull(asked, this.#stopping.signal);
   }
 
   #use(catalogue: Catalogue, etag: string): void {

@@ -1,5 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { inWords } from '../../../services/contracts/system-words.ts';
+import { inWordsAlone } from '../../../services/contracts/system-words.ts';
 import type { Installation } from '../../installation.ts';
 import { isCode } from '../../state/durable-file.ts';
 import { type Failure, writeFailure } from '../../state/platform-record.ts';
@@ -34,5 +34,5 @@ export function failureOf({ part, check, error }: StartFailure): Failure {
 }
 
 export function bugText(error: SvcError): string | undefined {
-  return error.code === 'internal' && error.cause instanceof Error ? inWords(error.cause) : undefined;
+  return error.code === 'internal' && error.cause instanceof Error ? inWordsAlone(error.cause) : undefined;
 }

@@ -6,6 +6,7 @@ import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { listensAt, type Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
 import { portOf } from '../../port-of.ts';
+import { startInOrder } from '../../start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -42,17 +43,13 @@ export class Platform {
 
   /** Starts each part once those that it needs are healthy. Throws a `StartFailure`; then nothing of it runs. */
   async start(signal: AbortSignal): Promise<void> {
-    const starting = new Map<string, Promise<void>>();
-    for (const part of inStartOrder(this.#plan.parts)) {
-      const needed = Promise.all(part.after.map((name) => starting.get(name)));
-      const started = needed.then(() => this.#startOne(part, signal));
-      starting.set(part.name, started);
+    try {
+      const parts = inStartOrder(this.#plan.parts).map((part) => ({ part }));
+      await startInOrder(parts, ({ part }) => this.#startOne(part, signal));
+    } catch (error) {
+      await this.stop();
+      throw error;
     }
-    // All of them, so that none is still starting when what was started is stopped.
-    const failed = (await Promise.allSettled(starting.values())).find((outcome) => outcome.status === 'rejected');
-    if (failed === undefined) return;
-    await this.stop();
-    throw failed.reason;
   }
 
   /** Makes it run as that plan says: parts that differ or are not well are started anew, one after the other. Throws a `StartFailure`. */

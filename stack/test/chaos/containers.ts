@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { readDefinition } from '../../definition/check.ts';
@@ -11,7 +10,7 @@ import type { Installation } from '../../installation.ts';
 import { usualBusPorts } from '../../ports/port-wishes.ts';
 import { eventually, svc } from '../bench/processes.ts';
 import { runningProcesses } from '../running-processes.ts';
-import type { EngineInHand, Reach, Remove } from './engine-in-hand.ts';
+import { type EngineInHand, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
 import type { Fault } from './fault.ts';
 
 interface ContainersOptions {
@@ -146,11 +145,10 @@ export class ContainersInHand implements EngineInHand {
     return await this.#docker.createContainer({ name: this.#nameOf(part), Image, Entrypoint, Labels });
   }
 
-  /** Resolves when it has said something. */
   async #started(container: Docker.Container): Promise<void> {
     const said = await container.attach({ stream: true, stdout: true });
     await container.start();
-    await once(said, 'data');
+    await hasSpoken(said);
   }
 
   /** Docker goes on with what it takes to be running, until it is found to say nothing. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Fault } from './fault.ts';
 
 /** Gives something back. */
@@ -31,4 +32,12 @@ export interface EngineInHand {
   stop(): Promise<void>;
   /** What is still there after that, in words. */
   left(): Promise<readonly string[]>;
+}
+
+/** What is forgotten begins to speak in a second or two, unless it has died. */
+const speaksWithinMs = 30_000;
+
+/** Resolves when it has said something. */
+export async function hasSpoken(said: NodeJS.ReadableStream): Promise<void> {
+  await once(said, 'data', { signal: AbortSignal.timeout(speaksWithinMs) });
 }

@@ -6,7 +6,7 @@ import { readPlan } from '../../lifecycle/plan.ts';
 import { svc } from '../bench/processes.ts';
 import { processesOf } from '../running-processes.ts';
 import { type BusInHand, faultsOfBus } from './bus-in-hand.ts';
-import type { EngineInHand, Reach, Remove } from './engine-in-hand.ts';
+import { type EngineInHand, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';
 import type { Fault } from './fault.ts';
 
 const status = z.object({ services: z.array(z.object({ name: z.string(), pid: z.number().nullable() })) });
@@ -67,7 +67,7 @@ export class ProcessesInHand implements EngineInHand {
     const child = spawn(process.execPath, ['-e', program, this.#installation.dir], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    await once(child.stdout, 'data');
+    await hasSpoken(child.stdout);
     return async () => {
       child.kill('SIGKILL');
       await once(child, 'exit');

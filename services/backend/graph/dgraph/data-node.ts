@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DgraphClientStub, grpc, type Operation, type Request, Response, type TxnContext } from 'dgraph-js';
+import { SvcError } from '../../../contracts/errors.ts';
 import type { Secret } from '../../../contracts/secret.ts';
+import { inWords } from '../../../contracts/system-words.ts';
 import { isLoggedOut } from './cluster-errors.ts';
 
 /** A node that was reached and is gone is not asked again for so long, as long as another is there. */
@@ -151,5 +153,16 @@ function unchanged(bytes: Buffer): Buffer {
 
 function credentialsOf({ tls }: NodeOptions): grpc.ChannelCredentials {
   if (tls === null) return grpc.credentials.createInsecure();
-  return grpc.credentials.createSsl(tls.caPath === undefined ? null : readFileSync(tls.caPath));
+  return grpc.credentials.createSsl(tls.caPath === undefined ? null : readAuthority(tls.caPath));
+}
+
+function readAuthority(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new SvcError('invalid_input', `PRIVATE_GRAPHDB_CA_PATH: "${path}" cannot be read: ${inWords(cause)}.`, {
+      hint: 'Set it to a file with the certificates of those who vouch for the graph database, in PEM form.',
+      cause,
+    });
+  }
 }

@@ -1,41 +1,22 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { canMount, SmallDisk } from '../../../../stack/test/small-disk.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import { randomText } from '../../../contracts/ids.ts';
 import { settingNode } from '../contract/sample-nodes.contract.ts';
 import { Connection } from './connection.ts';
 import { openSqliteGraph } from './sqlite-graph.ts';
 
-/** A file system of its own, which only root may mount; elsewhere this is skipped. */
-const folder = join(tmpdir(), `svc-full-disk-${randomText(8)}`);
-
-function mount(): boolean {
-  mkdirSync(folder);
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]).status === 0;
-}
-
-function unmount(): void {
-  // Lazily: a test that failed may have left a file open.
-  spawnSync('umount', ['-l', folder]);
-  rmSync(folder, { recursive: true });
-}
-
-// Tried while tests are collected, when it is not known yet whether any will run.
-const canMount = mount();
-unmount();
-
-beforeEach(() => void mount());
-afterEach(unmount);
+const folder = mkdtempSync(join(tmpdir(), 'svc-full-disk-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 it.skipIf(!canMount)(
   'a full disk refuses by name, loses nothing acknowledged, keeps reading, and is over when there is room',
   async () => {
+    using disk = SmallDisk.mount(folder, 4);
     const file = join(folder, 'graph.sqlite');
-    const ballast = join(folder, 'ballast');
-    writeFileSync(ballast, Buffer.alloc(1024 * 1024, 1));
+    disk.fill(3 * 1024 * 1024);
     const graph = await openSqliteGraph({ file });
     const add = (name: string) =>
       graph.write(async (transaction) => {
@@ -68,7 +49,7 @@ it.skipIf(!canMount)(
       (await graph.select({ type: 'setting', anchor: null, limit: 1000 })).nodes.map(({ name }) => name).sort();
     expect(await stored()).toEqual(acknowledged.sort());
 
-    rmSync(ballast);
+    disk.makeRoom();
     await add('room');
     const expected = [...acknowledged, 'room', 'room too'].sort();
     expect(await stored()).toEqual(expected);
@@ -77,21 +58,20 @@ it.skipIf(!canMount)(
     const { nodes } = await again.select({ type: 'setting', anchor: null, limit: 1000 });
     expect(nodes.map(({ name }) => name).sort()).toEqual(expected);
     await again.close();
-    rmSync(file);
   },
 );
 
 it.skipIf(!canMount)('a disk that is full from the start is said to be, and is no obstacle later', async () => {
+  using disk = SmallDisk.mount(folder, 4);
   const file = join(folder, 'second.sqlite');
-  const ballast = join(folder, 'ballast');
   // Twice: what a database shares with its readers needs room too, where it is there already and nothing is to be written.
   for (const _ of ['new', 'there already']) {
-    fillUp(ballast);
+    disk.fill();
     await expect(openSqliteGraph({ file })).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(/disk is full/),
     });
-    rmSync(ballast);
+    disk.makeRoom();
     await (await openSqliteGraph({ file })).close();
   }
 });
@@ -124,13 +104,3 @@ it('a database that cannot grow refuses by name, loses nothing, keeps reading, a
     rmSync(dir, { recursive: true });
   }
 });
-
-function fillUp(file: string): void {
-  for (let size = 256 * 1024; size >= 1024; size /= 2) {
-    try {
-      for (;;) writeFileSync(file, Buffer.alloc(size, 1), { flag: 'a' });
-    } catch {
-      // Full for this size: what is left may hold a smaller piece.
-    }
-  }
-}

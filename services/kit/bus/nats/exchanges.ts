@@ -51,7 +51,8 @@ export class Exchanges {
       });
       this.#asked.set(id, asking);
       this.#asking.begin(asking);
-      this.#inquiries ??= setInterval(() => this.#inquire(), inquireEveryMs);
+      // A process that has nothing else to do does not stay for it.
+      this.#inquiries ??= setInterval(() => this.#inquire(), inquireEveryMs).unref();
     });
   }
 
