@@ -40,6 +40,8 @@ it('a node that has only begun has done nothing: it is as if nobody had been the
   for (const toError of [toClusterError, toCommitError]) {
     expect(toError(beginning, servers)).toMatchObject({ message: expect.stringContaining('cannot be reached') });
   }
+  // It has not read yet what we may do.
+  expect(isUnsent(answered(7, 'unauthorized to mutate following predicates: setting.name'))).toBe(true);
   // What reached somebody may have been done, whoever did not answer.
   const gone = answered(14, 'Connection dropped');
   expect([isUnanswered(gone), isUnsent(gone)]).toEqual([true, false]);

@@ -17,6 +17,15 @@ export class Taken extends Error {
   }
 }
 
+/** A node shows nothing of what is there. */
+export class Hidden extends SvcError {
+  constructor(server: string) {
+    super('unavailable', `The graph database at "${server}" shows our user nothing.`, {
+      hint: 'It does so for a moment after its start. Where that lasts, its user needs to read, write and change the schema of all predicates: dgraph.all.',
+    });
+  }
+}
+
 /** What Dgraph answered, or why it did not, as an error for whoever asked. */
 export function toClusterError(thrown: unknown, servers: readonly string[]): unknown {
   if (!isServiceError(thrown)) return thrown;
@@ -44,6 +53,7 @@ export function toClusterError(thrown: unknown, servers: readonly string[]): unk
 
 /** Nobody answered, or one that has only begun: another node may be asked the same question. */
 export function isUnanswered(thrown: unknown): boolean {
+  if (thrown instanceof Hidden) return true;
   return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
@@ -52,9 +62,10 @@ export function isSilent(thrown: unknown): boolean {
   return isServiceError(thrown) && thrown.code === grpc.status.DEADLINE_EXCEEDED;
 }
 
-/** Nobody was even connected, or nobody takes requests yet, so that nothing can have been done. */
+/** Nobody was even connected, or nobody takes requests yet, or not from us, so that nothing can have been done. */
 export function isUnsent(thrown: unknown): boolean {
-  return isServiceError(thrown) && (isBeginning(thrown) || isUnconnected(thrown));
+  if (!isServiceError(thrown)) return false;
+  return isBeginning(thrown) || isUnconnected(thrown) || thrown.code === grpc.status.PERMISSION_DENIED;
 }
 
 /** The answer to what may have been stored did not come. */

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type grpc, Operation, Request, type Response, TxnContext } from 'dgraph-js';
+import { type grpc, Operation, Request, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
 import { changeRequest } from './change-request.ts';
-import { isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
+import { Hidden, isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
 import { type DataNode, type NodeOptions, openDataNodes, tryAgainMs } from './data-node.ts';
 import type { Dql } from './dql.ts';
 import type { Change, Quad } from './quads.ts';
+import { ledger } from './storage.ts';
 
 export interface ClusterOptions extends NodeOptions {
   /** How long one request may take. */
@@ -46,17 +47,16 @@ export class Cluster {
    */
   async ask(dql: Dql, blocks: readonly string[], moment: Moment | null): Promise<Readonly<Record<string, unknown>>> {
     const request = new Request();
-    request.setQuery(dql.text(...blocks));
+    request.setQuery(dql.text(...blocks, askRights));
     for (const [name, value] of dql.variables) request.getVarsMap().set(name, value);
     request.setReadOnly(moment === null);
     if (moment !== null) {
       request.setStartTs(moment.context.getStartTs());
       request.setHash(moment.context.getHash());
     }
-    const response = await (moment === null ? this.#read(request) : this.#anywhere(asking(request)));
-    if (moment !== null) join(moment, response.getTxn());
-    const parsed: unknown = JSON.parse(Buffer.from(response.getJson_asU8()).toString());
-    return isRecord(parsed) ? parsed : {};
+    const { answers, context } = await (moment === null ? this.#read(request) : this.#anywhere(asking(request)));
+    if (moment !== null) join(moment, context);
+    return answers;
   }
 
   /**
@@ -117,7 +117,7 @@ export class Cluster {
    * Two nodes store every change both, so that while one is away nothing can change, and what the other has is all there is: it is asked for
    * that, and not to be sure that nobody knows better. Of three it could be one that the other two have left behind.
    */
-  async #read(request: Request): Promise<Response> {
+  async #read(request: Request): Promise<Told> {
     if (this.#nodes.length !== 2) return this.#anywhere(asking(request));
     if (performance.now() > this.#aloneUntil) {
       try {
@@ -186,9 +186,25 @@ interface Insisting {
   readonly withinMs: number;
 }
 
-function asking(request: Request): Ask<Response> {
-  return (node, options) => node.query(request, options);
+interface Told {
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly context: TxnContext | undefined;
 }
+
+function asking(request: Request): Ask<Told> {
+  return async (node, options) => {
+    const response = await node.query(request, options);
+    const answers: unknown = JSON.parse(Buffer.from(response.getJson_asU8()).toString());
+    if (!isRecord(answers) || !('seen' in answers)) throw new Hidden(node.server);
+    return { answers, context: response.getTxn() };
+  };
+}
+
+/**
+ * What somebody may not see Dgraph leaves out of its answer without a word, and a data node that has only begun has not read yet what who may
+ * see. So every question is asked with another, which is answered, be it with nothing, where anything is.
+ */
+const askRights = `seen(func: has(${ledger.key}), first: 1) { uid }`;
 
 function asItIs(thrown: unknown): unknown {
   return thrown;

@@ -44,14 +44,14 @@ interface Opened {
 
 /** One data node: logged in when it is first asked, and again when its answer says so. */
 export class DataNode {
-  readonly #server: string;
+  readonly server: string;
   readonly #credentials: grpc.ChannelCredentials;
   readonly #options: NodeOptions;
   readonly #shown: Shown;
   #stub: DgraphClientStub;
 
   constructor({ server, credentials, options, shown }: Opened) {
-    this.#server = server;
+    this.server = server;
     this.#credentials = credentials;
     this.#options = options;
     this.#shown = shown;
@@ -65,7 +65,7 @@ export class DataNode {
   }
 
   #connect(): DgraphClientStub {
-    return new DgraphClientStub(this.#server, this.#credentials, {
+    return new DgraphClientStub(this.server, this.#credentials, {
       'grpc.max_receive_message_length': messageMaxBytes,
       'grpc.max_send_message_length': messageMaxBytes,
       // One that went away is looked for often: it may be back before anyone else can answer.

@@ -54,8 +54,9 @@ describeOnCluster((cluster) => {
   );
 
   it('what is asked and written while the only data node dies and begins again is done once it is ready', async () => {
-    const address = await cluster().emptyGraph();
-    const graph = await openDgraphGraph({ ...TestCluster.optionsFor(address), requestMs: 60_000 });
+    // Not the administrator, who may see everything: a node that has only begun has not read yet what others may.
+    const user = await cluster().userIn(await cluster().emptyGraph());
+    const graph = await openDgraphGraph({ ...TestCluster.optionsFor(user), requestMs: 60_000 });
     const { id } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
     await cluster().kill('alpha');
     let isBack = false;
@@ -75,6 +76,24 @@ describeOnCluster((cluster) => {
     await Promise.all([starting, ask(), write()]);
     await graph.close();
   }, 120_000);
+
+  it('what may not be seen is refused, and never taken for what is not there', async () => {
+    const user = await cluster().userIn(await cluster().emptyGraph());
+    const graph = await openDgraphGraph({ ...TestCluster.optionsFor(user), requestMs: 1000 });
+    const { id } = await graph.write((transaction) => transaction.create('workspace', workspaceNode()));
+    const find = () => graph.find('workspace', id, null);
+    await user.give('none');
+    await expect.poll(() => find().then(() => null, String), { timeout: 10_000 }).toMatch(/shows our user nothing/);
+    await expectRefusal(
+      graph.write((transaction) => transaction.find('workspace', id, null)),
+      'unavailable',
+      /shows our user nothing/,
+    );
+    await expectRefusal(graph.ready(), 'unavailable', /shows our user nothing/);
+    await user.give('all');
+    await expect.poll(() => find().catch(String), { timeout: 10_000 }).toMatchObject({ id });
+    await graph.close();
+  }, 60_000);
 
   it('two backends open the same empty graph at the same time, and what one stores the other sees', async () => {
     const address = await cluster().emptyGraph();

@@ -16,6 +16,8 @@ export function findDgraph(): string | null {
 /** Two elections, on a machine that may have other things to do. */
 const readyMs = 60_000;
 const administrator = 'groot';
+/** To read 4, to write 2, to change the schema 1. */
+const permissions = { all: 7, none: 0 } as const;
 /** What every new Dgraph has for him. */
 const firstPassword = 'password';
 
@@ -88,6 +90,24 @@ export class TestCluster {
     return { url: this.url, user: administrator, password, namespace: namespaceId };
   }
 
+  /** Somebody who has no more rights in that graph than are given. */
+  async userIn(graph: GraphAddress): Promise<GraphAddress & { give(rights: keyof typeof permissions): Promise<void> }> {
+    const [user, password] = ['svc', randomText(16)];
+    const admin = (text: string) => this.#admin(`mutation { ${text} }`, graph);
+    await admin('addGroup(input: [{ name: "data" }]) { group { name } }');
+    await admin(
+      `addUser(input: [{ name: "${user}", password: "${password}", groups: [{ name: "data" }] }]) { user { name } }`,
+    );
+    const give = async (rights: keyof typeof permissions) => {
+      const rule = `{ predicate: "dgraph.all", permission: ${permissions[rights]} }`;
+      await admin(
+        `updateGroup(input: { filter: { name: { eq: "data" } }, set: { rules: [${rule}] } }) { group { name } }`,
+      );
+    };
+    await give('all');
+    return { ...graph, user, password, give };
+  }
+
   async kill(node: 'zero' | 'alpha', signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#children.get(node);
     if (child === undefined) return;
@@ -116,13 +136,13 @@ export class TestCluster {
     child.once('exit', () => process.off('exit', end));
   }
 
-  async #admin(query: string): Promise<unknown> {
-    const headers = { 'content-type': 'application/json', 'x-dgraph-accesstoken': await this.#token() };
+  async #admin(query: string, graph?: GraphAddress): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', 'x-dgraph-accesstoken': await this.#token(graph) };
     return graphql(`${this.url}/admin`, query, headers);
   }
 
-  async #token(): Promise<string> {
-    const query = `mutation { login(userId: "${administrator}", password: "${firstPassword}", namespace: 0) { response { accessJWT } } }`;
+  async #token({ password = firstPassword, namespace = 0 }: Partial<GraphAddress> = {}): Promise<string> {
+    const query = `mutation { login(userId: "${administrator}", password: "${password}", namespace: ${namespace}) { response { accessJWT } } }`;
     const data = await graphql(`${this.url}/admin`, query, { 'content-type': 'application/json' });
     return (data as { login: { response: { accessJWT: string } } }).login.response.accessJWT;
   }
