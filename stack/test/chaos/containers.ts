@@ -154,6 +154,12 @@ export class ContainersInHand implements EngineInHand {
   /** Docker goes on with what it takes to be running, until it is found to say nothing. */
   async #hang(part: string): Promise<void> {
     const starts = async () => (await this.#containerOf(part).inspect()).RestartCount;
+    // What hangs before Docker has seen it well since its start is for `svc up` to end.
+    const isWell = async () => {
+      const { State } = await this.#containerOf(part).inspect();
+      if (State.Health?.Status !== 'healthy') throw new Error(`${part} is ${State.Health?.Status}`);
+    };
+    await eventually(`that Docker sees ${part} well`, isWell, hangsMaxMs);
     const before = await starts();
     await this.#signalInside(part, 'STOP');
     const isBack = async () => {
