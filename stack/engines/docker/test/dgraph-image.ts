@@ -39,7 +39,9 @@ async function importImage(host: string, all: readonly OnPath[]): Promise<void> 
   const libraries = new Set(all.flatMap(({ path }) => librariesOf(path)));
   const places = all.map(({ path, name }) => `--transform=s,^${path.slice(1)}$,usr/local/bin/${name},`);
   const files = [...all.map(({ path }) => path), ...libraries].map((path) => path.slice(1));
-  const tar = `tar -C / -ch --owner=0 --group=0 ${[...places, ...files].map((word) => `'${word}'`).join(' ')}`;
+  // A place for what is mounted there: one that Docker had to make is root's alone from the second start on.
+  const words = [...places, ...files, '--no-recursion', 'tmp'].map((word) => `'${word}'`);
+  const tar = `tar -C / -ch --owner=0 --group=0 ${words.join(' ')}`;
   const script = `${tar} | docker --host '${host}' import - '${name}'`;
   await promisify(execFile)('bash', ['-o', 'pipefail', '-c', script], { timeout: importTimeoutMs });
 }
