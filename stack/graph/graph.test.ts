@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { checkDefinition } from '../definition/check.ts';
 import { installationIn } from '../installation.ts';
-import { planFor, readPlan } from '../lifecycle/plan.ts';
+import { changesBetween, partsThatDiffer, planFor, readPlan, settingsOf } from '../lifecycle/plan.ts';
 import { secretFilesOf } from '../secrets.ts';
 import { accessToken } from './access-token.ts';
 import { checkGraph } from './check-graph.ts';
@@ -221,6 +221,31 @@ test('rights that a node has missed are told again until they are in force', asy
   const { signal } = new AbortController();
   await provisionGraph({ urls: [`http://127.0.0.1:${port}`], secrets: secretFilesOf(installation), signal });
   expect(told).toBe(1);
+});
+
+test('which graph it is concerns all parts where it changes: in another one nobody is who he was', async () => {
+  const { installation } = await createInstallation({
+    dir: join(dir, 'svc'),
+    topology: 'distributed',
+    graph: 'dgraph',
+  });
+  const { definition, ports } = readPlan(installation);
+  const settings = (change: object) => settingsOf(planFor(installation, { ...definition, ...change }, ports));
+  const theirs = (url: string) => settings({ graphdb: { ...definition.graphdb, url } });
+  const [file, ours, one, other] = [
+    settings({ graph: 'sqlite' }),
+    settings({}),
+    theirs('http://a'),
+    theirs('http://b'),
+  ];
+  for (const [before, after, said] of [
+    [file, ours, 'graph: sqlite → dgraph'],
+    [ours, one, 'graph: dgraph → dgraph at http://a'],
+    [one, other, 'graph: dgraph at http://a → dgraph at http://b'],
+  ] as const) {
+    expect(changesBetween(before, after)).toContain(said);
+    expect(partsThatDiffer(before, after)).toBeNull();
+  }
 });
 
 describe('a Dgraph that somebody else runs', () => {

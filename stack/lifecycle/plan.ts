@@ -4,6 +4,7 @@ import { readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
 import { partInContainer } from '../engines/docker/part-in-container.ts';
 import { type Environment, environmentOf } from '../environment.ts';
+import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import type { Installation } from '../installation.ts';
 import type { Part } from '../part.ts';
 import { partsOf } from '../parts.ts';
@@ -56,11 +57,11 @@ export type Settings = Readonly<Record<string, string>>;
  * begins with its name and a space.
  */
 export function settingsOf({ definition, parts, secrets, version }: Plan): Settings {
-  const { topology, graph, bus, logs, replicas } = definition;
+  const { topology, bus, logs, replicas } = definition;
   return {
     version,
     topology,
-    graph,
+    graph: graphIn(definition),
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
     // The nodes of a cluster find each other as all of them start: one that comes alone, with another secret, is let in by none.
     ...(replicas.nats > 1 ? printsOf('', [secrets.busRoutes]) : {}),
@@ -69,6 +70,12 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
     'logs.filesKept': String(logs.filesKept),
     ...Object.assign({}, ...parts.map(settingsOfPart)),
   };
+}
+
+/** Which one it is. In another one nobody is who he was, so that it concerns all parts. */
+function graphIn(definition: Definition): string {
+  const { graph, graphdb } = definition;
+  return graph === 'sqlite' || hasOwnGraph(definition) ? graph : `${graph} at ${graphdb.url}`;
 }
 
 export function settingsOfPart({ name, variables, secrets }: Part): Settings {

@@ -2,6 +2,7 @@ import { aborted } from '../../aborted.ts';
 import { areOtherNodes, changeNodes } from '../../bus/change-nodes.ts';
 import { awaitCertificate } from '../../front/served-certificate.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
+import { settingsOf } from '../../lifecycle/plan.ts';
 import type { UpResult } from '../../lifecycle/progress.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
@@ -38,7 +39,7 @@ export async function bringUpContainers(options: BringUp): Promise<UpResult> {
   refuseFullDisk(installation);
   const full = await findFullVolume(seen.daemon.docker, [...seen.present.keys()]);
   if (full !== null) throw full;
-  const look = await withNodesChanged(options, seen, onState);
+  const look = await withNodesChanged(options, await withoutOtherGraph(options, seen, onState), onState);
   // What is free now is tried once: whoever takes it meanwhile keeps it.
   for (const port of look.held.size === 0 ? Object.values(look.plan.ports) : []) options.avoid.add(port);
   const now = look === seen ? decision : decide(installation, look);
@@ -49,6 +50,18 @@ export async function bringUpContainers(options: BringUp): Promise<UpResult> {
   await aborted(signal);
   await takeAllDown(options, look, onState);
   return { outcome: 'stopped', changes, status: await statusOfContainers(installation) };
+}
+
+/** What is there once nothing runs that knows itself from another graph: it would be nobody in this one. */
+async function withoutOtherGraph(
+  options: BringUp,
+  look: Look,
+  onState: (name: string, state: ServiceState) => void,
+): Promise<Look> {
+  const { before, plan } = look;
+  if (before === null || !before.isUp || before.settings.graph === settingsOf(plan).graph) return look;
+  await takeAllDown(options, look, onState);
+  return lookAgain(options);
 }
 
 /** What is there once the bus has as many nodes as it shall have: where they are others, nothing runs any more. */
@@ -63,7 +76,11 @@ async function withNodesChanged(
   await takeAllDown(options, look, onState);
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   await changeNodes({ plan: look.plan, places, signal, onNotice });
-  // What is to be told of it was told.
+  return lookAgain(options);
+}
+
+/** What is to be told of it was told. */
+function lookAgain(options: BringUp): Promise<Look> {
   return lookAround({ ...options, onProgress: () => undefined });
 }
 
