@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseKey } from '../services/contracts/keys.ts';
 import { createInstallation, ensureFolders } from './create-installation.ts';
 import { checkDefinition, readDefinition } from './definition/check.ts';
+import { newNodeKey } from './graph/node-certificate.ts';
 import type { Installation } from './installation.ts';
 import { recordFingerprint } from './secrets.ts';
 import { readManifest } from './state/manifest.ts';
@@ -245,12 +246,17 @@ describe('secrets that cannot be right are refused before anything starts', () =
     const own = checkDefinition('id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\n', 'svc.yaml');
     const made = ensureFolders(installation, own).filter(({ outcome }) => outcome === 'created');
     expect(made.map(({ path }) => path).filter((path) => path.includes('graphdb'))).toEqual(
-      ['acl', 'token', 'password', 'administrator'].map((name) => `secrets/graphdb-${name}.key`),
+      [...['acl', 'token', 'password', 'administrator', 'nodes'].map((name) => `${name}.key`), 'nodes.crt'].map(
+        (name) => `secrets/graphdb-${name}`,
+      ),
     );
     for (const [name, text, rule] of [
       ['graphdb-acl.key', 'short', /graphdb-acl\.key must hold at least 32 characters/],
       ['graphdb-token.key', `${'x'.repeat(32)};`, /graphdb-token\.key must hold 16 to 512 letters/],
       ['graphdb-password.key', 'with spaces in it', /graphdb-password\.key must hold 8 to 512 visible/],
+      ['graphdb-nodes.key', newNodeKey(), /graphdb-nodes\.crt must hold a certificate of secrets\/graphdb-nodes\.key/],
+      ['graphdb-nodes.key', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
+      ['graphdb-nodes.crt', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
     ] as const) {
       const before = readFileSync(join(installation.secretsDir, name), 'utf8');
       write(installation, name, text);

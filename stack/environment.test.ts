@@ -191,8 +191,9 @@ describe('the graph of the backend is', () => {
 
   test('a Dgraph of our own, as its user there', () => {
     expect(variablesOf(dgraph)).toEqual({
-      PRIVATE_GRAPHDB_URL: 'http://127.0.0.1:8080',
+      PRIVATE_GRAPHDB_URL: 'https://127.0.0.1:8080',
       PRIVATE_GRAPHDB_GRPC_URL: '127.0.0.1:9080',
+      PRIVATE_GRAPHDB_CA_PATH: '/srv/svc/secrets/graphdb-nodes.crt',
       PRIVATE_GRAPHDB_USER: 'svc',
       PRIVATE_GRAPHDB_PASSWORD_FILE: '/srv/svc/secrets/graphdb-password.key',
       PRIVATE_GRAPHDB_TOKEN_FILE: '/srv/svc/secrets/graphdb-token.key',

@@ -10,6 +10,7 @@ import type { Definition } from './definition/definition.ts';
 import { ownPlaces } from './definition/extra-variables.ts';
 import { alphaPorts } from './graph/dgraph-ports.ts';
 import { graphUser } from './graph/graph-user.ts';
+import { isGraphOnLoopback } from './graph/has-own-graph.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
 import { loopback, type Ports, replicaNames, serviceBind, usualBusPorts } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
@@ -129,9 +130,11 @@ function graphVariables({ installation, definition, ports, secrets }: Environmen
     return { PRIVATE_GRAPHDB_URL: pathToFileURL(join(installation.dataDir, 'graph.sqlite')).href };
   }
   if (graphdb.url === 'auto') {
+    const isOpen = isGraphOnLoopback(definition);
     const nodes = replicaNames('dgraph-alpha', replicas['dgraph-alpha']).map((node) => alphaPorts(ports, node));
     return {
-      PRIVATE_GRAPHDB_URL: `http://${loopback}:${alphaPorts(ports).http}`,
+      PRIVATE_GRAPHDB_URL: `${isOpen ? 'https' : 'http'}://${loopback}:${alphaPorts(ports).http}`,
+      ...(isOpen ? { PRIVATE_GRAPHDB_CA_PATH: secrets.graphNodeCertificate } : {}),
       PRIVATE_GRAPHDB_GRPC_URL: nodes.map(({ grpc }) => `${loopback}:${grpc}`).join(','),
       PRIVATE_GRAPHDB_USER: graphUser,
       PRIVATE_GRAPHDB_PASSWORD_FILE: secrets.graphPassword,

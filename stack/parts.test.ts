@@ -27,6 +27,9 @@ function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): P
 const distributed = 'topology: distributed\n';
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
 const variablesOf = (plan: Plan, name: string) => partOf(plan, name)?.variables ?? {};
+const pair = (side: string) => ` ${side}-cert=secrets/graphdb-nodes.crt; ${side}-key=secrets/graphdb-nodes.key;`;
+/** What nodes of Dgraph on loopback show each other. */
+const CERTIFICATES = ` internal-port=true; ca-cert=secrets/graphdb-nodes.crt;${pair('server')}${pair('client')}`;
 
 describe('the parts of an installation', () => {
   test('in one process are its four services', () => {
@@ -149,6 +152,7 @@ describe('what a part is started with', () => {
       ADDRESS: '127.0.0.1:5082',
       PORT_OFFSET: '2',
       DATA: 'data/dgraph/zero-3',
+      CERTIFICATES,
     });
     expect(variablesOf(plan, 'dgraph-alpha-2')).toMatchObject({
       ADDRESS: '127.0.0.1:7081',
@@ -177,17 +181,18 @@ describe('what a part is started with', () => {
     const claimed = { 'dgraph-zero': 5081, 'dgraph-alpha': 8180 };
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { cacheMb: 64 }\n`, claimed);
     const zero = { BIND_ALL: 'false', NODE: '1', PEER: '', ADDRESS: '127.0.0.1:5081', PORT_OFFSET: '1' };
-    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ ...zero, DATA: 'data/dgraph/zero' });
+    expect(variablesOf(plan, 'dgraph-zero')).toEqual({ ...zero, DATA: 'data/dgraph/zero', CERTIFICATES });
     const alpha = {
       ...{ BIND_ALL: 'false', ADDRESS: '127.0.0.1:7180', ZERO: '127.0.0.1:5081', PORT_OFFSET: '100' },
-      ...{ DATA: 'data/dgraph/alpha', ACL_KEY: 'secrets/graphdb-acl.key', CACHE_MB: '64' },
+      ...{ DATA: 'data/dgraph/alpha', ACL_KEY: 'secrets/graphdb-acl.key', CACHE_MB: '64', CERTIFICATES },
     };
     expect(variablesOf(plan, 'dgraph-alpha')).toEqual(alpha);
     expect(['dgraph-zero', 'dgraph-alpha', 'backend'].map((name) => partOf(plan, name)?.secrets)).toEqual(
-      [['token'], ['token', 'acl'], ['password', 'token']].map((names, index) => [
-        ...(index === 2 ? ['/srv/svc/secrets/encryption.key', '/srv/svc/secrets/jwt-private.pem'] : []),
-        ...names.map((name) => `/srv/svc/secrets/graphdb-${name}.key`),
-      ]),
+      [
+        ['graphdb-token.key', 'graphdb-nodes.key', 'graphdb-nodes.crt'],
+        ['graphdb-token.key', 'graphdb-acl.key', 'graphdb-nodes.key', 'graphdb-nodes.crt'],
+        ['encryption.key', 'jwt-private.pem', 'graphdb-password.key', 'graphdb-token.key', 'graphdb-nodes.crt'],
+      ].map((names) => names.map((name) => `/srv/svc/secrets/${name}`)),
     );
   });
 

@@ -4,6 +4,7 @@ import { busParts } from './bus/bus-parts.ts';
 import type { Environment, EnvironmentOf } from './environment.ts';
 import { frontPart } from './front/front-part.ts';
 import { graphParts } from './graph/graph-parts.ts';
+import { isGraphOnLoopback } from './graph/has-own-graph.ts';
 import { runtimeDirOf } from './installation.ts';
 import type { Part } from './part.ts';
 import { loopback, type Replicated, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
@@ -45,12 +46,14 @@ export function inStartOrder(parts: readonly Part[]): readonly Part[] {
 }
 
 /** Those that the backend shows to Dgraph. */
-function graphSecretsOf({ definition: { graph, graphdb }, secrets }: EnvironmentOf): readonly string[] {
+function graphSecretsOf({ definition, secrets }: EnvironmentOf): readonly string[] {
+  const { graph, graphdb } = definition;
   if (graph === 'sqlite') return [];
   const isOwn = graphdb.url === 'auto';
   return [
     ...(isOwn || graphdb.user !== undefined ? [secrets.graphPassword] : []),
     ...(isOwn || graphdb.token ? [secrets.graphToken] : []),
+    ...(isGraphOnLoopback(definition) ? [secrets.graphNodeCertificate] : []),
   ];
 }
 

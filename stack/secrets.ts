@@ -7,7 +7,8 @@ import { newKey, parseKey } from '../services/contracts/keys.ts';
 import { Secret } from '../services/contracts/secret.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed } from './bus/seeds.ts';
 import type { Definition } from './definition/definition.ts';
-import { hasOwnGraph } from './graph/has-own-graph.ts';
+import { hasOwnGraph, isGraphOnLoopback } from './graph/has-own-graph.ts';
+import { isCertificateOf, newNodeKey, nodeCertificate } from './graph/node-certificate.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
 import { formatMode } from './state/file-mode.ts';
@@ -34,6 +35,9 @@ export interface SecretFiles {
   readonly graphPassword: string;
   /** Of the administrator that every Dgraph is born with. Nothing of ours uses it. */
   readonly graphAdminPassword: string;
+  /** Nodes of our own Dgraph know each other by it, and the backend them by its certificate, where they are on loopback. */
+  readonly graphNodeKey: string;
+  readonly graphNodeCertificate: string;
   /** The mail provider's, put there by the operator; nothing is generated. */
   readonly mailKey: string;
 }
@@ -53,12 +57,14 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
     graphToken: join(secretsDir, 'graphdb-token.key'),
     graphPassword: join(secretsDir, 'graphdb-password.key'),
     graphAdminPassword: join(secretsDir, 'graphdb-administrator.key'),
+    graphNodeKey: join(secretsDir, 'graphdb-nodes.key'),
+    graphNodeCertificate: join(secretsDir, 'graphdb-nodes.crt'),
     mailKey: join(secretsDir, 'mail.key'),
   };
 }
 
 /** What decides which secrets there are. */
-export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'engine' | 'replicas'>;
 
 /**
  * Generates what is missing, overwrites nothing, closes what others could read, and refuses keys that are damaged or do not
@@ -79,6 +85,7 @@ export function ensureSecrets(installation: Installation, definition: SecretsFor
     ...(hasBus ? ensureBusSeeds(files) : []),
     ...(hasRoutes ? [ensureFile(files.busRoutes, newToken)] : []),
     ...(hasOwnGraph(definition) ? ensureGraphSecrets(files) : []),
+    ...(isGraphOnLoopback(definition) ? ensureNodeCertificate(files) : []),
   ];
   const seen = new Set(steps.map(({ path }) => path));
   steps.push(...filesIn(installation).flatMap((file) => (seen.has(nameOf(file)) ? [] : [closeFile(file)])));
@@ -222,6 +229,13 @@ function ensureGraphSecrets(files: SecretFiles): readonly CreationStep[] {
   return own.map((file) => ensureFile(file, newToken));
 }
 
+function ensureNodeCertificate({ graphNodeKey, graphNodeCertificate }: SecretFiles): readonly CreationStep[] {
+  return [
+    ensureFile(graphNodeKey, newNodeKey),
+    ensureFile(graphNodeCertificate, () => nodeCertificate(readSecret(graphNodeKey))),
+  ];
+}
+
 function newToken(): string {
   return randomBytes(32).toString('hex');
 }
@@ -242,6 +256,7 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
     for (const file of [files.graphPassword, files.graphAdminPassword]) {
       if (!/^[\x21-\x7e]{8,512}$/.test(readSecret(file))) throw damaged(file, '8 to 512 visible characters');
     }
+    if (isGraphOnLoopback(definition)) checkNodeCertificate(files);
     return;
   }
   const needed = [
@@ -254,6 +269,17 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
       hint: 'Put there what that Dgraph knows: nothing is generated for one that somebody else runs.',
     });
   }
+}
+
+function checkNodeCertificate({ graphNodeKey, graphNodeCertificate }: SecretFiles): void {
+  if (isCertificateOf(readSecret(graphNodeCertificate), readSecret(graphNodeKey))) return;
+  throw new SvcError(
+    'invalid_input',
+    `${nameOf(graphNodeCertificate)} must hold a certificate of ${nameOf(graphNodeKey)}.`,
+    {
+      hint: 'Remove both: the next svc up makes new ones.',
+    },
+  );
 }
 
 function isPair(files: SecretFiles): boolean {

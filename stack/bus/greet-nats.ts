@@ -3,8 +3,8 @@ import { connect as secure } from 'node:tls';
 import { fromSeed } from '@nats-io/nkeys';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { hostOf } from '../host-of.ts';
 
 export interface Greeting {
   /** With its scheme and port. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { hostOf } from '../host-of.ts';
 import type { Installation } from '../installation.ts';
 import { listenProblem } from '../ports/listen-problem.ts';
 import { describeMistakes, isMistakes, type Path, readYaml } from '../yaml-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { hostOf } from '../host-of.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
 import { checkDefinition } from './check.ts';
 import { isLoopbackServer, publicBus } from './public-bus.ts';
 

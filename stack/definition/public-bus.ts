@@ -1,6 +1,6 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
-import { hostOf } from '../host-of.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
 import type { TlsFiles } from './certificate.ts';
 import { type Complaint, type Field, isScalar } from './field.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { hostOf } from '../host-of.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
 import type { Plan } from '../lifecycle/plan.ts';
 import { portOf } from '../port-of.ts';
 

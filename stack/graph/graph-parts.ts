@@ -1,10 +1,12 @@
 import { basename } from 'node:path';
 import { httpAddress } from '../addresses.ts';
+import type { Definition } from '../definition/definition.ts';
 import type { EnvironmentOf } from '../environment.ts';
 import type { Part } from '../part.ts';
 import { loopback, replicaNames } from '../ports/port-wishes.ts';
+import type { SecretFiles } from '../secrets.ts';
 import { alphaPorts, zeroPorts } from './dgraph-ports.ts';
-import { hasOwnGraph } from './has-own-graph.ts';
+import { hasOwnGraph, isGraphOnLoopback } from './has-own-graph.ts';
 
 /** Dgraph, where it is our own: coordination nodes, and data nodes that need them. Those of one kind are started together. */
 export function graphParts(of: EnvironmentOf): readonly Part[] {
@@ -15,7 +17,7 @@ export function graphParts(of: EnvironmentOf): readonly Part[] {
 }
 
 /** The first one founds the cluster; where there is none yet, the others ask it to be let in. */
-function coordinationNode({ ports, secrets }: EnvironmentOf, name: string, index: number): Part {
+function coordinationNode({ definition, ports, secrets }: EnvironmentOf, name: string, index: number): Part {
   const { grpc, http, offset } = zeroPorts(ports, name);
   return {
     name,
@@ -30,8 +32,9 @@ function coordinationNode({ ports, secrets }: EnvironmentOf, name: string, index
       ADDRESS: `${loopback}:${grpc}`,
       PORT_OFFSET: String(offset),
       DATA: dataOf(name),
+      CERTIFICATES: certificates(definition, secrets),
     },
-    secrets: [secrets.graphToken],
+    secrets: [secrets.graphToken, ...certificateFiles(definition, secrets)],
   };
 }
 
@@ -49,11 +52,36 @@ function dataNode({ definition, ports, secrets }: EnvironmentOf, name: string, c
       ZERO: coordination.map(({ variables }) => variables.ADDRESS).join(','),
       PORT_OFFSET: String(offset),
       DATA: dataOf(name),
-      ACL_KEY: `secrets/${basename(secrets.graphAclKey)}`,
+      ACL_KEY: inSecrets(secrets.graphAclKey),
       CACHE_MB: String(definition.graphdb.cacheMb),
+      CERTIFICATES: certificates(definition, secrets),
     },
-    secrets: [secrets.graphToken, secrets.graphAclKey],
+    secrets: [secrets.graphToken, secrets.graphAclKey, ...certificateFiles(definition, secrets)],
   };
+}
+
+/** On loopback a node lets only those in that have its key too, and says by the same who it is. */
+function certificates(definition: Definition, { graphNodeKey, graphNodeCertificate }: SecretFiles): string {
+  if (!isGraphOnLoopback(definition)) return '';
+  const [key, certificate] = [inSecrets(graphNodeKey), inSecrets(graphNodeCertificate)];
+  const shown = ['server', 'client'].map((side) => ` ${side}-cert=${certificate}; ${side}-key=${key};`);
+  return ` internal-port=true; ca-cert=${certificate};${shown.join('')}`;
+}
+
+function certificateFiles(definition: Definition, { graphNodeKey, graphNodeCertificate }: SecretFiles) {
+  return isGraphOnLoopback(definition) ? [graphNodeKey, graphNodeCertificate] : [];
+}
+
+/** From the folder of the installation. */
+function inSecrets(file: string): string {
+  return `secrets/${basename(file)}`;
+}
+
+/** The HTTP endpoints of data nodes on loopback. Only their health is told without TLS. */
+export function graphUrlsOf(parts: readonly Part[]): readonly string[] {
+  return parts.flatMap(({ service, readyUrl }) =>
+    service === 'dgraph-alpha' ? [`https://${new URL(readyUrl).host}`] : [],
+  );
 }
 
 /** Where a node keeps its data, from the folder of the installation. */

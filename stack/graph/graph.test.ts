@@ -40,6 +40,7 @@ describe('the configuration of a node', () => {
     DATA: 'data/dgraph/zero',
     TOKEN: 'the-token',
     ANONYMOUS: ' anonymous=none',
+    CERTIFICATES: ' internal-port=true;',
   };
   const zero = { ...values, NODE: '2', PEER: '127.0.0.1:5080' };
 
@@ -56,6 +57,7 @@ describe('the configuration of a node', () => {
       'survive: "filesystem"',
       'limit: "disable-admin-http=true"',
       'security: "token=the-token"',
+      'tls: "use-system-ca=false; internal-port=true;"',
       'telemetry: "reports=false; sentry=false"',
     ]) {
       expect(text.split('\n')).toContain(line);
@@ -74,6 +76,7 @@ describe('the configuration of a node', () => {
       'survive: "filesystem"',
       'acl: "secret-file=secrets/graphdb-acl.key"',
       'security: "token=the-token; whitelist=127.0.0.1; anonymous=none"',
+      'tls: "use-system-ca=false; internal-port=true;"',
       'cache: "size-mb=64"',
       'telemetry: "reports=false; sentry=false"',
     ]) {

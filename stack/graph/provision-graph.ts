@@ -9,6 +9,8 @@ import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from './graph-user
 export interface Provisioning {
   /** HTTP endpoints of our own data nodes: any of them will do. */
   readonly urls: readonly string[];
+  /** PEM file that vouches for them, where they speak TLS. */
+  readonly caPath?: string | undefined;
   readonly secrets: Pick<SecretFiles, 'graphAclKey' | 'graphPassword' | 'graphAdminPassword'>;
   readonly signal: AbortSignal;
 }
@@ -23,8 +25,9 @@ const hearsWithinMs = 2000;
  * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
  * only. One transaction makes all of it, where anything of it is missing; where nothing is, nothing is written.
  */
-export async function provisionGraph({ urls, secrets, signal }: Provisioning): Promise<void> {
-  const nodes = urls.map((url): Dgraph => ({ url, signal }));
+export async function provisionGraph({ urls, caPath, secrets, signal }: Provisioning): Promise<void> {
+  const ca = caPath === undefined ? undefined : readSecret(caPath);
+  const nodes = urls.map((url): Dgraph => ({ url, ca, signal }));
   const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
   const passwords = {
     ofUser: readSecret(secrets.graphPassword),

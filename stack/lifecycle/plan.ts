@@ -4,7 +4,7 @@ import { readDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
 import { partInContainer } from '../engines/docker/part-in-container.ts';
 import { type Environment, environmentOf } from '../environment.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import { hasOwnGraph, isGraphOnLoopback } from '../graph/has-own-graph.ts';
 import type { Installation } from '../installation.ts';
 import type { Part } from '../part.ts';
 import { partsOf } from '../parts.ts';
@@ -65,6 +65,7 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
     // The nodes of a cluster find each other as all of them start: one that comes alone, with another secret, is let in by none.
     ...(replicas.nats > 1 ? printsOf('', [secrets.busRoutes]) : {}),
+    ...(isGraphOnLoopback(definition) ? printsOf('', [secrets.graphNodeCertificate]) : {}),
     ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
     'logs.fileSizeMaxMb': String(logs.fileSizeMaxMb),
     'logs.filesKept': String(logs.filesKept),

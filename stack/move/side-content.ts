@@ -32,7 +32,14 @@ export async function withSide<Result>(
     await using open = new AsyncDisposableStack();
     const alone = await place.run(wanted);
     open.defer(() => alone.stop());
-    if (alone.graph !== null) await provisionGraph({ urls: alone.graph.urls, secrets: plan.secrets, signal });
+    if (alone.graph !== null) {
+      await provisionGraph({
+        urls: alone.graph.urls,
+        caPath: dgraphAddressOf(plan).caPath,
+        secrets: plan.secrets,
+        signal,
+      });
+    }
     const bus = wanted.bus ? await openBus(plan, options, alone) : null;
     open.defer(async () => bus?.close());
     const graph = wanted.graph ? await openGraph(plan, { place, to, alone }) : null;

@@ -351,6 +351,7 @@ describe('Dgraph', () => {
       'survive: \\"filesystem\\"',
       'acl: \\"secret-file=/run/svc/graphdb-acl.key\\"',
       'security: \\"token=the-token; whitelist=172.18.0.0/16;\\"',
+      'tls: \\"use-system-ca=false;\\"',
       'telemetry: \\"reports=false; sentry=false\\"',
     ]) {
       expect(lines(text)).toContain(line);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { hostOf } from '../../host-of.ts';
+import { hostOf } from '../../../services/contracts/host-of.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';

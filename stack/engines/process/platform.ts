@@ -1,5 +1,6 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
+import { graphUrlsOf } from '../../graph/graph-parts.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -108,8 +109,8 @@ export class Platform {
 
   async #provisionGraph(signal: AbortSignal): Promise<void> {
     const { parts, secrets } = this.#plan;
-    const urls = parts.flatMap(({ service, readyUrl }) => (service === 'dgraph-alpha' ? [readyUrl] : []));
-    await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ urls, secrets, signal }));
+    const [urls, caPath] = [graphUrlsOf(parts), secrets.graphNodeCertificate];
+    await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
   }
 
   async #register(url: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
+import { graphUrlsOf } from '../../graph/graph-parts.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { startInOrder } from '../../start-in-order.ts';
@@ -32,7 +33,7 @@ export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone>
   const stop = await startAll([...nats, ...dgraph], options);
   const alphas = dgraph.filter(({ service }) => service === 'dgraph-alpha');
   const graph = {
-    urls: alphas.map(({ readyUrl }) => new URL(readyUrl).origin),
+    urls: graphUrlsOf(alphas),
     servers: alphas.map(({ url }) => new URL(url).host),
   };
   return { bus: nats.map(({ url }) => url), graph: alphas.length === 0 ? null : graph, stop };

@@ -4,15 +4,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Graph } from '../../../services/backend/graph/graph.ts';
 import { openGraph } from '../../../services/backend/graph/open-graph.ts';
 import { newId, type UserId } from '../../../services/contracts/ids.ts';
-import { Secret } from '../../../services/contracts/secret.ts';
 import { ensureFolders } from '../../create-installation.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
-import { type Plan, readPlan } from '../../lifecycle/plan.ts';
+import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
-import { readSecret } from '../../secrets.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts } from '../../test/free-ports.ts';
+import { dgraphAddressOf } from '../dgraph-address.ts';
 
 /** Elections take their seconds, on a machine that others use as well. */
 const patienceMs = 90_000;
@@ -34,17 +33,6 @@ async function openClusterTrial(zeros: number, alphas: number) {
   ensureFolders(trial.installation, plan.definition);
   const programs = { ...trial.programs, foreign: { ...trial.programs.foreign, dgraph } };
   return { ...trial, programs };
-}
-
-/** As the backend opens it. */
-function openAsBackend({ environment, secrets }: Plan): Promise<Graph> {
-  const {
-    PRIVATE_GRAPHDB_URL: url = '',
-    PRIVATE_GRAPHDB_GRPC_URL: servers = '',
-    PRIVATE_GRAPHDB_USER: user,
-  } = environment.backend;
-  const [password, token] = [secrets.graphPassword, secrets.graphToken].map((file) => new Secret(readSecret(file)));
-  return openGraph({ url, servers: servers.split(','), user, password, token });
 }
 
 const healthy = ({ installation }: Pick<ProcessTrial, 'installation'>) =>
@@ -95,7 +83,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
   const start = async () => {
     supervisor = supervise(trial);
     await Promise.race([healthy(trial), supervisor.run]);
-    graph = await openAsBackend(readPlan(trial.installation));
+    graph = await openGraph(dgraphAddressOf(readPlan(trial.installation)));
   };
   const stop = async () => {
     await graph.close();

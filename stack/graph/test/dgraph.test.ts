@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { delimiter, join } from 'node:path';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { emptyDgraph, isEmptyDgraph, openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { ensureFolders } from '../../create-installation.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
+import { request } from '../../http.ts';
 import { changesBetween, type Plan, planFor, readPlan, settingsOf } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
@@ -22,7 +24,9 @@ import { askDgraph, type Credentials } from '../ask-dgraph.ts';
 import { checkGraph } from '../check-graph.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
 import { alphaPorts, zeroPorts } from '../dgraph-ports.ts';
+import { graphUrlsOf } from '../graph-parts.ts';
 import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../graph-user.ts';
+import { newNodeKey, nodeCertificate } from '../node-certificate.ts';
 import { provisionGraph } from '../provision-graph.ts';
 
 /** Elections of both nodes take their seconds, on a machine that others use as well. */
@@ -62,6 +66,15 @@ function filesIn(folder: string): readonly string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
+/** A server says that it lets nobody in once the handshake is over. What it says first to whom it lets in is its HTTP/2. */
+function isLetIn(port: number, ca: string, shown: { readonly key?: string; readonly cert?: string }): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'], ...shown });
+  return new Promise<boolean>((resolve) => {
+    socket.once('data', () => resolve(true));
+    for (const end of ['error', 'close']) socket.once(end, () => resolve(false));
+  }).finally(() => socket.destroy());
+}
+
 const healthy = (trial: ProcessTrial) =>
   until(
     () => readRecord(trial.installation)?.services.every(({ state }) => state === 'healthy') ?? false,
@@ -74,12 +87,14 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
   let plan: Plan;
   let url: string;
   let token: string;
+  let ca: string;
 
   beforeAll(async () => {
     trial = await openGraphTrial();
     ({ plan } = trial);
-    url = `http://127.0.0.1:${alphaPorts(plan.ports).http}`;
+    [url = ''] = graphUrlsOf(plan.parts);
     token = readSecret(plan.secrets.graphToken);
+    ca = readSecret(plan.secrets.graphNodeCertificate);
     supervisor = supervise(trial);
     await Promise.race([healthy(trial), supervisor.run]);
   });
@@ -88,7 +103,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     await trial[Symbol.asyncDispose]();
   });
 
-  const ask = (path: string, body: unknown, shown: Credentials = {}) => askDgraph({ url }, path, body, shown);
+  const ask = (path: string, body: unknown, shown: Credentials = {}) => askDgraph({ url, ca }, path, body, shown);
   const login = (userid: string, password: string, shown: Credentials = { token }) =>
     ask('/login', { userid, password }, shown) as Promise<{ accessJWT: string }>;
   const asUser = async (): Promise<Credentials> => {
@@ -99,7 +114,11 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     access: accessToken(plan.secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] }),
     token,
   });
-  const provision = () => provisionGraph({ urls: [url], secrets: plan.secrets, signal: new AbortController().signal });
+  const provision = () => {
+    const { secrets } = plan;
+    const { signal } = new AbortController();
+    return provisionGraph({ urls: [url], caPath: secrets.graphNodeCertificate, secrets, signal });
+  };
   const pidOf = (name: string) => supervisor.part(name).process?.pid ?? 0;
   const query = (text: string) => ({ query: text });
   const users = query(`{
@@ -157,9 +176,27 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       await expect(ask(path, body, access === undefined ? {} : { access })).rejects.toThrow(/AuthToken|Auth Token/);
     }
     for (const path of ['/state', '/health?all', '/admin/schema', '/admin/shutdown', '/admin/config/cache_mb']) {
-      expect(await (await fetch(`${url}${path}`)).text(), path).toMatch(/accessJwt|AuthToken/);
+      const answer = await request({ method: 'GET', url: `${url}${path}`, ca, timeoutMs: 5000 });
+      expect(answer.body, path).toMatch(/accessJwt|AuthToken/);
     }
-    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const plain = url.replace('https:', 'http:');
+    expect((await fetch(`${plain}/health`)).status).toBe(200);
+    expect((await fetch(`${plain}/query`)).status).toBe(400);
+  });
+
+  test('the ports by which nodes speak with each other let nobody in who has not their key', async () => {
+    const [key, stranger] = [readSecret(plan.secrets.graphNodeKey), newNodeKey()];
+    const shown = {
+      nothing: {},
+      another: { key: stranger, cert: nodeCertificate(stranger) },
+      theirs: { key, cert: ca },
+    };
+    for (const port of [zeroPorts(plan.ports).grpc, alphaPorts(plan.ports).internal]) {
+      expect(await isLetIn(port, ca, shown.nothing), `${port}`).toBe(false);
+      expect(await isLetIn(port, ca, shown.another), `${port}`).toBe(false);
+      expect(await isLetIn(port, ca, shown.theirs), `${port}`).toBe(true);
+      await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+    }
   });
 
   test.each(['/state', '/assign?what=uids&num=1', '/removeNode?id=1&group=1', '/moveTablet?tablet=x&group=1'])(
@@ -167,7 +204,14 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     async (path) => {
       const { http } = zeroPorts(plan.ports);
       for (const headers of [{}, { 'x-dgraph-authtoken': token }]) {
-        expect((await fetch(`http://127.0.0.1:${http}${path}`, { headers })).status).toBe(404);
+        const answer = await request({
+          method: 'GET',
+          url: `https://127.0.0.1:${http}${path}`,
+          headers,
+          ca,
+          timeoutMs: 5000,
+        });
+        expect(answer.status).toBe(404);
       }
     },
   );
@@ -233,8 +277,8 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
 
   test('no secret stands in an argument, an environment, a log or a record', async () => {
     const search = new SecretSearch();
-    const { graphAclKey, graphToken, graphPassword, graphAdminPassword } = plan.secrets;
-    for (const file of [graphAclKey, graphToken, graphPassword, graphAdminPassword]) {
+    const { graphAclKey, graphToken, graphPassword, graphAdminPassword, graphNodeKey } = plan.secrets;
+    for (const file of [graphAclKey, graphToken, graphPassword, graphAdminPassword, graphNodeKey]) {
       search.seek({ name: file, value: readSecret(file) });
     }
     const { dir, logsDir, dataDir, stateDir } = trial.installation;
@@ -274,7 +318,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     /** What svc.yaml says there, of this one or of another. */
     const theirs = (graphdb: Partial<Plan['definition']['graphdb']>) => {
       const { installation, definition, ports } = plan;
-      const known = { url, user: graphUser, token: true, ...graphdb };
+      const known = { url, ca: plan.secrets.graphNodeCertificate, user: graphUser, token: true, ...graphdb };
       return checkGraph(planFor(installation, { ...definition, graphdb: { ...definition.graphdb, ...known } }, ports));
     };
 
@@ -294,6 +338,13 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       await expect(theirs({ token: false })).rejects.toMatchObject({
         code: 'forbidden',
         hint: expect.stringContaining('graphdb.token: true'),
+      });
+    });
+
+    test('is refused where nobody vouches for its certificate', async () => {
+      await expect(theirs({ ca: undefined })).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('it has a self-signed certificate'),
       });
     });
 

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import { DgraphClientStub, grpc, type Operation, type Request, Response, type TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
+import { hostOf } from '../../../contracts/host-of.ts';
 import type { Secret } from '../../../contracts/secret.ts';
 import { inWords } from '../../../contracts/system-words.ts';
 import { isLoggedOut } from './cluster-errors.ts';
@@ -25,9 +28,10 @@ export interface NodeOptions {
 
 /** The data nodes that are named. Whoever has logged in to one of them is known to all. */
 export function openDataNodes(options: NodeOptions): readonly DataNode[] {
-  const credentials = credentialsOf(options);
   const shown: Shown = { access: null };
-  return options.servers.map((server) => new DataNode({ server, credentials, options, shown }));
+  return options.servers.map(
+    (server) => new DataNode({ server, credentials: credentialsOf(server, options), options, shown }),
+  );
 }
 
 /** What all nodes are shown: nothing before the first has let us in. */
@@ -73,6 +77,8 @@ export class DataNode {
       'grpc.max_reconnect_backoff_ms': 1000,
       // Else a new client would get the connection of the one before. Dgraph allows no pings that would tell whether it still is one.
       'grpc.use_local_subchannel_pool': 1,
+      // TLS can be told names only. What a certificate must say is the address all the same.
+      ...(isAddress(this.server) ? { 'grpc.ssl_target_name_override': 'localhost' } : {}),
     });
   }
 
@@ -151,9 +157,17 @@ function unchanged(bytes: Buffer): Buffer {
   return bytes;
 }
 
-function credentialsOf({ tls }: NodeOptions): grpc.ChannelCredentials {
+function credentialsOf(server: string, { tls }: NodeOptions): grpc.ChannelCredentials {
   if (tls === null) return grpc.credentials.createInsecure();
-  return grpc.credentials.createSsl(tls.caPath === undefined ? null : readAuthority(tls.caPath));
+  const authority = tls.caPath === undefined ? null : readAuthority(tls.caPath);
+  const host = hostOf(server);
+  return grpc.credentials.createSsl(authority, null, null, {
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  });
+}
+
+function isAddress(server: string): boolean {
+  return isIP(hostOf(server)) !== 0;
 }
 
 function readAuthority(path: string): Buffer {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { TlsOptions } from '@nats-io/transport-node';
+import { hostOf } from '../../../contracts/host-of.ts';
 
 /** How TLS is spoken with the servers, where it is asked for: then nothing is said to one that doesn't. Null where the server decides. */
 export function tlsOf(servers: readonly string[], caPath: string | null): TlsOptions | null {
@@ -20,9 +21,4 @@ function vouchesForOneOf(addresses: readonly string[]) {
     const problems = addresses.map((address) => checkServerIdentity(address, certificate));
     return problems.includes(undefined) ? undefined : (problems[0] ?? asNamed);
   };
-}
-
-function hostOf(server: string): string {
-  const { hostname } = new URL(server.replace(/^(?:[a-z]+:\/\/)?/, 'http://'));
-  return hostname.replace(/^\[|\]$/g, '');
 }

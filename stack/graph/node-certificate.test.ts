@@ -1,0 +1,93 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, createServer, type TlsOptions } from 'node:tls';
+import { inspect } from 'node:util';
+import { grpc } from 'dgraph-js';
+import { expect, test } from 'vitest';
+import { openDgraphGraph } from '../../services/backend/graph/dgraph/dgraph-graph.ts';
+import { isCertificateOf, newNodeKey, nodeCertificate } from './node-certificate.ts';
+
+const key = newNodeKey();
+const cert = nodeCertificate(key);
+
+test('a certificate is for this machine, of its own key, and never ends', () => {
+  const read = new X509Certificate(cert);
+  expect(read.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1');
+  expect([read.validFrom, read.validTo]).toEqual(['Jan  1 00:00:00 1970 GMT', 'Dec 31 23:59:59 9999 GMT']);
+  expect(read.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']);
+  expect(read.verify(read.publicKey)).toBe(true);
+  expect(new X509Certificate(nodeCertificate(key)).serialNumber).not.toBe(read.serialNumber);
+});
+
+test('it belongs to one key only', () => {
+  expect(isCertificateOf(cert, key)).toBe(true);
+  expect(isCertificateOf(nodeCertificate(key), key)).toBe(true);
+  expect(isCertificateOf(cert, newNodeKey())).toBe(false);
+  for (const damaged of ['', 'damaged', cert.slice(0, 200)]) expect(isCertificateOf(damaged, key)).toBe(false);
+  expect(isCertificateOf(cert, 'damaged')).toBe(false);
+});
+
+test('whoever has the key is let in by whoever has it, and nobody else on either side', async () => {
+  const stranger = newNodeKey();
+  const other = { key: stranger, cert: nodeCertificate(stranger) };
+  expect(await meet({ key, cert }, { key, cert })).toBe('let in');
+  expect(await meet({ key, cert }, other)).toBe('refused');
+  expect(await meet({ key, cert }, {})).toBe('refused');
+  expect(await meet(other, { key, cert })).toBe('refused');
+});
+
+type Pair = Pick<TlsOptions, 'key' | 'cert'>;
+
+/** As two nodes do: both know one certificate, and each shows what it has. */
+async function meet(server: Pair, client: Pair): Promise<'let in' | 'refused'> {
+  const listening = createServer({ ...server, ca: cert, requestCert: true, rejectUnauthorized: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.end('welcome');
+  });
+  listening.on('tlsClientError', (_, socket) => socket.destroy());
+  await once(listening.listen(0, '127.0.0.1'), 'listening');
+  const address = listening.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const socket = connect({ ...client, host: '127.0.0.1', port, ca: cert });
+  try {
+    return await new Promise((resolve) => {
+      socket.once('data', () => resolve('let in'));
+      for (const end of ['error', 'close']) socket.once(end, () => resolve('refused'));
+    });
+  } finally {
+    socket.destroy();
+    listening.close();
+  }
+}
+
+test('the client of the graph takes it from the address that it is for, and from no other, without a warning', async () => {
+  const warnings: string[] = [];
+  const warned = ({ message }: Error) => warnings.push(message);
+  process.on('warning', warned);
+  const dir = mkdtempSync(join(tmpdir(), 'svc-node-'));
+  const caPath = join(dir, 'nodes.crt');
+  writeFileSync(caPath, cert);
+  const server = new grpc.Server();
+  try {
+    const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(cert) };
+    const credentials = grpc.ServerCredentials.createSsl(null, [pair]);
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync('0.0.0.0:0', credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
+    });
+    const ask = (host: string) =>
+      openDgraphGraph({ servers: [`${host}:${port}`], tls: { caPath }, requestMs: 500 }).catch((error: Error) =>
+        inspect(error),
+      );
+    // It serves nothing, and says so to whom it has spoken with.
+    for (const host of ['127.0.0.1', 'localhost']) expect(await ask(host), host).toContain('UNIMPLEMENTED');
+    expect(await ask('127.0.0.2')).toContain("127.0.0.2 is not in the cert's list");
+  } finally {
+    server.forceShutdown();
+    rmSync(dir, { recursive: true });
+    process.off('warning', warned);
+  }
+  expect(warnings).toEqual([]);
+});
