@@ -1,11 +1,11 @@
-import { inWordsAlone } from '../contracts/system-words.ts';
 import { ownVersion } from '../kit/own-version.ts';
+import { whyUnstarted } from '../kit/why-unstarted.ts';
 import { startRemoteMcp } from './start.ts';
 
 /** remote-mcp as a process of its own. */
 const surroundings = { hub: null, version: ownVersion(), log: process.stdout };
 const service = await startRemoteMcp(process.env, surroundings).catch((error: unknown) => {
-  process.stderr.write(`${inWordsAlone(error)}\n`);
+  process.stderr.write(`${whyUnstarted(error)}\n`);
   process.exit(1);
 });
 
