@@ -107,7 +107,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(docker|run-alone|clusters|one-host|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
+      /stack\/(engines\/docker\/test\/(docker|faults|run-alone|clusters|one-host|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },

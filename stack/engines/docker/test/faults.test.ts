@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Agent } from '../../../test/agent.ts';
+import { until } from '../../../test/platform.ts';
+import { DockerTrial, dockerHost } from './docker-trial.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
+
+describe.skipIf(dockerHost === null)('on a real Docker', () => {
+  let trial: DockerTrial;
+  let agent: Agent;
+
+  beforeAll(async () => {
+    trial = await DockerTrial.init();
+    await trial.up();
+    agent = await trial.agentWithEcho(await trial.platform.addKey('agent'));
+  });
+  afterAll(() => trial?.[Symbol.asyncDispose]());
+
+  test('what is killed is back by itself, and status tells that it was; paused after that, it goes on', async () => {
+    await trial.containerOf('backend').kill();
+    // A kill through Docker is somebody's wish; one of the process inside is not.
+    await trial.containerOf('backend').start();
+    const { State } = await trial.containerOf('runtime').inspect();
+    process.kill(State.Pid, 'SIGKILL');
+    await until(async () => {
+      const { services } = await trial.platform.svc('status');
+      const runtime = services.find(({ name }: { name: string }) => name === 'runtime');
+      return runtime.restarts === 1 && services.every(({ state }: { state: string }) => state === 'healthy');
+    }, 90_000);
+    const told = (await trial.platform.run(['status'])).stdout;
+    expect(told).toMatch(/runtime: ended once without being asked, .*: it was killed \(SIGKILL\)/);
+    await trial.works(agent, 'back');
+    await trial.containerOf('runtime').pause();
+    expect(await trial.up()).toContain('runtime was paused: it goes on.');
+    await trial.works(agent, 'no longer paused');
+  });
+
+  test('what hangs without ending is ended, and is back by itself; what is not ready and says so is left', async () => {
+    const restartsOf = async (part: string) => (await trial.containerOf(part).inspect()).RestartCount;
+    const hanging = ['frontend', 'nats'];
+    const before = Object.fromEntries(
+      await Promise.all([...hanging, 'remote-mcp'].map(async (part) => [part, await restartsOf(part)] as const)),
+    );
+    for (const part of hanging) {
+      // Silence counts for what has answered Docker.
+      await until(async () => (await trial.containerOf(part).inspect()).State.Health?.Status === 'healthy', 60_000);
+      await trial.inContainer(part, 'kill -STOP -1');
+    }
+    for (const part of hanging) {
+      await until(async () => (await restartsOf(part)) === (before[part] ?? 0) + 1, 120_000);
+    }
+    // It misses the bus all that while.
+    expect(await restartsOf('remote-mcp')).toBe(before['remote-mcp']);
+    await until(async () => (await trial.platform.svc('status')).state === 'running', 60_000);
+    await trial.works(agent, 'after silence');
+  });
+});
