@@ -9,14 +9,27 @@ const [firstPort, portCount] = [10_000, 22_000];
 const shares = 4;
 const share = Number(process.env.VITEST_POOL_ID ?? 0) % shares;
 
-/** Ports that nobody has right now, all different. */
-export async function freePorts(count: number): Promise<number[]> {
-  const found = new Set<number>();
-  while (found.size < count) {
-    const port = firstPort + Math.floor(((share + Math.random()) * portCount) / shares);
-    if (await isFree('127.0.0.1', port)) found.add(port);
+/** What was found here once is nobody else's, used or not yet. */
+const found = new Set<number>();
+
+/** Ports that nobody has right now, all different, also from those that were found before. */
+export function freePorts(count: number): Promise<readonly number[]> {
+  return findFree(() => Array.from({ length: count }, anyPort));
+}
+
+async function findFree(choose: () => readonly number[]): Promise<readonly number[]> {
+  for (;;) {
+    const ports = choose();
+    if (new Set(ports).size < ports.length || ports.some((port) => found.has(port))) continue;
+    // Before anything is waited for: somebody else may look at the same time.
+    for (const port of ports) found.add(port);
+    const free = await Promise.all(ports.map((port) => isFree('127.0.0.1', port)));
+    if (!free.includes(false)) return ports;
   }
-  return [...found];
+}
+
+function anyPort(): number {
+  return firstPort + Math.floor(((share + Math.random()) * portCount) / shares);
 }
 
 export async function freePort(): Promise<number> {
@@ -35,29 +48,23 @@ export type BusPorts = Readonly<Record<'port' | 'httpPort', number>>;
 
 /** Ports after which as many are free as further nodes take. */
 export async function freeBusPorts(nodes = 1): Promise<BusPorts> {
-  for (;;) {
-    const [port = 0, httpPort = 0] = await freePorts(2);
-    if (await areFree([...inRow(port, nodes), ...inRow(httpPort, nodes)])) return { port, httpPort };
-  }
+  const ports = await findFree(() => [anyPort(), anyPort()].flatMap((first) => inRow(first, nodes)));
+  const [port = 0, httpPort = 0] = [ports[0], ports[nodes]];
+  return { port, httpPort };
 }
 
 function inRow(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-async function areFree(ports: readonly number[]): Promise<boolean> {
-  const free = await Promise.all(ports.map((port) => isFree('127.0.0.1', port)));
-  return !free.includes(false) && new Set(ports).size === ports.length;
-}
-
 export type DgraphPorts = Readonly<Record<'dgraph-zero' | 'dgraph-alpha', number>>;
 
 /** Ports of the first nodes of which those are free, too, that they come with, and those of further nodes. */
 export async function freeDgraphPorts(nodes = 1): Promise<DgraphPorts> {
-  for (;;) {
-    const [zero = 0, alpha = 0] = await freePorts(2);
-    const firsts = [zero, zero + 1000, alpha, alpha + 1000, alpha - 1000];
-    if (await areFree(firsts.flatMap((port) => inRow(port, nodes))))
-      return { 'dgraph-zero': zero, 'dgraph-alpha': alpha };
-  }
+  const ports = await findFree(() => {
+    const [zero, alpha] = [anyPort(), anyPort()];
+    return [zero, alpha, zero + 1000, alpha + 1000, alpha - 1000].flatMap((first) => inRow(first, nodes));
+  });
+  const [zero = 0, alpha = 0] = [ports[0], ports[nodes]];
+  return { 'dgraph-zero': zero, 'dgraph-alpha': alpha };
 }
