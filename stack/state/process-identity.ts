@@ -33,13 +33,16 @@ export function memoryOf(pid: number): number | null {
   return Number.isNaN(kilobytes) ? null : kilobytes * 1024;
 }
 
-/** proc(5), /proc/pid/stat: field 3 is the state, field 22 the start in clock ticks since boot. The name before may hold anything. */
+/**
+ * proc(5), /proc/pid/stat: field 3 is the state, field 20 how many threads there are, field 22 the start in clock ticks since boot. The name
+ * before may hold anything. A zombie of which other threads still end has its ports until they have.
+ */
 function startTimeOnLinux(pid: number): string | null {
   const stat = readProc(`/proc/${pid}/stat`);
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const [state, ticks] = [fields[0], fields[19]];
-  if (state === 'Z' || state === 'X' || ticks === undefined) return null;
+  const [state, threads, ticks] = [fields[0], Number(fields[17]), fields[19]];
+  if (state === 'X' || (state === 'Z' && threads <= 1) || ticks === undefined) return null;
   // Ticks begin anew at each boot.
   return `${readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}:${ticks}`;
 }
