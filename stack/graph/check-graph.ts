@@ -99,7 +99,7 @@ async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentia
   });
   if (seen.parse(answer).seen !== undefined) return;
   throw new SvcError('forbidden', `${url} shows the user "${user}" nothing.`, {
-    hint: `Give "${user}" the rights to read, write and modify dgraph.all there.`,
+    hint: `Give "${user}" the rights to read, write and modify dgraph.all there, again where it has them: a data node that starts can forget them.`,
   });
 }
 

@@ -93,6 +93,7 @@ const everything = 'dgraph.all';
 const allRights = 7;
 
 const findThem = `{
+  admins as var(func: eq(dgraph.xid, "${graphAdminGroup}")) @filter(type(dgraph.type.Group))
   admin as var(func: eq(dgraph.xid, "${graphAdmin}")) @filter(type(dgraph.type.User))
   user as var(func: eq(dgraph.xid, "${graphUser}")) @filter(type(dgraph.type.User))
   group as var(func: eq(dgraph.xid, "${graphGroup}")) @filter(type(dgraph.type.Group)) {
@@ -100,28 +101,35 @@ const findThem = `{
   }
 }`;
 
-/** What was not found is made: `uid()` of nothing is a new node. */
-function provisioned({ ofUser, ofAdmin }: Passwords): unknown {
+/**
+ * What was not found is made: `uid()` of nothing is a new node. All of it is written, what is there too: a data node that starts again may
+ * go back to the rights of any moment at which a part of them was last written, and stay there.
+ */
+export function provisioned({ ofUser, ofAdmin }: Passwords): unknown {
   const all = {
     uid: 'uid(rule)',
     'dgraph.type': 'dgraph.type.Rule',
     'dgraph.rule.predicate': everything,
     'dgraph.rule.permission': allRights,
   };
-  const group = {
-    uid: 'uid(group)',
-    'dgraph.type': 'dgraph.type.Group',
-    'dgraph.xid': graphGroup,
-    'dgraph.acl.rule': [all],
-  };
-  const user = {
-    uid: 'uid(user)',
+  const group = { ...groupNode('group', graphGroup), 'dgraph.acl.rule': [all] };
+  const user = userNode('user', { name: graphUser, password: ofUser, group: 'uid(group)' });
+  const admin = userNode('admin', { name: graphAdmin, password: ofAdmin, group: 'uid(admins)' });
+  return { query: findThem, set: [group, user, groupNode('admins', graphAdminGroup), admin] };
+}
+
+function groupNode(found: string, name: string) {
+  return { uid: `uid(${found})`, 'dgraph.type': 'dgraph.type.Group', 'dgraph.xid': name };
+}
+
+function userNode(found: string, { name, password, group }: Readonly<Record<'name' | 'password' | 'group', string>>) {
+  return {
+    uid: `uid(${found})`,
     'dgraph.type': 'dgraph.type.User',
-    'dgraph.xid': graphUser,
-    'dgraph.password': ofUser,
-    'dgraph.user.group': [{ uid: 'uid(group)' }],
+    'dgraph.xid': name,
+    'dgraph.password': password,
+    'dgraph.user.group': [{ uid: group }],
   };
-  return { query: findThem, set: [group, user, { uid: 'uid(admin)', 'dgraph.password': ofAdmin }] };
 }
 
 const askRights = '{ seen(func: has(svc.nothing)) { uid } }';

@@ -17,11 +17,15 @@ export class Taken extends Error {
   }
 }
 
+/** Seen of a Dgraph whose users were made in several steps: a data node that began again held to the rights of a step before the last. */
+const giveRights =
+  'Where that lasts, type svc down, then svc up; in a Dgraph that somebody else runs, give the rights to read, write and modify dgraph.all, again where our user has them.';
+
 /** A node shows nothing of what is there. */
 export class Hidden extends SvcError {
   constructor(server: string) {
     super('unavailable', `The graph database at "${server}" shows our user nothing.`, {
-      hint: 'It does so for a moment after its start. Where that lasts, its user needs to read, write and change the schema of all predicates: dgraph.all.',
+      hint: `It does so for a moment after its start. ${giveRights}`,
     });
   }
 }
@@ -110,7 +114,7 @@ const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcErr
     }),
   [grpc.status.PERMISSION_DENIED]: (where, cause) =>
     new SvcError('unavailable', `The graph database at ${where} does not allow our user what it needs.`, {
-      hint: 'Its user needs to read, write and change the schema of all predicates.',
+      hint: giveRights,
       cause,
     }),
   [grpc.status.RESOURCE_EXHAUSTED]: (_, cause) =>

@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram } from '../../../../../stack/find-program.ts';
+import { askDgraph } from '../../../../../stack/graph/ask-dgraph.ts';
+import { graphAdmin, graphGroup, graphUser } from '../../../../../stack/graph/graph-user.ts';
+import { provisioned } from '../../../../../stack/graph/provision-graph.ts';
 import { isFree } from '../../../../../stack/ports/is-free.ts';
 import { randomText } from '../../../../contracts/ids.ts';
 import { Secret } from '../../../../contracts/secret.ts';
@@ -15,7 +18,6 @@ export function findDgraph(): string | null {
 
 /** Two elections, on a machine that may have other things to do. */
 const readyMs = 60_000;
-const administrator = 'groot';
 /** To read 4, to write 2, to change the schema 1. */
 const permissions = { all: 7, none: 0 } as const;
 /** What every new Dgraph has for him. */
@@ -87,25 +89,20 @@ export class TestCluster {
     const password = randomText(16);
     const data = await this.#admin(`mutation { addNamespace(input: { password: "${password}" }) { namespaceId } }`);
     const { namespaceId } = (data as { addNamespace: { namespaceId: number } }).addNamespace;
-    return { url: this.url, user: administrator, password, namespace: namespaceId };
+    return { url: this.url, user: graphAdmin, password, namespace: namespaceId };
   }
 
-  /** Somebody who has no more rights in that graph than are given. */
+  /** Somebody who has no more rights in that graph than are given, made as a platform makes its backend's. */
   async userIn(graph: GraphAddress): Promise<GraphAddress & { give(rights: keyof typeof permissions): Promise<void> }> {
-    const [user, password] = ['svc', randomText(16)];
-    const admin = (text: string) => this.#admin(`mutation { ${text} }`, graph);
-    await admin('addGroup(input: [{ name: "data" }]) { group { name } }');
-    await admin(
-      `addUser(input: [{ name: "${user}", password: "${password}", groups: [{ name: "data" }] }]) { user { name } }`,
-    );
+    const password = randomText(16);
+    const all = provisioned({ ofUser: password, ofAdmin: graph.password ?? '' });
+    await askDgraph({ url: this.url }, '/mutate?commitNow=true', all, { access: await this.#token(graph) });
     const give = async (rights: keyof typeof permissions) => {
       const rule = `{ predicate: "dgraph.all", permission: ${permissions[rights]} }`;
-      await admin(
-        `updateGroup(input: { filter: { name: { eq: "data" } }, set: { rules: [${rule}] } }) { group { name } }`,
-      );
+      const group = `filter: { name: { eq: "${graphGroup}" } }, set: { rules: [${rule}] }`;
+      await this.#admin(`mutation { updateGroup(input: { ${group} }) { group { name } } }`, graph);
     };
-    await give('all');
-    return { ...graph, user, password, give };
+    return { ...graph, user: graphUser, password, give };
   }
 
   async kill(node: 'zero' | 'alpha', signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
@@ -142,7 +139,7 @@ export class TestCluster {
   }
 
   async #token({ password = firstPassword, namespace = 0 }: Partial<GraphAddress> = {}): Promise<string> {
-    const query = `mutation { login(userId: "${administrator}", password: "${password}", namespace: ${namespace}) { response { accessJWT } } }`;
+    const query = `mutation { login(userId: "${graphAdmin}", password: "${password}", namespace: ${namespace}) { response { accessJWT } } }`;
     const data = await graphql(`${this.url}/admin`, query, { 'content-type': 'application/json' });
     return (data as { login: { response: { accessJWT: string } } }).login.response.accessJWT;
   }
