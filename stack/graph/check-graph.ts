@@ -84,23 +84,16 @@ async function logIn(dgraph: Dgraph, { definition, secrets }: Plan, token: strin
 
 async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentials): Promise<void> {
   const { url, user } = definition.graphdb;
+  const hint =
+    user === undefined
+      ? 'Name our user there in graphdb.user of svc.yaml.'
+      : `Give "${user}" the rights to read, write and modify dgraph.all there, again where it has them: a data node that starts can forget them.`;
   const answer = await askDgraph(dgraph, '/query', { query: askAnything }, shown).catch((error: unknown) => {
-    throw new SvcError(
-      'forbidden',
-      `${url} does not answer us. ${error instanceof SvcError ? error.message : ''}`.trim(),
-      {
-        hint:
-          user === undefined
-            ? 'Name our user there in graphdb.user of svc.yaml.'
-            : `Give "${user}" the rights to read, write and modify dgraph.all there.`,
-        cause: error,
-      },
-    );
+    const why = error instanceof SvcError ? error.message : '';
+    throw new SvcError('forbidden', `${url} does not answer us. ${why}`.trim(), { hint, cause: error });
   });
   if (seen.parse(answer).seen !== undefined) return;
-  throw new SvcError('forbidden', `${url} shows the user "${user}" nothing.`, {
-    hint: `Give "${user}" the rights to read, write and modify dgraph.all there, again where it has them: a data node that starts can forget them.`,
-  });
+  throw new SvcError('forbidden', `${url} shows the user "${user}" nothing.`, { hint });
 }
 
 const askAnything = '{ seen(func: has(svc.nothing)) { uid } }';

@@ -264,7 +264,7 @@ describe('a Dgraph that somebody else runs', () => {
     const address = server.address();
     return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
   }
-  const check = async (url: string, graphdb: { readonly ca?: string } = {}) => {
+  const check = async (url: string, graphdb: { readonly ca?: string; readonly user?: string } = {}) => {
     const { installation } = await createInstallation({
       dir: join(dir, 'svc'),
       topology: 'distributed',
@@ -298,6 +298,20 @@ describe('a Dgraph that somebody else runs', () => {
     await expect(check('https://127.0.0.1:1', { ca: 'gone.pem' })).rejects.toThrow(
       /graphdb\.ca cannot be used: .*gone\.pem/,
     );
+  });
+
+  test('is refused where it gives our user no rights, whether it says so or shows nothing', async () => {
+    const known = { '/health': healthy('v25.4.0'), '/login': { data: { accessJWT: 'access' } } };
+    for (const [answer, said] of [
+      [refused, / does not answer us\. .*No Auth Token found\.$/],
+      [{ data: {} }, / shows the user "ours" nothing\.$/],
+    ] as const) {
+      await expect(check(await answering({ ...known, '/query': answer }), { user: 'ours' })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringMatching(said),
+        hint: expect.stringMatching(/^Give "ours" the rights to read, write and modify dgraph\.all there/),
+      });
+    }
   });
 
   test('without users is taken, and whether everybody may change it is told', async () => {

@@ -341,6 +341,21 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       });
     });
 
+    test('is refused where it gives our user no rights, with what helps', async () => {
+      const password = readSecret(plan.secrets.graphPassword);
+      const asked = {
+        query:
+          'mutation ($password: String!) { addUser(input: [{ name: "bare", password: $password }]) { user { name } } }',
+        variables: { password },
+      };
+      await ask('/admin', asked, asAdmin());
+      await expect(theirs({ user: 'bare' })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: `${url} shows the user "bare" nothing.`,
+        hint: expect.stringMatching(/^Give "bare" the rights to read, write and modify dgraph\.all there/),
+      });
+    });
+
     test('is refused where nobody vouches for its certificate', async () => {
       await expect(theirs({ ca: undefined })).rejects.toMatchObject({
         code: 'unavailable',
