@@ -26,10 +26,8 @@ async function watchHealth() {
 }
 
 async function checkHealth() {
-  const [backend, remoteMcp] = await Promise.all([askBackend(), askRemoteMcp()]);
-  showState('backend', backend);
-  showState('remote-mcp', remoteMcp);
-  const worst = ['red', 'yellow'].find((health) => [backend, remoteMcp].some((state) => state.health === health));
+  const states = await Promise.all([showState('backend', askBackend()), showState('remote-mcp', askRemoteMcp())]);
+  const worst = ['red', 'yellow'].find((health) => states.some((state) => state.health === health));
   const words = { red: 'Something is down', yellow: 'Something is degraded' };
   setState(
     document.querySelector('#overall'),
@@ -63,8 +61,11 @@ async function askRemoteMcp() {
   }
 }
 
-function showState(row, state) {
+/** Each as soon as it is known: one that hangs keeps nobody else's back. */
+async function showState(row, asked) {
+  const state = await asked;
   setState(document.querySelector(`#${row} .state`), state);
+  return state;
 }
 
 function setState(element, { health, text }) {
