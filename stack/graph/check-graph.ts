@@ -93,7 +93,7 @@ async function checkQuery(dgraph: Dgraph, { definition }: Plan, shown: Credentia
     throw new SvcError('forbidden', `${url} does not answer us. ${why}`.trim(), { hint, cause: error });
   });
   if (seen.parse(answer).seen !== undefined) return;
-  throw new SvcError('forbidden', `${url} shows the user "${user}" nothing.`, { hint });
+  throw new SvcError('forbidden', `${url} shows us nothing.`, { hint });
 }
 
 const askAnything = '{ seen(func: has(svc.nothing)) { uid } }';

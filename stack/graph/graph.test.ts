@@ -300,16 +300,21 @@ describe('a Dgraph that somebody else runs', () => {
     );
   });
 
-  test('is refused where it gives our user no rights, whether it says so or shows nothing', async () => {
+  test('is refused where it refuses us or shows us nothing, with what helps', async () => {
     const known = { '/health': healthy('v25.4.0'), '/login': { data: { accessJWT: 'access' } } };
     for (const [answer, said] of [
       [refused, / does not answer us\. .*No Auth Token found\.$/],
-      [{ data: {} }, / shows the user "ours" nothing\.$/],
+      [{ data: {} }, / shows us nothing\.$/],
     ] as const) {
-      await expect(check(await answering({ ...known, '/query': answer }), { user: 'ours' })).rejects.toMatchObject({
-        code: 'forbidden',
-        message: expect.stringMatching(said),
+      const url = await answering({ ...known, '/query': answer });
+      const forbidden = { code: 'forbidden', message: expect.stringMatching(said) };
+      await expect(check(url, { user: 'ours' })).rejects.toMatchObject({
+        ...forbidden,
         hint: expect.stringMatching(/^Give "ours" the rights to read, write and modify dgraph\.all there/),
+      });
+      await expect(check(url)).rejects.toMatchObject({
+        ...forbidden,
+        hint: 'Name our user there in graphdb.user of svc.yaml.',
       });
     }
   });

@@ -61,7 +61,7 @@ async function askRemoteMcp() {
   }
 }
 
-/** Each as soon as it is known: one that hangs keeps nobody else's back. */
+/** Each as soon as it is known: one that hangs does not keep the others from being shown. */
 async function showState(row, asked) {
   const state = await asked;
   setState(document.querySelector(`#${row} .state`), state);

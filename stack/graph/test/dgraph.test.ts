@@ -351,7 +351,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
       await ask('/admin', asked, asAdmin());
       await expect(theirs({ user: 'bare' })).rejects.toMatchObject({
         code: 'forbidden',
-        message: `${url} shows the user "bare" nothing.`,
+        message: `${url} shows us nothing.`,
         hint: expect.stringMatching(/^Give "bare" the rights to read, write and modify dgraph\.all there/),
       });
     });
