@@ -46,12 +46,16 @@ function holdsSocket(pid: string, sockets: ReadonlySet<string>): boolean {
   }
 }
 
-/** The program and what it runs. Arguments further back may be long, and secret. */
+/** The program and its first argument, unless that is an option: what stands behind one may be a secret. In one line, without escape sequences. */
 function commandOf(pid: string): string {
-  const words = (read(`/proc/${pid}/cmdline`) ?? '').split('\0').filter((word) => word !== '');
-  const [program = '', ...rest] = words;
-  const what = rest.find((word) => !word.startsWith('-')) ?? '';
-  return `${program} ${what}`.trim().slice(0, 120) || (read(`/proc/${pid}/comm`) ?? '').trim();
+  const [program = '', first = ''] = (read(`/proc/${pid}/cmdline`) ?? '').split('\0');
+  const words = first.startsWith('-') ? program : `${program} ${first}`;
+  return (
+    words
+      .replace(/\p{Cc}/gu, ' ')
+      .trim()
+      .slice(0, 120) || (read(`/proc/${pid}/comm`) ?? '').trim()
+  );
 }
 
 function holderByLsof(port: number): PortHolder | null {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isFree } from './is-free.ts';
@@ -49,6 +51,23 @@ describe('who has a port', () => {
     expect(findPortHolder(port)).toMatchObject({ pid: process.pid });
     expect(describeHolder(port)).toContain(`(pid ${process.pid})`);
   });
+
+  test.skipIf(process.platform !== 'linux')(
+    'is named without what may be secret, or forge what a terminal shows',
+    async () => {
+      const listen = `
+        const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));
+        process.stdin.resume().once('end', () => process.exit());`;
+      const child = spawn(process.execPath, ['-e', listen, '--', '--token', 'planted'], { argv0: 'no\u001b[2Jde' });
+      try {
+        const [port] = await once(child.stdout, 'data');
+        expect(describeHolder(Number(port))).toBe(`"no [2Jde" (pid ${child.pid})`);
+      } finally {
+        child.stdin.end();
+        await once(child, 'exit');
+      }
+    },
+  );
 
   test('nobody where nobody listens', async () => {
     const port = await occupy('127.0.0.1');
