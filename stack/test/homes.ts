@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { BackendClient } from '../backend-client.ts';
 import { foreignServers } from './foreign-servers.ts';
-import { Platform, until } from './platform.ts';
+import { Platform, type PlatformOptions, until } from './platform.ts';
 
 /** A platform with two such workspaces: A, to whom the tests belong, and B, of which A must never see anything. */
 export interface TwoHomes {
@@ -12,8 +12,8 @@ export interface TwoHomes {
   readonly b: Home;
 }
 
-export async function startTwoHomes(): Promise<TwoHomes> {
-  const platform = await Platform.start();
+export async function startTwoHomes(options?: PlatformOptions): Promise<TwoHomes> {
+  const platform = await Platform.start(options);
   try {
     const backend = await platform.backend();
     const [a, b] = await Promise.all([addHome(backend, 'a'), addHome(backend, 'b')]);

@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { json } from 'node:stream/consumers';
+import type { Flood, Flooded } from './flood.ts';
+import { WireClient } from './wire-client.ts';
+
+/** Writes one message again and again until its number is reached or the server closes the connection; tells what came of it. */
+const { port, login, message, count } = (await json(process.stdin)) as Flood;
+const piece = Buffer.from(message, 'base64');
+const perChunk = Math.max(1, Math.floor(65_536 / piece.length));
+const chunk = Buffer.concat(Array.from({ length: perChunk }, () => piece));
+const giveUpMs = 20_000;
+
+const client = await WireClient.connect(port, login);
+const began = performance.now();
+let sent = 0;
+while (sent < count && !client.closed && performance.now() - began < giveUpMs) {
+  if (!client.write(chunk))
+    await Promise.race([once(client.socket, 'drain'), once(client.socket, 'close')]).catch(() => {});
+  sent += perChunk;
+}
+await client.flush().catch(() => {});
+const outcome: Flooded = {
+  sent,
+  tookMs: Math.round(performance.now() - began),
+  closed: client.closed,
+  errors: client.errors.slice(0, 3),
+};
+client.close();
+process.stdout.write(JSON.stringify(outcome));

@@ -1,0 +1,98 @@
+import { expect } from 'vitest';
+import { isGood, openSession, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
+
+/** What a victim got while it was watched. */
+export interface Seen {
+  readonly calls: number;
+  /** Each wrong answer once, shortened. */
+  readonly wrong: readonly string[];
+  readonly p99Ms: number;
+}
+
+/** Quantities of a machine that does other things too: below this nobody calls an answer slow. */
+const noticedMs = 50;
+/** Of the same quantity without an attack. */
+const slowerMax = 5;
+const pauseMs = 4;
+const watchedMs = 1500;
+const heardMax = 200;
+
+export interface VictimOptions {
+  readonly mcpUrl: string;
+  readonly key: string;
+  /** The call that is made again and again, and what must be in its answer. */
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly answer: string;
+}
+
+/** An agent of another workspace at steady work. It must not notice the attack. */
+export class Victim {
+  readonly #options: VictimOptions;
+  readonly #session: string;
+  #idleMs = Number.NaN;
+
+  private constructor(options: VictimOptions, session: string) {
+    this.#options = options;
+    this.#session = session;
+  }
+
+  static async start(options: VictimOptions): Promise<Victim> {
+    const victim = new Victim(options, await openSession(options.mcpUrl, options.key));
+    await victim.#watch(AbortSignal.timeout(watchedMs));
+    const seen = await victim.#watch(AbortSignal.timeout(watchedMs));
+    expect(seen.wrong).toEqual([]);
+    victim.#idleMs = seen.p99Ms;
+    return victim;
+  }
+
+  /** Works for as long as the attack lasts and a moment longer: gets the same answers, about as soon as without. */
+  async expectUndisturbedBy<Result>(attack: () => Promise<Result>): Promise<Result> {
+    const ending = new AbortController();
+    const watching = this.#watch(ending.signal);
+    try {
+      const result = await attack();
+      await new Promise((resolve) => setTimeout(resolve, watchedMs / 3));
+      return result;
+    } finally {
+      ending.abort();
+      const { calls, wrong, p99Ms } = await watching;
+      expect({ wrong, answered: calls > 0 }).toEqual({ wrong: [], answered: true });
+      expect(p99Ms, `p99 of ${calls} calls; ${this.#idleMs} ms when idle`).toBeLessThanOrEqual(
+        Math.max(this.#idleMs * slowerMax, noticedMs),
+      );
+    }
+  }
+
+  async #watch(signal: AbortSignal): Promise<Seen> {
+    const tookMs: number[] = [];
+    const wrong: string[] = [];
+    while (!signal.aborted) {
+      const begun = performance.now();
+      const answer = await this.#call();
+      tookMs.push(performance.now() - begun);
+      if (answer !== null) wrong.push(answer);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+    tookMs.sort((a, b) => a - b);
+    return {
+      calls: tookMs.length,
+      wrong: [...new Set(wrong)],
+      p99Ms: tookMs[Math.ceil(tookMs.length * 0.99) - 1] ?? 0,
+    };
+  }
+
+  /** Null where the answer is the one it should be. */
+  async #call(): Promise<string | null> {
+    const { mcpUrl, key, tool, arguments: args, answer } = this.#options;
+    try {
+      const body = rpc('tools/call', { name: tool, arguments: args });
+      const got = await send(mcpUrl, { key, session: this.#session, body });
+      return isGood(got) && got.text.includes(answer)
+        ? null
+        : `${got.status} ${got.text.replace(/"id":"[^"]*",/, '').slice(0, heardMax)}`;
+    } catch (error) {
+      return String(error).slice(0, heardMax);
+    }
+  }
+}
