@@ -1,6 +1,6 @@
 import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { KeyId, RuntimeId } from '../../contracts/ids.ts';
+import type { KeyId, ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
 /**
@@ -43,14 +43,27 @@ export interface Bus {
   /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
   authorize(authorizer: Authorizer): Subscription;
 
-  /** Ends every connection of a runtime, or of those only that came with the key, at once. The backend's connection only. */
-  disconnect(runtime: RuntimeId, key?: KeyId): Promise<void>;
+  /** Ends connections of a runtime at once: all of them, or only those that are meant. The backend's connection only. */
+  disconnect(runtime: RuntimeId, meant?: MeantConnections): Promise<void>;
 
   /** Hears which clients' connections ended. The backend's connection only. */
   onGone(listener: (identity: Identity) => void): Subscription;
 
   /** Finishes what is under way, within the deadline of each, then lets go. */
   close(): Promise<void>;
+}
+
+/** Which connections of a runtime are ended. */
+export interface MeantConnections {
+  /** Only those that came with this key. */
+  readonly key?: KeyId;
+  /** Only those of this process. */
+  readonly process?: ProcessId;
+  /**
+   * Every backend refuses the process named above for so long, with `rate_limited`; where another process of the runtime offended within
+   * the last minute, the whole runtime.
+   */
+  readonly refusedMs?: number;
 }
 
 export type Headers = Readonly<Record<string, string>>;

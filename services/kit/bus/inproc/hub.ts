@@ -1,11 +1,13 @@
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { KeyId, ProcessId, RuntimeId } from '../../../contracts/ids.ts';
+import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
-import type { Bus, Credentials, Hub } from '../bus.ts';
+import type { Bus, Credentials, Hub, MeantConnections } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { InFlight } from '../in-flight.ts';
+import { isMeant } from '../meant.ts';
+import { Penalties } from '../penalties.ts';
 import { Turns } from '../turns.ts';
 import { Watchers } from '../watchers.ts';
 import { Connection, type Inside, type OwnAuthorizer } from './connection.ts';
@@ -24,6 +26,7 @@ export class InprocHub implements Hub {
   readonly #connections = new Map<Connection, Credentials>();
   readonly #authorizers = new Set<OwnAuthorizer>();
   readonly #returning = new Set<NodeJS.Timeout>();
+  readonly #penalties = new Penalties();
   readonly #storage: Storage;
   readonly #logger: Logger;
   readonly #inside: Inside;
@@ -41,7 +44,7 @@ export class InprocHub implements Hub {
       storage,
       authorizers: this.#authorizers,
       goneWatchers: new Watchers<Identity>(turns, logger),
-      endRuntime: (runtime, key) => this.#endRuntime(runtime, key),
+      endRuntime: (runtime, meant) => this.#endRuntime(runtime, meant),
       gone: (connection, wasConnected) => this.#gone(connection, wasConnected),
     };
   }
@@ -75,17 +78,19 @@ export class InprocHub implements Hub {
     this.#authorizers.delete(next);
     this.#authorizers.add(next);
     try {
-      return await withinDeadline(next.authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
+      const identity = await withinDeadline(next.authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
+      this.#penalties.check(identity);
+      return identity;
     } catch (thrown) {
       throw withBugReported(thrown, this.#logger);
     }
   }
 
-  #endRuntime(runtime: RuntimeId, key?: KeyId): void {
+  #endRuntime(runtime: RuntimeId, meant: MeantConnections): void {
+    const { process, refusedMs } = meant;
+    if (process !== undefined && refusedMs !== undefined) this.#penalties.add({ runtime, process, refusedMs });
     for (const connection of [...this.#connections.keys()]) {
-      const { identity } = connection;
-      if (identity.kind !== 'runtime' || identity.runtime !== runtime || connection.state === 'lost') continue;
-      if (key !== undefined && identity.key !== key) continue;
+      if (connection.state === 'lost' || !isMeant(connection.identity, runtime, meant)) continue;
       connection.end('lost');
       this.#letReturn(connection, returnFirstMs);
     }

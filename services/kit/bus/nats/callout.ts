@@ -5,6 +5,7 @@ import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
+import { Penalties } from '../penalties.ts';
 import { grantsOf, whoAmI } from './grants.ts';
 import type { Issuer } from './issuer.ts';
 import { nameOf, nameOfRefused } from './known-as.ts';
@@ -31,6 +32,7 @@ export class Callout {
   readonly #connection: NatsConnection;
   readonly #issuer: Issuer;
   readonly #logger: Logger;
+  readonly penalties = new Penalties();
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
   #deciding = 0;
@@ -106,6 +108,7 @@ export class Callout {
   async #decide(applicant: Applicant, login: ReadLogin, decided: Promise<Identity>): Promise<string> {
     try {
       const identity = await withinDeadline(decided, authorizeDeadlineMs, lateAnswer);
+      this.penalties.check(identity);
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);

@@ -1,6 +1,6 @@
 import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
 import { type Identity, permissionsOf } from '../../../contracts/bus/permissions.ts';
-import { bucketStream, gonePattern, goneSubject, keySubject, streamSubject } from './subjects.ts';
+import { bucketStream, gonePattern, goneSubject, keySubject, penaltySubject, streamSubject } from './subjects.ts';
 
 /** What NATS lets a connection say and hear. */
 export interface Grants {
@@ -24,12 +24,13 @@ export function grantsOf(identity: Identity, inbox: string): Grants {
       ...streams.map(streamSubject),
       ...buckets.flatMap(bucketGrants),
       // Backends keep the streams, and tell who has gone.
-      ...(identity.kind === 'backend' ? ['$JS.API.>', '$JS.ACK.>', gonePattern] : []),
+      ...(identity.kind === 'backend' ? ['$JS.API.>', '$JS.ACK.>', gonePattern, penaltySubject] : []),
     ],
     subscribe: [
       ...[...subscribe, `${inbox}.>`],
       ...[`_R.${own}.*.*`, `_C.${answersAs}.*.*`],
       ...gonePatterns(identity),
+      ...(identity.kind === 'backend' ? [penaltySubject] : []),
     ],
   };
 }

@@ -38,6 +38,9 @@ export function goneSubject(kind: string, end: string): string {
 /** Of every connection that ends. */
 export const gonePattern = '_G.>';
 
+/** Where one backend tells the others whom to refuse for a while. Only backends speak and listen here. */
+export const penaltySubject = '_P';
+
 /** Where records of a stream are sent. */
 export function streamSubject(name: string): string {
   return `svc.stream.${name}`;
