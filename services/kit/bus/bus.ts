@@ -159,7 +159,7 @@ export type Credentials =
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'runtime'; readonly runtimeName: string }
   | { readonly kind: 'runtime'; readonly key: Secret };
 
-/** Answers who a connecting client is; the backend provides it. Throws `unauthenticated` or `forbidden`. */
+/** Answers who a connecting client is, under the process id that the bus derived for it; the backend provides it. Throws `unauthenticated` or `forbidden`. */
 export type Authorizer = (credentials: Credentials, process: Identity['process']) => Promise<Identity>;
 
 /** A request reached nobody, so it may be sent to another without being carried out twice. */
@@ -183,6 +183,7 @@ export const headersMaxLength = 16 * 1024;
 
 /** The bus inside one process: services connect to it as they would to a bus elsewhere. */
 export interface Hub {
-  connect(credentials: Credentials, process: Identity['process']): Promise<Bus>;
+  /** The nonce tells processes with the same credential apart; a backend is known by it, and nobody else. */
+  connect(credentials: Credentials, nonce: Identity['process']): Promise<Bus>;
   stop(): Promise<void>;
 }

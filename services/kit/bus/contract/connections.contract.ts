@@ -22,6 +22,20 @@ export function connectionsContract(engine: BusEngine): void {
     expect(platform.backend.identity.kind).toBe('backend');
   });
 
+  it('are given their process id: nobody chooses it', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const victim = await platform.runtime();
+    const hostile = await platform.runtime(victim.runtime);
+    const nonce = newProcessId();
+    const first = await platform.hub.connect(victim.credentials, nonce);
+    const ids = new Set([nonce, victim.process, hostile.process, first.identity.process]);
+    expect(ids.size).toBe(4);
+    for (const taken of ids) {
+      const next = await platform.hub.connect(hostile.credentials, taken);
+      expect(ids).not.toContain(next.identity.process);
+    }
+  });
+
   it('are not made while no backend is there to check the credential', async () => {
     const folder = await newFolder();
     const hub = await engine.start(folder);

@@ -1,3 +1,4 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
@@ -7,6 +8,7 @@ import type { Bus, Credentials, Hub, MeantConnections } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { InFlight } from '../in-flight.ts';
 import { isMeant } from '../meant.ts';
+import { nameProcess } from '../name-process.ts';
 import { Penalties } from '../penalties.ts';
 import { Turns } from '../turns.ts';
 import { Watchers } from '../watchers.ts';
@@ -21,9 +23,16 @@ const authorizeDeadlineMs = 10_000;
 const returnFirstMs = 100;
 const returnMaxMs = 10_000;
 
+/** What a client showed as it connected, and shows again as it returns. */
+interface Shown {
+  readonly credentials: Credentials;
+  readonly nonce: ProcessId;
+}
+
 /** The bus of one process: routes, storage, and who is connected. */
 export class InprocHub implements Hub {
-  readonly #connections = new Map<Connection, Credentials>();
+  readonly #connections = new Map<Connection, Shown>();
+  readonly #processKey = createSecretKey(randomBytes(32));
   readonly #authorizers = new Set<OwnAuthorizer>();
   readonly #returning = new Set<NodeJS.Timeout>();
   readonly #penalties = new Penalties();
@@ -49,11 +58,12 @@ export class InprocHub implements Hub {
     };
   }
 
-  async connect(credentials: Credentials, process: ProcessId): Promise<Bus> {
-    const identity = await this.#identify(credentials, process);
+  async connect(credentials: Credentials, nonce: ProcessId): Promise<Bus> {
+    const shown = { credentials, nonce };
+    const identity = await this.#identify(shown);
     if (this.#stopped) throw stopped();
     const connection = new Connection(Object.freeze({ ...identity }), this.#inside);
-    this.#connections.set(connection, credentials);
+    this.#connections.set(connection, shown);
     return connection;
   }
 
@@ -65,9 +75,9 @@ export class InprocHub implements Hub {
     await this.#storage.close();
   }
 
-  async #identify(credentials: Credentials, process: ProcessId): Promise<Identity> {
+  async #identify({ credentials, nonce }: Shown): Promise<Identity> {
     if (this.#stopped) throw stopped();
-    if (credentials.kind === 'backend') return { kind: 'backend', process };
+    if (credentials.kind === 'backend') return { kind: 'backend', process: nonce };
     const [next] = this.#authorizers;
     if (next === undefined) {
       throw new SvcError('unavailable', 'No backend is connected to the bus that could check the credential.', {
@@ -77,6 +87,7 @@ export class InprocHub implements Hub {
     // Several backends answer in turn: whoever was asked goes to the end of the queue.
     this.#authorizers.delete(next);
     this.#authorizers.add(next);
+    const process = nameProcess(this.#processKey, credentials, nonce);
     try {
       const identity = await withinDeadline(next.authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
       this.#penalties.check(identity);
@@ -100,10 +111,10 @@ export class InprocHub implements Hub {
   #letReturn(connection: Connection, waitMs: number): void {
     const timer = setTimeout(async () => {
       this.#returning.delete(timer);
-      const credentials = this.#connections.get(connection);
-      if (credentials === undefined) return;
+      const shown = this.#connections.get(connection);
+      if (shown === undefined) return;
       try {
-        const identity = await this.#identify(credentials, connection.identity.process);
+        const identity = await this.#identify(shown);
         if (connection.state !== 'lost') return;
         if (!sameIdentity(identity, connection.identity))
           throw new SvcError('forbidden', 'The credential now names another.');
