@@ -35,7 +35,7 @@ export async function openBackend(
   const process = newProcessId();
   const connected = await openBus({
     ...{ servers: config.BUS_SERVERS, caPath: config.BUS_CA_PATH, persistent: config.BUS_PERSISTENT_MESSAGING },
-    ...{ credentials: { kind: 'backend', seeds: busSeeds(config) }, process, hub, logger: log('bus') },
+    ...{ credentials: { kind: 'backend', seeds: busSeeds(config) }, nonce: process, hub, logger: log('bus') },
   });
   const bus = open.adopt(connected, (opened) => opened.close());
   const blobs = await openBlobs(config.FILES_DIR, bus);

@@ -45,6 +45,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const timeLength = 8; // 62^8 milliseconds: enough until the year 8888
 const turnLength = 3; // 62^3 ids in one millisecond
 const randomLength = 13; // 77 bits
+const processLength = 11; // 65 bits
 const bodyShape = new RegExp(`^[0-9A-Za-z]{${timeLength + turnLength + randomLength}}$`);
 
 let latest = { time: 0, turn: 0 };
@@ -59,7 +60,18 @@ export function newId<Kind extends IdKind>(kind: Kind, time: number = Date.now()
 }
 
 export function newProcessId(): ProcessId {
-  return `p${randomText(11)}` as ProcessId;
+  return `p${randomText(processLength)}` as ProcessId;
+}
+
+/** The process id that bytes stand for; of 32 random ones each id is as likely as any other. */
+export function processIdFrom(bytes: Uint8Array): ProcessId {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < processLength; i++) {
+    text += alphabet.charAt(Number(rest % 62n));
+    rest /= 62n;
+  }
+  return `p${text}` as ProcessId;
 }
 
 /** 190 random bits; visible ASCII only, as the Streamable HTTP transport asks (2025-11-25, "Session Management"). */

@@ -1,5 +1,4 @@
 import { SvcError } from '../contracts/errors.ts';
-import type { ProcessId } from '../contracts/ids.ts';
 import type { Hub } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
 import type { Log } from '../kit/log.ts';
@@ -25,7 +24,6 @@ export interface RemoteMcp {
   readonly config: Config;
   /** Version of the program. */
   readonly version: string;
-  readonly process: ProcessId;
   readonly log: Log;
   readonly link: BusLink;
   readonly principals: Principals;
@@ -46,18 +44,17 @@ export interface Surroundings {
   readonly hub: Hub | null;
   readonly version: string;
   readonly log: Log;
-  readonly process: ProcessId;
 }
 
 /** Builds every part; none of them does anything before it is started. */
-export function buildRemoteMcp({ config, hub, version, log, process }: Surroundings): RemoteMcp {
+export function buildRemoteMcp({ config, hub, version, log }: Surroundings): RemoteMcp {
   const credentials = { kind: 'system', component: 'remote-mcp', key: config.SYSTEM_KEY } as const;
   const open = () =>
     openBus({
       ...{ servers: config.BUS_SERVERS, caPath: config.BUS_CA_PATH, persistent: config.BUS_PERSISTENT_MESSAGING },
-      ...{ credentials, process, hub, logger: log('bus') },
+      ...{ credentials, hub, logger: log('bus') },
     });
-  const link = new BusLink({ process, open, log: log('bus') });
+  const link = new BusLink({ open, log: log('bus') });
   const usage = new UsageLog(link, log('usage'));
   const principals = new Principals({ checkKey: (key) => checkKey(link, key), onUsed: (used) => usage.keyUsed(used) });
   const messages = new SessionMessages(link, log('sessions'));
@@ -94,7 +91,7 @@ export function buildRemoteMcp({ config, hub, version, log, process }: Surroundi
   }
 
   return {
-    ...{ config, version, process, log, link, principals, processes },
+    ...{ config, version, log, link, principals, processes },
     ...{ catalogues, waits, sessions, streams, messages, listChanges, calls, usage },
     readFile: fileReader(backend),
   };

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { newProcessId } from '../contracts/ids.ts';
 import { newKey } from '../contracts/keys.ts';
 import { readEnv } from '../kit/env.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
@@ -15,7 +14,7 @@ const env = { SYSTEM_KEY: newKey('system').reveal(), BUS_SERVERS: 'inproc:', REM
 async function serve() {
   const { env: config } = readEnv('remote-mcp', env);
   const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
-  const http = new RemoteMcpServer(buildRemoteMcp({ config, hub: null, version: '1', log, process: newProcessId() }));
+  const http = new RemoteMcpServer(buildRemoteMcp({ config, hub: null, version: '1', log }));
   return { http, url: await listen(http.server, { host: '127.0.0.1', port: 0 }) };
 }
 

@@ -1,6 +1,5 @@
 import { drainMs as drainMsOfServices } from '../contracts/drain.ts';
 import { SvcError } from '../contracts/errors.ts';
-import { newProcessId } from '../contracts/ids.ts';
 import { readEnv } from '../kit/env.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import { createLog } from '../kit/log.ts';
@@ -20,7 +19,7 @@ export const startRemoteMcp: StartService = async (
   const { env: config, warnings } = readEnv('remote-mcp', env);
   const log = createLog({ service: 'remote-mcp', level: config.LOG_LEVEL, levels: config.LOG_LEVELS, destination });
   for (const warning of warnings) log('config').warn({ warning }, 'found a variable without effect');
-  const platform = buildRemoteMcp({ config, hub, version, log, process: newProcessId() });
+  const platform = buildRemoteMcp({ config, hub, version, log });
   const http = new RemoteMcpServer(platform);
   const url = await listen(http.server, { host: config.BIND_HOST, port: config.REMOTE_PORT });
   const listeners = new Listeners(platform);

@@ -1,5 +1,4 @@
 import { drainMs as drainMsOfServices } from '../contracts/drain.ts';
-import { newProcessId } from '../contracts/ids.ts';
 import type { OpenBusOptions } from '../kit/bus/open-bus.ts';
 import { createLog, type Log } from '../kit/log.ts';
 import type { Surroundings } from '../kit/service.ts';
@@ -51,7 +50,7 @@ export async function createRuntime(
     config,
     version,
     log,
-    bus: { servers, caPath: config.busCaPath, credentials, process: newProcessId(), hub, logger: log('bus') },
+    bus: { servers, caPath: config.busCaPath, credentials, hub, logger: log('bus') },
     key: await createOwnKey(),
     supervisor: new Supervisor({ launchers, version, log, startMaxMs }),
     homes: new Homes(workingDir),

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { blobSubjects } from '../../contracts/bus/subjects.ts';
-import { newProcessId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { connectNats } from '../../kit/bus/nats/connect.ts';
 import type { NatsBus } from '../../kit/bus/nats/nats-bus.ts';
@@ -36,7 +35,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
   async function connect(): Promise<NatsBus> {
     const credentials = { kind: 'backend', seeds: server.seeds } as const;
     const bus = await connectNats({
-      ...{ servers: [server.url], caPath: null, credentials, process: newProcessId(), persistent: true, logger },
+      ...{ servers: [server.url], caPath: null, credentials, persistent: true, logger },
     });
     opened.push(bus);
     return bus;
@@ -120,7 +119,7 @@ describe.skipIf(findNatsServer() === null)('blobs in JetStream', () => {
     await blobs.put(blobOf(bytes), inChunks(bytes));
     const credentials = { kind: 'system', key: new Secret('x'), component: 'remote-mcp' } as const;
     const other = await connectNats({
-      ...{ servers: [server.url], caPath: null, credentials, process: newProcessId(), persistent: true, logger },
+      ...{ servers: [server.url], caPath: null, credentials, persistent: true, logger },
     });
     opened.push(other);
     const { connection } = other.place();

@@ -42,7 +42,7 @@ export function endExpiredKeys(backend: Context, turns: Turns): Subscription {
       return false;
     }
     timers.delete(key.id);
-    await backend.bus.disconnect(parseId('runtime', key.runtime), key.id);
+    await backend.bus.disconnect(parseId('runtime', key.runtime), { key: key.id });
     logger.info({ runtime: key.runtime, key: key.id }, 'ended what had come in with a key that has expired');
     return true;
   }

@@ -228,9 +228,8 @@ test('a change tells the processes concerned to fetch, and no others', async () 
 test('remote-mcp is told the addresses', async () => {
   const key = newKey('system');
   await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
-  const node = newProcessId();
-  const bus = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, node);
-  const { payload } = await bus.request(subjects.hello(node), new Uint8Array(), { timeoutMs: 5000 });
+  const bus = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
+  const { payload } = await bus.request(subjects.hello(bus.identity.process), new Uint8Array(), { timeoutMs: 5000 });
   expect(parseBody(helloReply, payload)).toEqual({
     backendUrl: backend.config.PUBLIC_BACKEND_URL,
     mcpUrl: backend.config.PUBLIC_MCP_URL,

@@ -54,7 +54,7 @@ export async function registerRuntime(
           });
           return issued;
         });
-  for (const key of removed) await backend.bus.disconnect(runtime.id, key);
+  for (const key of removed) await backend.bus.disconnect(runtime.id, { key });
   return { runtime, secret, busServers: busServersOf(backend), overlapEndsAt };
 }
 

@@ -12,7 +12,6 @@ const patiently = { timeout: 10_000 };
 
 let backend: TestBackend;
 let remoteMcp: Bus;
-const node = newProcessId();
 const systemKeys = { remoteMcp: newKey('system'), runtime: newKey('system') };
 
 beforeAll(async () => {
@@ -22,7 +21,7 @@ beforeAll(async () => {
   const runtimeNames = ['cloud'];
   await backend.must(register, { input: { component: 'runtime', key: systemKeys.runtime.reveal(), runtimeNames } });
   const credentials = { kind: 'system', key: systemKeys.remoteMcp, component: 'remote-mcp' } as const;
-  remoteMcp = await backend.hub.connect(credentials, node);
+  remoteMcp = await backend.hub.connect(credentials, newProcessId());
 });
 afterAll(async () => {
   await remoteMcp.close();
@@ -60,7 +59,7 @@ describe('keys', () => {
     expect(secret.endsWith(key.hint.slice(-4))).toBe(true);
 
     const body = toBody({ key: secret });
-    const { payload } = await remoteMcp.request(subjects.key(node), body, { timeoutMs: 5000 });
+    const { payload } = await remoteMcp.request(subjects.key(remoteMcp.identity.process), body, { timeoutMs: 5000 });
     expect(parseBody(keyReply, payload)).toMatchObject({
       ok: true,
       principal: { key: key.id, workspace: w, roles: [createRole.id] },
@@ -124,17 +123,16 @@ describe('runtimes', () => {
 
   test("of the platform are available while they are heard, and operators' alone to see", async () => {
     const query = '{ platformRuntimes { nodes { name platform available lastHeartbeatAt } } }';
-    const process = newProcessId();
     const credentials = {
       kind: 'system',
       key: systemKeys.runtime,
       component: 'runtime',
       runtimeName: 'cloud',
     } as const;
-    const bus = await backend.hub.connect(credentials, process);
+    const bus = await backend.hub.connect(credentials, newProcessId());
     if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
     const beat = { at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' };
-    bus.publish(subjects.heartbeat(bus.identity.runtime, process), toBody(beat));
+    bus.publish(subjects.heartbeat(bus.identity.runtime, bus.identity.process), toBody(beat));
     const cloud = async () => (await backend.must(query)).platformRuntimes.nodes[0];
     await expect.poll(cloud, patiently).toEqual({
       ...{ name: 'cloud', platform: true, available: true },

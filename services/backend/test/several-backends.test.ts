@@ -64,12 +64,13 @@ function commandsOf({ bus, runtime, process }: TestRuntime): string[] {
 async function connectRemoteMcp(): Promise<{ readonly bus: Bus; check(key: string): Promise<KeyReply> }> {
   const key = newKey('system');
   await registerSystemKey(first, operator, { component: 'remote-mcp', key: key.reveal() });
-  const process = newProcessId();
-  const bus = await first.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, process);
+  const bus = await first.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
   return {
     bus,
     async check(text) {
-      const { payload } = await bus.request(subjects.key(process), toBody({ key: text }), { timeoutMs: 10_000 });
+      const { payload } = await bus.request(subjects.key(bus.identity.process), toBody({ key: text }), {
+        timeoutMs: 10_000,
+      });
       return parseBody(keyReply, payload);
     },
   };

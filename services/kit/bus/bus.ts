@@ -1,6 +1,6 @@
 import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { KeyId, RuntimeId } from '../../contracts/ids.ts';
+import type { KeyId, ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
 /**
@@ -43,14 +43,27 @@ export interface Bus {
   /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
   authorize(authorizer: Authorizer): Subscription;
 
-  /** Ends every connection of a runtime, or of those only that came with the key, at once. The backend's connection only. */
-  disconnect(runtime: RuntimeId, key?: KeyId): Promise<void>;
+  /** Ends connections of a runtime at once: all of them, or only those that are meant. The backend's connection only. */
+  disconnect(runtime: RuntimeId, meant?: MeantConnections): Promise<void>;
 
   /** Hears which clients' connections ended. The backend's connection only. */
   onGone(listener: (identity: Identity) => void): Subscription;
 
   /** Finishes what is under way, within the deadline of each, then lets go. */
   close(): Promise<void>;
+}
+
+/** Which connections of a runtime are ended. */
+export interface MeantConnections {
+  /** Only those that came with this key. */
+  readonly key?: KeyId;
+  /** Only those of this process. */
+  readonly process?: ProcessId;
+  /**
+   * Every backend refuses the process named above for so long, with `rate_limited`; where another process of the runtime offended within
+   * the last minute, the whole runtime.
+   */
+  readonly refusedMs?: number;
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -146,7 +159,7 @@ export type Credentials =
   | { readonly kind: 'system'; readonly key: Secret; readonly component: 'runtime'; readonly runtimeName: string }
   | { readonly kind: 'runtime'; readonly key: Secret };
 
-/** Answers who a connecting client is; the backend provides it. Throws `unauthenticated` or `forbidden`. */
+/** Answers who a connecting client is, under the process id that the bus derived for it; the backend provides it. Throws `unauthenticated` or `forbidden`. */
 export type Authorizer = (credentials: Credentials, process: Identity['process']) => Promise<Identity>;
 
 /** A request reached nobody, so it may be sent to another without being carried out twice. */
@@ -170,6 +183,7 @@ export const headersMaxLength = 16 * 1024;
 
 /** The bus inside one process: services connect to it as they would to a bus elsewhere. */
 export interface Hub {
-  connect(credentials: Credentials, process: Identity['process']): Promise<Bus>;
+  /** The nonce tells processes with the same credential apart; a backend is known by it, and nobody else. */
+  connect(credentials: Credentials, nonce: Identity['process']): Promise<Bus>;
   stop(): Promise<void>;
 }

@@ -5,25 +5,25 @@ import { createLog } from '../log.ts';
 import { openBus } from './open-bus.ts';
 import { startHub } from './start.ts';
 
-const process = newProcessId();
+const nonce = newProcessId();
 const credentials = { kind: 'backend' } as const;
 const client = { kind: 'runtime', key: new Secret('key') } as const;
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 
 it('inproc: is the bus of this process', async () => {
   const hub = await startHub({ file: null });
-  const bus = await openBus({ servers: ['inproc:'], credentials, process, hub, logger });
-  expect(bus.identity).toEqual({ kind: 'backend', process });
+  const bus = await openBus({ servers: ['inproc:'], credentials, nonce, hub, logger });
+  expect(bus.identity).toEqual({ kind: 'backend', process: nonce });
   await hub.stop();
 });
 
 it('inproc: is refused in a process that has no bus', async () => {
-  const opening = openBus({ servers: ['inproc:'], credentials, process, hub: null, logger });
+  const opening = openBus({ servers: ['inproc:'], credentials, nonce, hub: null, logger });
   await expect(opening).rejects.toMatchObject({ code: 'invalid_input', hint: expect.stringContaining('svc up') });
 });
 
 it('a bus that does not answer is told by its address', async () => {
-  const opening = openBus({ servers: ['127.0.0.1:1'], credentials: client, process, hub: null, logger });
+  const opening = openBus({ servers: ['127.0.0.1:1'], credentials: client, nonce, hub: null, logger });
   await expect(opening).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('127.0.0.1:1'),
@@ -32,7 +32,7 @@ it('a bus that does not answer is told by its address', async () => {
 });
 
 it('a backend without its seeds is refused by their names', async () => {
-  const opening = openBus({ servers: ['127.0.0.1:1'], credentials, process, hub: null, logger });
+  const opening = openBus({ servers: ['127.0.0.1:1'], credentials, nonce, hub: null, logger });
   await expect(opening).rejects.toMatchObject({
     code: 'invalid_input',
     message: expect.stringContaining('BUS_ISSUER_SEED'),

@@ -1,5 +1,5 @@
 import { SvcError } from '../../contracts/errors.ts';
-import type { ProcessId } from '../../contracts/ids.ts';
+import { newProcessId, type ProcessId } from '../../contracts/ids.ts';
 import type { Logger } from '../log.ts';
 import type { Bus, Credentials, Hub } from './bus.ts';
 import { connectNats } from './nats/connect.ts';
@@ -8,7 +8,8 @@ export interface OpenBusOptions {
   /** As BUS_SERVERS says it. */
   readonly servers: readonly string[];
   readonly credentials: Credentials;
-  readonly process: ProcessId;
+  /** A backend's process id. Any other process has a random one here, and learns its id from the bus. */
+  readonly nonce?: ProcessId;
   /** The bus inside this process, or null where there is none. */
   readonly hub: Hub | null;
   /** As BUS_CA_PATH says it. */
@@ -20,11 +21,11 @@ export interface OpenBusOptions {
 
 /** Connects to the bus that BUS_SERVERS names: the one place that chooses an engine. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
-  const { servers, credentials, process, hub, caPath = null, persistent = true, logger } = options;
+  const { servers, credentials, nonce = newProcessId(), hub, caPath = null, persistent = true, logger } = options;
   if (!servers.includes('inproc:')) {
-    return await connectNats({ servers, caPath, credentials, process, persistent, logger });
+    return await connectNats({ servers, caPath, credentials, nonce, persistent, logger });
   }
-  if (hub !== null) return await hub.connect(credentials, process);
+  if (hub !== null) return await hub.connect(credentials, nonce);
   throw new SvcError(
     'invalid_input',
     'BUS_SERVERS "inproc:" names the bus of one process, and this process has none.',

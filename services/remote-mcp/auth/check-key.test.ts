@@ -19,9 +19,8 @@ beforeEach(async () => {
   hub = await startHub({ file: null });
   backend = await hub.connect({ kind: 'backend' }, newProcessId());
   backend.authorize(async (_, process) => ({ kind: 'remote-mcp', process }));
-  const process = newProcessId();
   const credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('key') } as const;
-  link = new BusLink({ process, open: () => hub.connect(credentials, process), log });
+  link = new BusLink({ open: () => hub.connect(credentials, newProcessId()), log });
   link.start();
 });
 
@@ -46,16 +45,17 @@ it('a backend that comes a moment later is asked again', async () => {
 it('a backend that comes a moment later than the bus is asked again, however long the bus was away', async () => {
   await link.stop();
   vi.useFakeTimers({ toFake: ['performance'] });
-  const process = newProcessId();
   const away = Promise.withResolvers<void>();
-  const bus = await hub.connect({ kind: 'system', component: 'remote-mcp', key: new Secret('key') }, process);
+  const bus = await hub.connect({ kind: 'system', component: 'remote-mcp', key: new Secret('key') }, newProcessId());
   const request = vi.spyOn(bus, 'request');
-  link = new BusLink({ process, open: () => away.promise.then(() => bus), log });
+  link = new BusLink({ open: () => away.promise.then(() => bus), log });
   link.start();
   const checked = checkKey(link, key);
   vi.advanceTimersByTime(4000);
   away.resolve();
-  await vi.waitFor(() => expect(request.mock.calls.map(([subject]) => subject)).toContain(subjects.key(process)));
+  await vi.waitFor(() =>
+    expect(request.mock.calls.map(([subject]) => subject)).toContain(subjects.key(bus.identity.process)),
+  );
   backend.respond(patterns.key, async () => ({
     payload: Buffer.from('{"ok":false,"refusal":"unknown","at":null}'),
     headers: {},

@@ -18,8 +18,8 @@ export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
   let until: number | null = null;
   for (;;) {
     try {
-      const { bus, process } = await link.connected();
-      const reply = await bus.request(subjects.key(process), question, { timeoutMs: deadlineMs });
+      const { bus } = await link.connected();
+      const reply = await bus.request(subjects.key(bus.identity.process), question, { timeoutMs: deadlineMs });
       return keyReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
     } catch (cause) {
       const isAway = cause instanceof NobodyAnswers || cause instanceof AnswererGone;

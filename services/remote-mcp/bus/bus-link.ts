@@ -2,13 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type HelloReply, helloReply } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError, toSvcError } from '../../contracts/errors.ts';
-import type { ProcessId } from '../../contracts/ids.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import { Backoff } from './backoff.ts';
 
 export interface BusLinkOptions {
-  readonly process: ProcessId;
   /** Connects once; may refuse. */
   readonly open: () => Promise<Bus>;
   readonly log: Logger;
@@ -24,7 +22,6 @@ export interface BusListener {
 
 export interface Connected {
   readonly bus: Bus;
-  readonly process: ProcessId;
 }
 
 /** A bus that is started anew is back within two seconds: agents need not be told of it. */
@@ -35,7 +32,6 @@ const helloEveryMs = 5000;
 
 /** The way to the bus: connects however long it takes, introduces remote-mcp to the backend, and knows who of the two is there. */
 export class BusLink {
-  readonly process: ProcessId;
   readonly #options: BusLinkOptions;
   readonly #listeners: BusListener[] = [];
   readonly #stopping = new AbortController();
@@ -50,7 +46,6 @@ export class BusLink {
 
   constructor(options: BusLinkOptions) {
     this.#options = options;
-    this.process = options.process;
   }
 
   listen(listener: BusListener): void {
@@ -63,7 +58,7 @@ export class BusLink {
 
   /** Null while there is no connection. */
   get present(): Connected | null {
-    return this.#bus !== null && this.#isConnected ? { bus: this.#bus, process: this.process } : null;
+    return this.#bus !== null && this.#isConnected ? { bus: this.#bus } : null;
   }
 
   /** The connection as soon as it is there. Throws `unavailable` where that takes longer than anybody should wait. */
@@ -169,7 +164,9 @@ export class BusLink {
 
   async #sayHello(bus: Bus): Promise<string | null> {
     try {
-      const reply = await bus.request(subjects.hello(this.process), Buffer.from('{}'), { timeoutMs: helloDeadlineMs });
+      const reply = await bus.request(subjects.hello(bus.identity.process), Buffer.from('{}'), {
+        timeoutMs: helloDeadlineMs,
+      });
       this.#hello = helloReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
       return null;
     } catch (thrown) {

@@ -26,7 +26,7 @@ export class McpRoute {
     this.#platform = platform;
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
-    this.#requestIds = new RequestIds(platform.process);
+    this.#requestIds = new RequestIds();
     this.#refusals = new RefusalLog(platform.log('http'));
     this.#unread = new UnreadAnswers(platform.log('http'));
   }

@@ -1,13 +1,11 @@
+import { newProcessId } from '../../contracts/ids.ts';
+
 const lengthMax = 64;
 
 /** Gives every request a name: its client's own where that is one (X-Request-Id), else the next of this process. */
 export class RequestIds {
-  readonly #prefix: string;
+  readonly #prefix = `${newProcessId()}-`;
   #count = 0;
-
-  constructor(process: string) {
-    this.#prefix = `${process}-`;
-  }
 
   for(given: string | string[] | undefined): string {
     if (typeof given === 'string' && given.length <= lengthMax && /^[A-Za-z0-9._-]+$/.test(given)) return given;

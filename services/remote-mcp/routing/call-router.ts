@@ -1,6 +1,7 @@
 import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
 import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { randomText } from '../../contracts/ids.ts';
 import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
 import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
 import type { BusLink } from '../bus/bus-link.ts';
@@ -34,6 +35,7 @@ const none: ReadonlySet<RuntimeProcess> = new Set();
 /** Brings calls to a runtime process in which the tool's MCP server is Connected: of several, the one with fewest under way. */
 export class CallRouter {
   readonly #link: BusLink;
+  readonly #tokenPrefix = randomText(12);
   #tokens = 0;
 
   constructor(link: BusLink) {
@@ -42,7 +44,7 @@ export class CallRouter {
 
   /** Unique among all remote-mcps: two agents may well have chosen the same. */
   newProgressToken(): string {
-    return `${this.#link.process}-${(this.#tokens++).toString(36)}`;
+    return `${this.#tokenPrefix}-${(this.#tokens++).toString(36)}`;
   }
 
   /**

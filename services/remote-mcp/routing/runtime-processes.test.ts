@@ -14,7 +14,6 @@ let connections: LossyHub;
 let processes: RuntimeProcesses;
 let changes: number;
 const runtime = newId('runtime');
-const process = newProcessId();
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
@@ -39,8 +38,8 @@ afterEach(async () => {
   await hub.stop();
 });
 
-async function connect(of: ProcessId): Promise<Bus> {
-  return await hub.connect({ kind: 'runtime', key: newKey('runtime') }, of);
+async function connect(): Promise<Bus> {
+  return await hub.connect({ kind: 'runtime', key: newKey('runtime') }, newProcessId());
 }
 
 /** A heartbeat, once it has been heard. */
@@ -52,7 +51,8 @@ async function beat(bus: Bus, [of, at]: readonly [RuntimeId, ProcessId]): Promis
 }
 
 test('a process that a catalogue names is the same one however long it was gone', async () => {
-  const bus = await connect(process);
+  const bus = await connect();
+  const { process } = bus.identity;
   const named = processes.of(runtime, process);
   // A call reached nobody, before any heartbeat was heard.
   named.gone();
@@ -67,7 +67,8 @@ test('a process that a catalogue names is the same one however long it was gone'
 });
 
 test('while nobody can be heard it is not they who are silent', async () => {
-  const bus = await connect(process);
+  const bus = await connect();
+  const { process } = bus.identity;
   const named = processes.of(runtime, process);
   named.gone();
   await beat(bus, [runtime, process]);
@@ -82,7 +83,7 @@ test('while nobody can be heard it is not they who are silent', async () => {
 });
 
 test('of processes that are gone only so many are remembered, and of those that are there all', () => {
-  const there = processes.of(runtime, process);
+  const there = processes.of(runtime, newProcessId());
   const gone = Array.from({ length: 2500 }, () => {
     const one = processes.of(runtime, newProcessId());
     one.gone();

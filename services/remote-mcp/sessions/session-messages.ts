@@ -35,9 +35,11 @@ export class SessionMessages {
   tell(session: SessionId, message: SessionMessage): void {
     const { present } = this.#link;
     if (present === null) return;
-    const { bus, process } = present;
+    const { bus } = present;
     try {
-      bus.publish(subjects.session(session), Buffer.from(JSON.stringify(message)), { [senderHeader]: process });
+      bus.publish(subjects.session(session), Buffer.from(JSON.stringify(message)), {
+        [senderHeader]: bus.identity.process,
+      });
     } catch (thrown) {
       this.#log.debug({ err: thrown, session }, 'failed to tell others about a session');
     }
@@ -45,7 +47,7 @@ export class SessionMessages {
 
   listen(bus: Bus, hear: (session: SessionId, message: SessionMessage) => void): void {
     bus.subscribe('svc.session.*', ({ subject, payload, headers }) => {
-      if (headers[senderHeader] === this.#link.process) return;
+      if (headers[senderHeader] === bus.identity.process) return;
       const session = findSessionId(subject.split('.')[2] ?? '');
       const message = sessionMessage.safeParse(parse(payload));
       if (session !== null && message.success) hear(session, message.data);

@@ -36,7 +36,7 @@ export function lossy(hub: Hub): LossyHub {
     close: () => bus.close(),
   });
   return {
-    connect: async (credentials, process) => wrap(await hub.connect(credentials, process)),
+    connect: async (credentials, nonce) => wrap(await hub.connect(credentials, nonce)),
     stop: () => hub.stop(),
     lose: () => tell('disconnected'),
     restore: () => tell('connected'),

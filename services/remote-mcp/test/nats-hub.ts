@@ -19,11 +19,11 @@ export async function startNatsHub(): Promise<NatsHub> {
   const buses: Bus[] = [];
   return {
     url: server.url,
-    async connect(given, process) {
+    async connect(given, nonce) {
       const credentials = given.kind === 'backend' ? { kind: given.kind, seeds: server.seeds } : given;
       const bus = await connectNats({
         ...{ servers: [server.url], caPath: null, persistent: true },
-        ...{ credentials, process, logger },
+        ...{ credentials, nonce, logger },
       });
       buses.push(bus);
       return bus;

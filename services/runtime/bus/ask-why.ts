@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SvcError, toSvcError } from '../../contracts/errors.ts';
-import { newProcessId } from '../../contracts/ids.ts';
 import { type OpenBusOptions, openBus } from '../../kit/bus/open-bus.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 
@@ -23,7 +22,7 @@ export async function askWhy({ open, signal, onProblem }: AskWhyOptions): Promis
     await pause(backoffMs(retry, tries, Math.random()), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     try {
-      const bus = await openBus({ ...open, process: newProcessId() });
+      const bus = await openBus(open);
       await bus.close();
     } catch (thrown) {
       if (!signal.aborted) onProblem(toSvcError(thrown));

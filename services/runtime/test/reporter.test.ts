@@ -50,8 +50,8 @@ async function reporting(count: number, toolsOfFirst: number) {
   const backend = await hub.connect({ kind: 'backend' }, newProcessId());
   const known = { kind: 'runtime' as const, runtime, name: 'test', workspace: null };
   backend.authorize(async (_credentials, process) => ({ ...known, process }));
-  const process = newProcessId();
-  const bus = await hub.connect({ kind: 'runtime', key: newKey('runtime') }, process);
+  const bus = await hub.connect({ kind: 'runtime', key: newKey('runtime') }, newProcessId());
+  const { process } = bus.identity;
 
   const supervisor = new Supervisor({ launchers: talkative(toolsOfFirst), version: '1', log, startMaxMs: 20_000 });
   stack.defer(() => supervisor.stop(0));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newProcessId, parseId } from '../../../services/contracts/ids.ts';
+import { parseId } from '../../../services/contracts/ids.ts';
 import { Secret } from '../../../services/contracts/secret.ts';
 import type { Credentials } from '../../../services/kit/bus/bus.ts';
 import { connectNats } from '../../../services/kit/bus/nats/connect.ts';
@@ -16,8 +16,8 @@ const [port = '', program = '', url] = process.argv.slice(2);
 const logger = createLog({ service: 'floor', level: 'error', destination: process.stderr })('bus');
 const runtimeId = parseId('runtime', `run_${'0'.repeat(24)}`);
 const subjectOf = (id: string) => `svc.runtime.${runtimeId}.${id}.call`;
-const connect = (server: string, credentials: Credentials, id = newProcessId()) =>
-  connectNats({ servers: [server], caPath: null, persistent: true, credentials, process: id, logger });
+const connect = (server: string, credentials: Credentials) =>
+  connectNats({ servers: [server], caPath: null, persistent: true, credentials, logger });
 
 if (url === undefined) await beNear();
 else await beFar(url);
@@ -42,8 +42,8 @@ async function beNear(): Promise<void> {
 }
 
 async function beFar(server: string): Promise<void> {
-  const id = newProcessId();
-  const bus = await connect(server, { kind: 'runtime', key: new Secret('key') }, id);
+  const bus = await connect(server, { kind: 'runtime', key: new Secret('key') });
+  const id = bus.identity.process;
   answerByChild(bus, subjectOf(id), program);
   await bus.flush();
   process.send?.(id);

@@ -22,6 +22,20 @@ export function connectionsContract(engine: BusEngine): void {
     expect(platform.backend.identity.kind).toBe('backend');
   });
 
+  it('are given their process id: nobody chooses it', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const victim = await platform.runtime();
+    const hostile = await platform.runtime(victim.runtime);
+    const nonce = newProcessId();
+    const first = await platform.hub.connect(victim.credentials, nonce);
+    const ids = new Set([nonce, victim.process, hostile.process, first.identity.process]);
+    expect(ids.size).toBe(4);
+    for (const taken of ids) {
+      const next = await platform.hub.connect(hostile.credentials, taken);
+      expect(ids).not.toContain(next.identity.process);
+    }
+  });
+
   it('are not made while no backend is there to check the credential', async () => {
     const folder = await newFolder();
     const hub = await engine.start(folder);
@@ -138,14 +152,36 @@ export function connectionsContract(engine: BusEngine): void {
     platform.backend.onGone(gone.take);
     await platform.reached(platform.backend);
     platform.forget(old.credentials);
-    await platform.backend.disconnect(old.runtime, old.key);
+    await platform.backend.disconnect(old.runtime, { key: old.key });
     expect(await gone.atLeast(1)).toEqual([old.bus.identity]);
-    await platform.backend.disconnect(old.runtime, present.key);
+    await platform.backend.disconnect(old.runtime, { key: present.key });
     expect((await states.atLeast(3)).slice(0, 3)).toEqual([
       'old disconnected',
       'present disconnected',
       'present connected',
     ]);
+  });
+
+  it('of a process with a penalty end and stay out for its time, and of a second such process those of its runtime', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const hostile = await platform.runtime();
+    const { runtime, credentials } = hostile;
+    const states = new Heard<string>();
+    hostile.bus.onConnection(states.take);
+    await platform.reached(platform.backend);
+    await platform.backend.disconnect(runtime, { process: hostile.process, refusedMs: 1500 });
+    expect(await states.atLeast(1)).toEqual(['disconnected']);
+    // It is one process that is refused so far.
+    const next = await platform.hub.connect(credentials, newProcessId());
+    await platform.backend.disconnect(runtime, { process: next.identity.process, refusedMs: 1500 });
+    const began = performance.now();
+    await expect(platform.hub.connect(credentials, newProcessId())).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringMatching(/^The runtime "test" sent more than it may; it may connect again in [12] s\.$/),
+    });
+    await platform.runtime();
+    expect(await states.atLeast(2)).toEqual(['disconnected', 'connected']);
+    expect(performance.now() - began).toBeGreaterThan(1000);
   });
 
   it('that were ended stay out while the backend refuses them', async () => {

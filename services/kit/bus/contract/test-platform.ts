@@ -80,8 +80,8 @@ export class TestPlatform implements AsyncDisposable {
       return { kind: 'runtime', process, runtime, name: 'test', workspace: null, key };
     });
     const credentials: Credentials = { kind: 'runtime', key: new Secret(secret) };
-    const process = newProcessId();
-    return { bus: await this.hub.connect(credentials, process), runtime, process, key, credentials };
+    const bus = await this.hub.connect(credentials, newProcessId());
+    return { bus, runtime, process: bus.identity.process, key, credentials };
   }
 
   forget(credentials: Credentials): void {

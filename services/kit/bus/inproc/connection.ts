@@ -1,6 +1,6 @@
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { KeyId, RuntimeId } from '../../../contracts/ids.ts';
+import type { RuntimeId } from '../../../contracts/ids.ts';
 import {
   type Authorizer,
   type Bucket,
@@ -8,6 +8,7 @@ import {
   type Bus,
   type Responder as Handle,
   type Headers,
+  type MeantConnections,
   type Message,
   NobodyAnswers,
   type Reply,
@@ -34,7 +35,7 @@ export interface Inside extends Wires {
   readonly storage: Storage;
   readonly authorizers: Set<OwnAuthorizer>;
   readonly goneWatchers: Watchers<Identity>;
-  readonly endRuntime: (runtime: RuntimeId, key?: KeyId) => void;
+  readonly endRuntime: (runtime: RuntimeId, meant: MeantConnections) => void;
   readonly gone: (connection: Connection, wasConnected: boolean) => void;
 }
 
@@ -165,9 +166,9 @@ export class Connection implements Bus {
     return this.#backendOnly.add({ stop: async () => void authorizers.delete(own) });
   }
 
-  async disconnect(runtime: RuntimeId, key?: KeyId): Promise<void> {
+  async disconnect(runtime: RuntimeId, meant: MeantConnections = {}): Promise<void> {
     this.#checkBackend('disconnect a runtime');
-    this.#inside.endRuntime(runtime, key);
+    this.#inside.endRuntime(runtime, meant);
   }
 
   onGone(listener: (identity: Identity) => void): Subscription {

@@ -1,11 +1,15 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { KeyId, ProcessId, RuntimeId } from '../../../contracts/ids.ts';
+import type { ProcessId, RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { withBugReported } from '../../report-bug.ts';
-import type { Bus, Credentials, Hub } from '../bus.ts';
+import type { Bus, Credentials, Hub, MeantConnections } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { InFlight } from '../in-flight.ts';
+import { isMeant } from '../meant.ts';
+import { nameProcess } from '../name-process.ts';
+import { Penalties } from '../penalties.ts';
 import { Turns } from '../turns.ts';
 import { Watchers } from '../watchers.ts';
 import { Connection, type Inside, type OwnAuthorizer } from './connection.ts';
@@ -19,11 +23,19 @@ const authorizeDeadlineMs = 10_000;
 const returnFirstMs = 100;
 const returnMaxMs = 10_000;
 
+/** What a client showed as it connected, and shows again as it returns. */
+interface Shown {
+  readonly credentials: Credentials;
+  readonly nonce: ProcessId;
+}
+
 /** The bus of one process: routes, storage, and who is connected. */
 export class InprocHub implements Hub {
-  readonly #connections = new Map<Connection, Credentials>();
+  readonly #connections = new Map<Connection, Shown>();
+  readonly #processKey = createSecretKey(randomBytes(32));
   readonly #authorizers = new Set<OwnAuthorizer>();
   readonly #returning = new Set<NodeJS.Timeout>();
+  readonly #penalties = new Penalties();
   readonly #storage: Storage;
   readonly #logger: Logger;
   readonly #inside: Inside;
@@ -41,16 +53,17 @@ export class InprocHub implements Hub {
       storage,
       authorizers: this.#authorizers,
       goneWatchers: new Watchers<Identity>(turns, logger),
-      endRuntime: (runtime, key) => this.#endRuntime(runtime, key),
+      endRuntime: (runtime, meant) => this.#endRuntime(runtime, meant),
       gone: (connection, wasConnected) => this.#gone(connection, wasConnected),
     };
   }
 
-  async connect(credentials: Credentials, process: ProcessId): Promise<Bus> {
-    const identity = await this.#identify(credentials, process);
+  async connect(credentials: Credentials, nonce: ProcessId): Promise<Bus> {
+    const shown = { credentials, nonce };
+    const identity = await this.#identify(shown);
     if (this.#stopped) throw stopped();
     const connection = new Connection(Object.freeze({ ...identity }), this.#inside);
-    this.#connections.set(connection, credentials);
+    this.#connections.set(connection, shown);
     return connection;
   }
 
@@ -62,9 +75,9 @@ export class InprocHub implements Hub {
     await this.#storage.close();
   }
 
-  async #identify(credentials: Credentials, process: ProcessId): Promise<Identity> {
+  async #identify({ credentials, nonce }: Shown): Promise<Identity> {
     if (this.#stopped) throw stopped();
-    if (credentials.kind === 'backend') return { kind: 'backend', process };
+    if (credentials.kind === 'backend') return { kind: 'backend', process: nonce };
     const [next] = this.#authorizers;
     if (next === undefined) {
       throw new SvcError('unavailable', 'No backend is connected to the bus that could check the credential.', {
@@ -74,18 +87,21 @@ export class InprocHub implements Hub {
     // Several backends answer in turn: whoever was asked goes to the end of the queue.
     this.#authorizers.delete(next);
     this.#authorizers.add(next);
+    const process = nameProcess(this.#processKey, credentials, nonce);
     try {
-      return await withinDeadline(next.authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
+      const identity = await withinDeadline(next.authorizer(credentials, process), authorizeDeadlineMs, lateAnswer);
+      this.#penalties.check(identity);
+      return identity;
     } catch (thrown) {
       throw withBugReported(thrown, this.#logger);
     }
   }
 
-  #endRuntime(runtime: RuntimeId, key?: KeyId): void {
+  #endRuntime(runtime: RuntimeId, meant: MeantConnections): void {
+    const { process, refusedMs } = meant;
+    if (process !== undefined && refusedMs !== undefined) this.#penalties.add({ runtime, process, refusedMs });
     for (const connection of [...this.#connections.keys()]) {
-      const { identity } = connection;
-      if (identity.kind !== 'runtime' || identity.runtime !== runtime || connection.state === 'lost') continue;
-      if (key !== undefined && identity.key !== key) continue;
+      if (connection.state === 'lost' || !isMeant(connection.identity, runtime, meant)) continue;
       connection.end('lost');
       this.#letReturn(connection, returnFirstMs);
     }
@@ -95,10 +111,10 @@ export class InprocHub implements Hub {
   #letReturn(connection: Connection, waitMs: number): void {
     const timer = setTimeout(async () => {
       this.#returning.delete(timer);
-      const credentials = this.#connections.get(connection);
-      if (credentials === undefined) return;
+      const shown = this.#connections.get(connection);
+      if (shown === undefined) return;
       try {
-        const identity = await this.#identify(credentials, connection.identity.process);
+        const identity = await this.#identify(shown);
         if (connection.state !== 'lost') return;
         if (!sameIdentity(identity, connection.identity))
           throw new SvcError('forbidden', 'The credential now names another.');

@@ -1,11 +1,16 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
+import { withoutKeys } from '../../../contracts/keys.ts';
 import type { Logger } from '../../log.ts';
+import { RefusalLog } from '../../refusal-log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
-import { grantsOf, whoAmI } from './grants.ts';
+import { nameProcess } from '../name-process.ts';
+import { Penalties } from '../penalties.ts';
+import { grantsOf, whoAmISubject, whoIsSubject } from './grants.ts';
+import { Introductions } from './introductions.ts';
 import type { Issuer } from './issuer.ts';
 import { nameOf, nameOfRefused } from './known-as.ts';
 import { provesBackend, type ReadLogin, readLogin } from './login.ts';
@@ -19,7 +24,9 @@ const handOnSubject = 'svc.authorization';
 /** NATS waits for 2 s (templates/nats.conf). Checking a credential is one look-up in the graph. */
 const authorizeDeadlineMs = 1500;
 /** Whoever asks why it was refused has this long to read it. */
-const refusedLifetimeSeconds = 10;
+const refusedLifetimeSeconds = 5;
+/** So many of them are let in at once, and any further is refused without a reason. */
+const refusedMax = 64;
 /** Connections being decided on at once; whoever comes then comes again. */
 const decidingMax = 1000;
 
@@ -31,14 +38,19 @@ export class Callout {
   readonly #connection: NatsConnection;
   readonly #issuer: Issuer;
   readonly #logger: Logger;
+  readonly penalties = new Penalties();
+  readonly introductions = new Introductions();
+  readonly #refusals: RefusalLog;
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
   #deciding = 0;
+  #refusedInside = 0;
 
   constructor(connection: NatsConnection, issuer: Issuer, logger: Logger) {
     this.#connection = connection;
     this.#issuer = issuer;
     this.#logger = logger;
+    this.#refusals = new RefusalLog(logger);
     this.#listen(authorizationSubject);
   }
 
@@ -59,6 +71,7 @@ export class Callout {
   }
 
   async close(): Promise<void> {
+    this.introductions.close();
     await this.#connection.close();
   }
 
@@ -80,7 +93,8 @@ export class Callout {
       if (login === null) message.respond(refuse(this.#issuer, applicant, 'The client is none of the platform.'));
       else if (login.credentials === null) message.respond(this.#decideOnBackend(applicant, login));
       else if (this.#authorizer !== null) {
-        const identity = this.#authorizer(login.credentials, login.process);
+        const process = nameProcess(this.#issuer.processKey, login.credentials, login.nonce);
+        const identity = this.#authorizer(login.credentials, process);
         message.respond(await this.#decide(applicant, login, identity));
       } else {
         // Where nobody can decide, NATS answers in our place, and the client comes again.
@@ -99,35 +113,55 @@ export class Callout {
 
   #decideOnBackend(applicant: Applicant, login: ReadLogin): string {
     if (!provesBackend(this.#issuer, login)) return refuse(this.#issuer, applicant, 'This is no backend.');
-    const identity = { kind: 'backend', process: login.process } as const;
+    const identity = { kind: 'backend', process: login.nonce } as const;
     return this.#admit(applicant, identity, login);
   }
 
   async #decide(applicant: Applicant, login: ReadLogin, decided: Promise<Identity>): Promise<string> {
     try {
       const identity = await withinDeadline(decided, authorizeDeadlineMs, lateAnswer);
+      this.penalties.check(identity);
+      if (login.asks && !this.introductions.answersQuestions) throw notMapped();
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);
-      if (login.asksWhy) return this.#tellWhy(applicant, login, error);
-      this.#logger.warn({ err: error, process: login.process }, 'refused a connection to the bus');
+      const sender = withoutKeys(login.user.slice(0, 80));
+      this.#refusals.write(`${sender} ${error.message}`, { err: error, sender }, 'refused a connection to the bus');
+      if (login.asksWhy && this.#refusedInside < refusedMax) return this.#tellWhy(applicant, login, error);
       return refuse(this.#issuer, applicant, error.code);
     }
   }
 
-  #admit(applicant: Applicant, identity: Identity, { inbox }: ReadLogin): string {
+  #admit(applicant: Applicant, identity: Identity, login: ReadLogin): string {
     this.#admitted(identity);
-    const grants = grantsOf(identity, inbox);
-    return admit(this.#issuer, { applicant, account: busAccount, name: nameOf(identity), grants });
+    const name = nameOf(identity);
+    // A backend knows who it is.
+    if (identity.kind !== 'backend' || login.asks) this.introductions.add(login.inbox, name, login.asks);
+    const grants = grantsOf(identity, login);
+    return admit(this.#issuer, { applicant, account: busAccount, name, grants });
   }
 
   /** NATS itself tells a client only that it is refused. So whoever asks comes in for a moment, to read why and do nothing else. */
-  #tellWhy(applicant: Applicant, { inbox }: ReadLogin, error: SvcError): string {
+  #tellWhy(applicant: Applicant, { inbox, asks }: ReadLogin, error: SvcError): string {
+    this.#refusedInside++;
+    setTimeout(() => this.#refusedInside--, refusedLifetimeSeconds * 1000).unref();
+    const name = nameOfRefused(error);
+    this.introductions.add(inbox, name, asks);
     return admit(this.#issuer, {
-      ...{ applicant, account: busAccount, name: nameOfRefused(error), lifetimeSeconds: refusedLifetimeSeconds },
-      grants: { publish: [whoAmI], subscribe: [`${inbox}.>`] },
+      ...{ applicant, account: busAccount, name, lifetimeSeconds: refusedLifetimeSeconds },
+      grants: { publish: asks ? [whoIsSubject] : [], subscribe: [`${inbox}.>`] },
     });
   }
+}
+
+function notMapped(): SvcError {
+  return new SvcError(
+    'unsupported',
+    'This bus lets in no client of the version before: it does not map the subject by which they ask who they are.',
+    {
+      hint: `Update the runtime, or add to the account in the configuration of NATS: mappings { "${whoAmISubject}": "${whoIsSubject}" }`,
+    },
+  );
 }
 
 function lateAnswer(): SvcError {

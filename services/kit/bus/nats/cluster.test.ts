@@ -7,7 +7,6 @@ import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { buckets, streams } from '../../../contracts/bus/subjects.ts';
-import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import type { Authorizer, Bus, Credentials } from '../bus.ts';
@@ -43,9 +42,8 @@ async function startCluster(): Promise<TestCluster> {
 }
 
 async function open(cluster: TestCluster, credentials: Credentials): Promise<Bus> {
-  const process = newProcessId();
   const servers = cluster.urls;
-  const bus = await connectNats({ servers, caPath: null, persistent: true, credentials, process, logger });
+  const bus = await connectNats({ servers, caPath: null, persistent: true, credentials, logger });
   opened.push(() => bus.close());
   return bus;
 }

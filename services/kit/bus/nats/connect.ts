@@ -1,37 +1,30 @@
 import { type NatsConnection, type NodeConnectionOptions, nkeyAuthenticator } from '@nats-io/transport-node';
-import { z } from 'zod';
-import { permissionsOf } from '../../../contracts/bus/permissions.ts';
+import { type Identity, permissionsOf } from '../../../contracts/bus/permissions.ts';
 import { SvcError, toSvcError } from '../../../contracts/errors.ts';
-import type { ProcessId } from '../../../contracts/ids.ts';
+import { newProcessId, type ProcessId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import type { BackendSeeds, Credentials } from '../bus.ts';
+import type { ClientCredentials } from '../name-process.ts';
 import { BackendAccounts } from './backend-accounts.ts';
 import { Callout } from './callout.ts';
 import { type Address, isRefused, openConnection } from './dial.ts';
-import { whoAmI } from './grants.ts';
 import { Issuer } from './issuer.ts';
 import { findIdentity, findRefusal, nameOf } from './known-as.ts';
-import {
-  askingWhy,
-  backendLogin,
-  type ClientCredentials,
-  connectionName,
-  type Login,
-  loginOf,
-  newInbox,
-} from './login.ts';
+import { askingWhy, backendLogin, connectionName, type Login, loginOf, newInbox } from './login.ts';
 import { NatsBus } from './nats-bus.ts';
 import { SystemAccount } from './system-account.ts';
+import { Told } from './told.ts';
 
 export interface ConnectOptions extends Address {
   readonly credentials: Credentials;
-  readonly process: ProcessId;
+  /** Tells this process from others with the same credential. A backend, which proves who it is, is known by it. */
+  readonly nonce?: ProcessId;
   /** Whether streams and buckets are kept on disk. */
   readonly persistent: boolean;
   readonly logger: Logger;
 }
 
-const whoAmIDeadlineMs = 3000;
+type ConnectPlan = Required<ConnectOptions>;
 
 /** Whoever decides on the others comes back before them: NATS keeps who comes too early waiting for two seconds, and then refuses it. */
 const patience = {
@@ -41,7 +34,8 @@ const patience = {
 } as const;
 
 /** Connects to NATS. Once connected, the connection finds back by itself, for as long as it takes and whatever refuses it meanwhile. */
-export async function connectNats(options: ConnectOptions): Promise<NatsBus> {
+export async function connectNats(given: ConnectOptions): Promise<NatsBus> {
+  const options = { nonce: newProcessId(), ...given };
   const { credentials } = options;
   if (credentials.kind !== 'backend') return await connectClient(options, credentials);
   if (credentials.seeds === undefined) {
@@ -53,18 +47,18 @@ export async function connectNats(options: ConnectOptions): Promise<NatsBus> {
   return await connectBackend(options, credentials.seeds);
 }
 
-async function connectClient(options: ConnectOptions, credentials: ClientCredentials): Promise<NatsBus> {
+async function connectClient(options: ConnectPlan, credentials: ClientCredentials): Promise<NatsBus> {
   const login = loginOf(credentials);
   const open = (shown: Login, how: NodeConnectionOptions) => openNamed(options, () => shown, how);
   try {
-    return await startBus(options, await open(login, lasting), null);
+    return await startClient(options, await open(login, lasting));
   } catch (thrown) {
     if (!isRefused(thrown)) throw thrown;
     throw await whyRefused(() => open(askingWhy(login), { reconnect: false }));
   }
 }
 
-async function connectBackend(options: ConnectOptions, seeds: BackendSeeds): Promise<NatsBus> {
+async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promise<NatsBus> {
   const issuer = new Issuer(seeds.issuer);
   await using opened = new AsyncDisposableStack();
   const open = async (name: 'callout' | 'system') => {
@@ -78,14 +72,16 @@ async function connectBackend(options: ConnectOptions, seeds: BackendSeeds): Pro
   };
   const calls = new Callout(await open('callout'), issuer, options.logger);
   const account = new SystemAccount(await open('system'), options.logger);
-  const connection = await openNamed(options, () => backendLogin(issuer, options.process), lasting).catch((thrown) => {
+  const named = await openNamed(options, () => backendLogin(issuer, options.nonce), lasting).catch((thrown) => {
     throw isRefused(thrown) ? notOurBus('backend', thrown) : thrown;
   });
-  const bus = await startBus(
-    options,
-    opened.adopt(connection, (one) => one.close()),
-    new BackendAccounts(calls, account),
-  );
+  const connection = opened.adopt(named.connection, (one) => one.close());
+  await calls.introductions.open(connection, named.inbox);
+  const bus = startBus(options, {
+    ...{ connection, identity: { kind: 'backend', process: options.nonce } },
+    accounts: new BackendAccounts(calls, account),
+    told: null,
+  });
   for (const stream of permissionsOf(bus.identity).streams) await bus.natsStream(stream).ensure();
   opened.move();
   return bus;
@@ -94,77 +90,89 @@ async function connectBackend(options: ConnectOptions, seeds: BackendSeeds): Pro
 /** However long it is away, a connection finds back; a refusal on the way may be a backend that is not there yet. */
 const lasting: NodeConnectionOptions = { maxReconnectAttempts: -1, ignoreAuthErrorAbort: true };
 
-async function openNamed(
-  options: ConnectOptions,
-  login: () => Login,
-  how: NodeConnectionOptions,
-): Promise<NatsConnection> {
+async function openNamed(options: ConnectPlan, login: () => Login, how: NodeConnectionOptions): Promise<Named> {
   const inboxPrefix = newInbox();
   // The login is asked for each time it connects: the word of a backend is fresh.
-  const shown = { inboxPrefix, name: connectionName(options.process, inboxPrefix), authenticator: () => login() };
+  const shown = { inboxPrefix, name: connectionName(options.nonce, inboxPrefix), authenticator: () => login() };
   const { kind } = options.credentials;
-  return await openConnection(options, { ...how, ...shown }, kind === 'backend' ? patience.backend : patience.others);
+  const patient = kind === 'backend' ? patience.backend : patience.others;
+  return { connection: await openConnection(options, { ...how, ...shown }, patient), inbox: inboxPrefix };
 }
 
-async function startBus(
-  { persistent, logger }: ConnectOptions,
-  connection: NatsConnection,
-  accounts: BackendAccounts | null,
-): Promise<NatsBus> {
+interface Named {
+  readonly connection: NatsConnection;
+  readonly inbox: string;
+}
+
+async function startClient(options: ConnectPlan, { connection, inbox }: Named): Promise<NatsBus> {
   try {
-    const identity = findIdentity(await ownName(connection));
+    const told = new Told(connection, inbox);
+    const identity = findIdentity((await told.name()) ?? '');
     if (identity === null) throw new SvcError('internal', 'The bus let this connection in as nobody of the platform.');
-    const bus = new NatsBus({ identity, connection, persistent, logger, accounts });
-    void follow(connection, bus, logger);
-    return bus;
+    return startBus(options, { connection, identity, accounts: null, told });
   } catch (thrown) {
     await connection.close();
     throw thrown;
   }
 }
 
+interface OpenedBus {
+  readonly connection: NatsConnection;
+  readonly identity: Identity;
+  readonly accounts: BackendAccounts | null;
+  /** Null for a backend, which knows who it is. */
+  readonly told: Told | null;
+}
+
+function startBus({ persistent, logger }: ConnectPlan, opened: OpenedBus): NatsBus {
+  const bus = new NatsBus({ ...opened, persistent, logger });
+  void follow(opened, bus, logger);
+  return bus;
+}
+
 /** Tells the bus of each loss and return of its connection. */
-async function follow(connection: NatsConnection, bus: NatsBus, logger: Logger): Promise<void> {
+async function follow({ connection, told }: OpenedBus, bus: NatsBus, logger: Logger): Promise<void> {
   const { identity } = bus;
   for await (const status of connection.status()) {
-    if (status.type === 'disconnect') bus.lost();
+    if (status.type === 'disconnect') {
+      told?.forget();
+      bus.lost();
+    }
     // Whoever is being let in again hears the same at each try, and why it is refused is told elsewhere.
     else if (status.type === 'error') {
       const level = isRefused(status.error) ? 'debug' : 'warn';
       logger[level]({ err: status.error, identity }, 'was refused something by the bus');
-    } else if (status.type === 'reconnect') await welcomeBack(connection, bus, logger);
+    } else if (status.type === 'reconnect') {
+      if (told === null) bus.returned();
+      // Meanwhile the connection may be lost again, which must be noticed at once.
+      else void welcomeBack(connection, told, bus, logger);
+    }
   }
   bus.lost();
 }
 
 /** Whoever comes back as somebody else must not go on as who it was. */
-async function welcomeBack(connection: NatsConnection, bus: NatsBus, logger: Logger): Promise<void> {
+async function welcomeBack(connection: NatsConnection, told: Told, bus: NatsBus, logger: Logger): Promise<void> {
   try {
-    const name = await ownName(connection);
+    const name = await told.name();
+    if (name === null) return;
     if (name === nameOf(bus.identity)) bus.returned();
     else {
       logger.error({ name, identity: bus.identity }, 'came back to the bus as somebody else, and left it');
       await connection.close();
     }
   } catch (thrown) {
-    logger.warn({ err: thrown }, 'could not ask the bus who this is, and will connect again');
+    logger.warn({ err: thrown }, 'was not told who this is, and will connect again');
     await connection.reconnect().catch(() => {});
   }
 }
 
-const userInfo = z.object({ data: z.object({ user: z.string() }) });
-
-async function ownName(connection: NatsConnection): Promise<string> {
-  const answer = await connection.request(whoAmI, undefined, { timeout: whoAmIDeadlineMs });
-  return userInfo.parse(answer.json()).data.user;
-}
-
 /** NATS says only that it refuses; the backend tells why, if there is one. */
-async function whyRefused(open: () => Promise<NatsConnection>): Promise<SvcError> {
+async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
   try {
-    const connection = await open();
+    const { connection, inbox } = await open();
     try {
-      const refusal = findRefusal(await ownName(connection));
+      const refusal = findRefusal((await new Told(connection, inbox).name()) ?? '');
       if (refusal !== null) return refusal;
     } finally {
       await connection.close();
@@ -172,7 +180,7 @@ async function whyRefused(open: () => Promise<NatsConnection>): Promise<SvcError
   } catch (thrown) {
     if (!isRefused(thrown)) return toSvcError(thrown);
   }
-  return new SvcError('unavailable', 'No backend is connected to the bus that could check the credential.', {
+  return new SvcError('unavailable', 'No backend is connected to the bus that could check the credential now.', {
     hint: 'Start the backend, then try again.',
   });
 }

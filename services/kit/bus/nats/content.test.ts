@@ -173,7 +173,7 @@ type Connect = (credentials: Credentials, open: AsyncDisposableStack) => Promise
 function onNats({ url, seeds }: TestServer): Connect {
   return async (shown, open) => {
     const credentials: Credentials = shown.kind === 'backend' ? { kind: 'backend', seeds } : shown;
-    const how = { servers: [url], caPath: null, persistent: true, process: newProcessId(), logger };
+    const how = { servers: [url], caPath: null, persistent: true, logger };
     return open.adopt(await connectNats({ ...how, credentials }), (bus) => bus.close());
   };
 }

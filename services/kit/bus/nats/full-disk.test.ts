@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canMount, SmallDisk } from '../../../../stack/test/small-disk.ts';
-import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import { connectNats } from './connect.ts';
@@ -23,11 +22,11 @@ describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () =
     stack.defer(() => server.stop());
     const open = { servers: [server.url], caPath: null, persistent: true, logger };
     const ofBackend = { kind: 'backend', seeds: server.seeds } as const;
-    const backend = await connectNats({ ...open, process: newProcessId(), credentials: ofBackend });
+    const backend = await connectNats({ ...open, credentials: ofBackend });
     stack.defer(() => backend.close());
     backend.authorize(async (_, process) => ({ kind: 'remote-mcp', process }));
     const credentials = { kind: 'system', key: new Secret('x'), component: 'remote-mcp' } as const;
-    const bus = await connectNats({ ...open, process: newProcessId(), credentials });
+    const bus = await connectNats({ ...open, credentials });
     stack.defer(() => bus.close());
     const [records, sessions] = [bus.stream('usage'), bus.bucket('sessions', { maxAgeMs: 3_600_000 })];
     await sessions.put('before', Buffer.from('kept'));
@@ -49,7 +48,7 @@ describe.skipIf(!canMount || findNatsServer() === null)('on a real server', () =
     });
     expect(await kept()).toBe('kept');
     // One that opens what is kept is told at once, and nothing of the machine.
-    const late = await connectNats({ ...open, process: newProcessId(), credentials });
+    const late = await connectNats({ ...open, credentials });
     stack.defer(() => late.close());
     const told = await late.bucket('sessions', { maxAgeMs: 3_600_000 }).put('late', Buffer.from('x')).catch(String);
     expect(told).toBe('SvcError: The disk of the bus is full: nothing was kept, and nothing that was there is lost.');

@@ -1,6 +1,6 @@
 import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
 import { type Identity, permissionsOf } from '../../../contracts/bus/permissions.ts';
-import { bucketStream, gonePattern, goneSubject, keySubject, streamSubject } from './subjects.ts';
+import { bucketStream, gonePattern, goneSubject, keySubject, penaltySubject, streamSubject } from './subjects.ts';
 
 /** What NATS lets a connection say and hear. */
 export interface Grants {
@@ -8,28 +8,34 @@ export interface Grants {
   readonly subscribe: readonly string[];
 }
 
-/** Where a client asks NATS who it is. */
-export const whoAmI = '$SYS.REQ.USER.INFO';
+/** Where clients of the version before ask NATS who they are, and where the bus makes that go (templates/nats.conf): backends hear it there. */
+export const whoAmISubject = '$SYS.REQ.USER.INFO';
+export const whoIsSubject = 'svc.identity.name';
 
 /** The permissions of contracts/bus, and what this engine needs to carry them out: each names an end that is this very connection. */
-export function grantsOf(identity: Identity, inbox: string): Grants {
+export function grantsOf(identity: Identity, { inbox, asks }: { inbox: string; asks: boolean }): Grants {
   const { publish, subscribe, streams, buckets } = permissionsOf(identity);
   const own = endOf(identity);
   const answersAs = identity.kind === 'backend' ? anyBackend : own;
   const asksOf = identity.kind === 'runtime' ? anyBackend : '*';
   return {
     publish: [
-      ...[...publish, whoAmI],
+      ...publish,
+      // NATS looks at where a mapped subject goes, so that this grants no answer of NATS itself.
+      ...(asks ? [whoIsSubject] : []),
       ...[`_R.*.${answersAs}.*`, `_C.${asksOf}.${own}.*`],
       ...streams.map(streamSubject),
       ...buckets.flatMap(bucketGrants),
-      // Backends keep the streams, and tell who has gone.
-      ...(identity.kind === 'backend' ? ['$JS.API.>', '$JS.ACK.>', gonePattern] : []),
+      // Backends keep the streams, and tell who has gone, and clients who they are.
+      ...(identity.kind === 'backend'
+        ? ['$JS.API.>', '$JS.ACK.>', gonePattern, penaltySubject, '_I.>', whoIsSubject]
+        : []),
     ],
     subscribe: [
       ...[...subscribe, `${inbox}.>`],
       ...[`_R.${own}.*.*`, `_C.${answersAs}.*.*`],
       ...gonePatterns(identity),
+      ...(identity.kind === 'backend' ? [penaltySubject] : []),
     ],
   };
 }

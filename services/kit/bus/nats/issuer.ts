@@ -1,4 +1,12 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 import { fromSeed } from '@nats-io/nkeys';
 import type { Secret } from '../../../contracts/secret.ts';
 
@@ -9,15 +17,19 @@ import type { Secret } from '../../../contracts/secret.ts';
 export class Issuer {
   /** As NATS writes it. */
   readonly publicKey: string;
+  /** By which backends derive process ids. */
+  readonly processKey: KeyObject;
   readonly #private: KeyObject;
   readonly #public: KeyObject;
 
   constructor(seed: Secret) {
     const text = seed.reveal();
     this.publicKey = fromSeed(Buffer.from(text)).getPublicKey();
-    const der = Buffer.concat([ed25519Head, fromBase32(text).subarray(kindBytes, kindBytes + keyBytes)]);
+    const own = fromBase32(text).subarray(kindBytes, kindBytes + keyBytes);
+    const der = Buffer.concat([ed25519Head, own]);
     this.#private = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     this.#public = createPublicKey(this.#private);
+    this.processKey = createSecretKey(createHmac('sha256', own).update('process ids').digest());
   }
 
   sign(bytes: Uint8Array): Buffer {

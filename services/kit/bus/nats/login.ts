@@ -1,10 +1,10 @@
 import { findProcessId, type ProcessId, randomText } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
-import type { Credentials } from '../bus.ts';
+import type { ClientCredentials } from '../name-process.ts';
 import type { Issuer } from './issuer.ts';
 import type { Applicant } from './user-token.ts';
 
-/** How a client shows itself to NATS: user and password of its CONNECT, with its process and its inbox as the connection's name. */
+/** How a client shows itself to NATS: user and password of its CONNECT, with a nonce and its inbox as the connection's name. */
 export interface Login {
   readonly user: string;
   readonly pass: string;
@@ -15,10 +15,12 @@ export function newInbox(): string {
   return `${inboxRoot}${randomText(22)}`;
 }
 
-export function connectionName(process: ProcessId, inbox: string): string {
-  return `${process} ${inbox}`;
+export function connectionName(nonce: ProcessId, inbox: string): string {
+  return `${nonce} ${inbox} ${told}`;
 }
 
+/** Says that the client waits to be told who it is; clients of the version before ask instead. */
+const told = 'told';
 const inboxRoot = '_I.';
 const inboxShape = /^_I\.[0-9A-Za-z]{22}$/;
 
@@ -26,8 +28,6 @@ const inboxShape = /^_I\.[0-9A-Za-z]{22}$/;
 const why = 'why ';
 /** A backend vouches for itself; its word is fresh each time it connects. */
 const ownWordMaxAgeMs = 60_000;
-
-export type ClientCredentials = Exclude<Credentials, { kind: 'backend' }>;
 
 export function loginOf(credentials: ClientCredentials): Login {
   return { user: userOf(credentials), pass: credentials.key.reveal() };
@@ -44,17 +44,22 @@ export function backendLogin(issuer: Issuer, process: ProcessId): Login {
   return { user: 'backend', pass: `${at}.${proof}` };
 }
 
-export function provesBackend(issuer: Issuer, { process, password }: ReadLogin): boolean {
+export function provesBackend(issuer: Issuer, { nonce, password }: ReadLogin): boolean {
   const [at = '', proof = ''] = password.split('.');
   if (!(Math.abs(Date.now() - Number(at)) <= ownWordMaxAgeMs)) return false;
-  return issuer.hasSigned(ownWord(process, at), Buffer.from(proof, 'base64url'));
+  return issuer.hasSigned(ownWord(nonce, at), Buffer.from(proof, 'base64url'));
 }
 
 /** What a client showed, as far as it is well formed. */
 export interface ReadLogin {
   readonly asksWhy: boolean;
-  readonly process: ProcessId;
+  /** As what it comes, in its own words. */
+  readonly user: string;
+  /** Of a backend: its process id. */
+  readonly nonce: ProcessId;
   readonly inbox: string;
+  /** Whether it asks who it is, as the version before did, and is not told. */
+  readonly asks: boolean;
   readonly password: string;
   /** Null: it says that it is a backend. */
   readonly credentials: ClientCredentials | null;
@@ -62,12 +67,13 @@ export interface ReadLogin {
 
 export function readLogin({ user, password, name }: Applicant): ReadLogin | null {
   const asksWhy = user.startsWith(why);
-  const [kind = '', ...rest] = (asksWhy ? user.slice(why.length) : user).split(' ');
+  const shownUser = asksWhy ? user.slice(why.length) : user;
+  const [kind = '', ...rest] = shownUser.split(' ');
   const runtimeName = rest.join(' ');
-  const [first = '', inbox = ''] = name.split(' ', 2);
-  const process = findProcessId(first);
-  if (process === null || !inboxShape.test(inbox) || password === '') return null;
-  const shown = { asksWhy, process, inbox, password };
+  const [first = '', inbox = '', form] = name.split(' ', 3);
+  const nonce = findProcessId(first);
+  if (nonce === null || !inboxShape.test(inbox) || password === '') return null;
+  const shown = { asksWhy, user: shownUser, nonce, inbox, asks: form !== told, password };
   const key = new Secret(password);
   switch (kind) {
     case 'backend':

@@ -2,7 +2,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { KeyId, RuntimeId } from '../../../contracts/ids.ts';
+import type { RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import type {
   Authorizer,
@@ -10,6 +10,7 @@ import type {
   BucketOptions,
   Bus,
   Headers,
+  MeantConnections,
   Message,
   Reply,
   RequestOptions,
@@ -22,6 +23,8 @@ import type {
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { withinDeadline } from '../deadline.ts';
 import { finishHandlers } from '../finish-handlers.ts';
+import { isMeant } from '../meant.ts';
+import type { Penalty } from '../penalties.ts';
 import { Permit } from '../permit.ts';
 import { Subscriber } from '../subscriber.ts';
 import { Subscriptions } from '../subscriptions.ts';
@@ -41,7 +44,7 @@ import { MessageAssembly } from './message-assembly.ts';
 import { Outbox } from './outbox.ts';
 import { Recent } from './recent.ts';
 import { NatsStream } from './stream.ts';
-import { goneSubject } from './subjects.ts';
+import { goneSubject, penaltySubject } from './subjects.ts';
 
 export interface NatsBusOptions {
   readonly identity: Identity;
@@ -104,6 +107,10 @@ export class NatsBus implements Bus {
       this.#listen(`_C.${answersAs}.*.*`, (message) => this.#exchanges.hearControl(message));
     }
     for (const pattern of gonePatterns(identity)) this.#listen(pattern, (message) => this.#hearGone(message));
+    if (accounts !== null) {
+      const { penalties } = accounts.callout;
+      this.#listen(penaltySubject, (message) => penalties.add(message.json()));
+    }
     accounts?.system.onGone((gone, id) => this.#tellGone(gone, id));
     // With one server everybody's connection ends. Of several one that dies tells nobody who was connected to it.
     if (isClustered(connection)) accounts?.callout.onAdmission((admitted) => this.#tellGone(admitted));
@@ -194,10 +201,16 @@ export class NatsBus implements Bus {
     return this.#backendAccounts('decide who connects').callout.authorize(authorizer);
   }
 
-  async disconnect(runtime: RuntimeId, key?: KeyId): Promise<void> {
-    const isMeant = (identity: Identity) =>
-      identity.kind === 'runtime' && identity.runtime === runtime && (key === undefined || identity.key === key);
-    await this.#backendAccounts('disconnect a runtime').system.end(isMeant);
+  async disconnect(runtime: RuntimeId, meant: MeantConnections = {}): Promise<void> {
+    const { callout, system } = this.#backendAccounts('disconnect a runtime');
+    const { process, refusedMs } = meant;
+    if (process !== undefined && refusedMs !== undefined) {
+      const penalty: Penalty = { runtime, process, refusedMs };
+      callout.penalties.add(penalty);
+      // NATS asks any of the backends whether the process may return.
+      if (this.#connected) this.#connection.publish(penaltySubject, JSON.stringify(penalty));
+    }
+    await system.end((identity) => isMeant(identity, runtime, meant));
   }
 
   onGone(listener: (identity: Identity) => void): Subscription {

@@ -27,9 +27,9 @@ async function startHub(folder: string): Promise<Hub> {
 function hubOn(server: TestServer): Hub {
   const buses: Bus[] = [];
   return {
-    async connect(credentials, process) {
+    async connect(credentials, nonce) {
       const bus = await connectNats({
-        ...{ servers: [server.url], caPath: null, persistent: true, process, logger },
+        ...{ servers: [server.url], caPath: null, persistent: true, nonce, logger },
         credentials: credentials.kind === 'backend' ? { kind: 'backend', seeds: server.seeds } : credentials,
       });
       buses.push(bus);

@@ -7,15 +7,17 @@ import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transp
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { buckets, patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import { newId, newProcessId, newSessionId } from '../../../contracts/ids.ts';
+import { newId, newProcessId, newSessionId, type ProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import { AnswererGone, type Authorizer, type BackendSeeds, type Bus, type Credentials, type Reply } from '../bus.ts';
 import { connectNats } from './connect.ts';
+import { findIdentity } from './known-as.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { SystemAccount } from './system-account.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
+import { Told } from './told.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 const remoteMcp: Credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('SYK-remote-mcp') };
@@ -61,8 +63,7 @@ interface How {
 
 async function open(server: TestServer, credentials: Credentials, how: How = {}): Promise<NatsBus> {
   const { caPath = null, persistent = true } = how;
-  const process = newProcessId();
-  const bus = await connectNats({ servers: [server.url], caPath, persistent, credentials, process, logger });
+  const bus = await connectNats({ servers: [server.url], caPath, persistent, credentials, logger });
   opened.push(() => bus.close());
   return bus;
 }
@@ -332,7 +333,7 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     const inbox = newInbox();
     const own = await raw(server, 'runtime', 'RTK-edge', inbox);
     expect(await hears(own, `${inbox}.>`)).toBe(true);
-    expect(await says(own, '$SYS.REQ.USER.INFO')).toBe(true);
+    expect(await says(own, subjects.heartbeat(runtime, await processOf(own, inbox)))).toBe(true);
     expect(await hears(own, 'svc.anything')).toBe(false);
   });
 
@@ -360,11 +361,11 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
       asked.push(subject);
       return none;
     });
-    const process = newProcessId();
     const inbox = newInbox();
-    const name = connectionName(process, inbox);
+    const name = connectionName(newProcessId(), inbox);
     const thief = await connect({ servers: server.url, user: 'runtime', pass: 'RTK-edge', name, inboxPrefix: inbox });
     opened.push(() => thief.close());
+    const process = await processOf(thief, inbox);
     const subject = subjects.handshake(runtime, process);
     const { headers } = await import('@nats-io/transport-node');
     const question = headers();
@@ -402,6 +403,12 @@ describe.skipIf(findNatsServer() === null)('on a real server, by hand', () => {
     expect(await says(asking, subjects.heartbeat(runtime, newProcessId()))).toBe(false);
   });
 });
+
+/** The process id that the backend tells a client. */
+async function processOf(connection: NatsConnection, inbox: string): Promise<ProcessId> {
+  const identity = findIdentity((await new Told(connection, inbox).name()) ?? '');
+  return identity?.process ?? expect.fail();
+}
 
 function seedOf(key: KeyPair): Secret {
   return new Secret(Buffer.from(key.getSeed()).toString());

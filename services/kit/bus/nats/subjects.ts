@@ -38,6 +38,14 @@ export function goneSubject(kind: string, end: string): string {
 /** Of every connection that ends. */
 export const gonePattern = '_G.>';
 
+/** Where a client hears from the backend who it is. */
+export function toldSubject(inbox: string): string {
+  return `${inbox}.told`;
+}
+
+/** Where one backend tells the others whom to refuse for a while. Only backends speak and listen here. */
+export const penaltySubject = '_P';
+
 /** Where records of a stream are sent. */
 export function streamSubject(name: string): string {
   return `svc.stream.${name}`;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { SvcError } from '../../../contracts/errors.ts';
 import type { Grants } from './grants.ts';
 import type { Issuer } from './issuer.ts';
 
@@ -70,10 +69,9 @@ function answer(issuer: Issuer, { userKey, serverId }: Applicant, content: objec
   return sign(issuer, { sub: userKey, aud: serverId, nats });
 }
 
-/** An empty list would allow everything. */
+/** NATS takes an empty list for everything. */
 function allowing(subjects: readonly string[]): object {
-  if (subjects.length === 0) throw new SvcError('internal', 'A connection must be allowed something by name.');
-  return { allow: subjects };
+  return subjects.length === 0 ? { deny: ['>'] } : { allow: subjects };
 }
 
 /** A JWT as NATS has them: EdDSA under a name of its own. */

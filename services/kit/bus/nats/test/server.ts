@@ -20,6 +20,8 @@ export interface TestServerOptions {
   readonly tls?: boolean;
   /** Of an installation that shall know it. */
   readonly seeds?: BackendSeeds;
+  /** Without the mapping by which clients of the version before are answered, as of somebody who has not added it. */
+  readonly mapped?: boolean;
   /** What it is told of other nodes; by itself it is alone. */
   readonly node?: Node;
 }
@@ -37,12 +39,14 @@ export class TestServer {
   readonly seeds: BackendSeeds;
   readonly #folder: string;
   readonly #tls: boolean;
+  readonly #mapped: boolean;
   readonly #node: Node | { readonly NAME: string };
   #child: ChildProcess | null = null;
   #port = 0;
   #monitoringPort = 0;
 
-  private constructor(folder: string, { tls = false, seeds = newSeeds(), node }: TestServerOptions) {
+  private constructor(folder: string, { tls = false, seeds = newSeeds(), node, mapped = true }: TestServerOptions) {
+    this.#mapped = mapped;
     this.#folder = folder;
     this.#node = node ?? { NAME: 'test' };
     this.#tls = tls;
@@ -83,7 +87,8 @@ export class TestServer {
     if (program === null) throw new Error('nats-server is not on the path of programs');
     if (this.#port === 0) [this.#port, this.#monitoringPort] = [await freePort(), await freePort()];
     const file = join(this.#folder, 'nats.conf');
-    writeFileSync(file, this.#configuration());
+    const configuration = this.#configuration();
+    writeFileSync(file, this.#mapped ? configuration : configuration.replace(/^ *mappings .*$/m, ''));
     const child = spawn(program, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     // A test that fails before it stops its server leaves none behind.

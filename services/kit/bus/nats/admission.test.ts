@@ -1,0 +1,309 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, headers, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { buckets, subjects } from '../../../contracts/bus/subjects.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import { newId, newProcessId } from '../../../contracts/ids.ts';
+import { Secret } from '../../../contracts/secret.ts';
+import { createLog } from '../../log.ts';
+import type { Authorizer, Credentials } from '../bus.ts';
+import { connectNats } from './connect.ts';
+import { connectionName, newInbox } from './login.ts';
+import type { NatsBus } from './nats-bus.ts';
+import { findNatsServer, TestServer, type TestServerOptions } from './test/server.ts';
+import { Told } from './told.ts';
+
+const remoteMcp: Credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('SYK-remote-mcp') };
+const runtimeKey: Credentials = { kind: 'runtime', key: new Secret('RTK-edge') };
+const runtime = newId('runtime');
+const soon = { timeout: 10_000, interval: 20 };
+const whoAmI = '$SYS.REQ.USER.INFO';
+
+const authorizer: Authorizer = async (credentials, process) => {
+  const key = credentials.kind === 'backend' ? '' : credentials.key.reveal();
+  if (key === 'SYK-remote-mcp') return { kind: 'remote-mcp', process };
+  if (key === 'RTK-edge') return { kind: 'runtime', process, runtime, name: 'edge', workspace: null };
+  throw new SvcError('unauthenticated', 'This key was revoked on Monday.', { hint: 'Register the runtime again.' });
+};
+
+let server: TestServer;
+let backend: NatsBus;
+let logged: string[];
+const opened: (() => Promise<unknown>)[] = [];
+
+describe.skipIf(findNatsServer() === null)('on a real server', () => {
+  beforeEach(async () => {
+    logged = [];
+    server = await startServer();
+    backend = await openBackend();
+  });
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+
+  describe.each([
+    ['a refused client that asks why', 'why runtime', 'RTK-other'],
+    ['an admitted runtime', 'runtime', 'RTK-edge'],
+  ])('%s', (_, user, pass) => {
+    it.each([
+      ['in the form of the version before', inOldForm],
+      ['in the form of this version', inThisForm],
+    ])('%s makes the server say nothing on subjects that it may not speak on', async (_form, shown) => {
+      const victim = await open(remoteMcp);
+      const sessions = victim.bucket(buckets.sessions, { maxAgeMs: 60_000 });
+      await sessions.put('a', Buffer.from('1'));
+      const gone: Identity[] = [];
+      backend.onGone((identity) => void gone.push(identity));
+      const heard: string[] = [];
+      victim.subscribe('svc.gone.*.*', ({ subject }) => void heard.push(subject));
+      await victim.flush();
+      const hostile = await raw(shown(user, pass));
+      const end = `remote-mcp-${victim.identity.process}`;
+      const traced = headers();
+      traced.set('Nats-Trace-Dest', `_G.remote-mcp.${end}`);
+      for (const subject of [whoAmI, 'svc.identity.name']) {
+        for (const reply of [`_G.remote-mcp.${end}`, subjects.gone(runtime, newProcessId()), '$KV.sessions.junk']) {
+          for (let i = 0; i < 20; i++) hostile.publish(subject, '', { reply });
+        }
+        hostile.publish(subject, '', { headers: traced });
+      }
+      await hostile.flush();
+      await victim.flush();
+      expect(await sessions.get('junk')).toBeNull();
+      expect({ heard, gone }).toEqual({ heard: [], gone: [] });
+    });
+  });
+
+  it('a refused client that asks why says nothing and hears its own inbox only', async () => {
+    const shown = inThisForm('why runtime', 'RTK-other');
+    const hostile = await raw(shown);
+    for (const subject of [whoAmI, 'svc.identity.name', `${shown.inboxPrefix}.told`, 'anything', '$JS.API.INFO']) {
+      expect(await isRefused(hostile, () => hostile.publish(subject, 'x')), subject).toBe(true);
+    }
+    for (const pattern of ['>', '_I.>', '$SYS.>', `${newInbox()}.told`, 'svc.gone.*.*']) {
+      expect(await isRefused(hostile, () => void hostile.subscribe(pattern)), pattern).toBe(true);
+    }
+    expect(await isRefused(hostile, () => void hostile.subscribe(`${shown.inboxPrefix}.told`))).toBe(false);
+  });
+
+  it('refused clients that ask why are let in up to a bound and for a few seconds, and everybody else all the while', async () => {
+    const asking = () =>
+      raw(inThisForm('why runtime', 'RTK-other')).then(
+        () => true,
+        () => false,
+      );
+    const first = await Promise.all(Array.from({ length: 100 }, asking));
+    expect(first.filter((isIn) => isIn).length).toBe(64);
+    const edge = await open(runtimeKey);
+    expect(edge.identity.kind).toBe('runtime');
+    await expect(open({ kind: 'runtime', key: new Secret('RTK-other') })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await vi.waitUntil(asking, { timeout: 10_000, interval: 500 });
+    await expect(open({ kind: 'runtime', key: new Secret('RTK-other') })).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+  });
+
+  it('refusals are one line a minute for each sender', async () => {
+    const refused = async () => await raw(inThisForm('runtime', 'RTK-other')).catch(() => null);
+    for (let i = 0; i < 5; i++) await Promise.all(Array.from({ length: 20 }, refused));
+    const lines = logged.filter((line) => line.includes('refused a connection to the bus'));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('This key was revoked on Monday.');
+    expect(logged.join('')).not.toContain('RTK-other');
+  });
+
+  it('a runtime subscribes up to a bound', async () => {
+    const hostile = await raw(inThisForm('runtime', 'RTK-edge'));
+    const inbox = inboxOf(hostile);
+    const subscribe = () => isRefused(hostile, () => void hostile.subscribe(`${inbox}.${newProcessId()}`));
+    const refused: boolean[] = [];
+    for (let i = 0; i < 140; i++) refused.push(await subscribe());
+    expect(refused.indexOf(true)).toBe(128);
+  });
+
+  it("a client that shows another's process id or nonce is somebody else", async () => {
+    const nonce = newProcessId();
+    const victim = await told(await raw(inThisForm('remote-mcp', 'SYK-remote-mcp', nonce)));
+    expect(victim.process).not.toBe(nonce);
+    for (const taken of [nonce, victim.process]) {
+      for (const shown of [inThisForm, inOldForm]) {
+        const hostile = await raw(shown('runtime', 'RTK-edge', taken));
+        const { process } = await (shown === inThisForm ? told(hostile) : asked(hostile));
+        expect([nonce, victim.process]).not.toContain(process);
+      }
+    }
+  });
+
+  it('a client keeps its process id when it returns, whichever backend lets it in', async () => {
+    const edge = await open(runtimeKey);
+    const { process } = edge.identity;
+    const states: string[] = [];
+    edge.onConnection((state) => states.push(state));
+    await openBackend();
+    await backend.close();
+    await server.stop('SIGKILL');
+    await server.start();
+    await vi.waitUntil(() => states.includes('connected'), soon);
+    expect(edge.identity.process).toBe(process);
+    edge.publish(subjects.heartbeat(runtime, process), Buffer.from(''));
+  });
+
+  it('a process that is refused for a while is refused by every backend', async () => {
+    const second = await openBackend();
+    const one = await open(runtimeKey);
+    const other = await open(runtimeKey);
+    for (const { identity } of [one, other]) {
+      await backend.disconnect(runtime, { process: identity.process, refusedMs: 60_000 });
+    }
+    await second.flush();
+    for (let i = 0; i < 10; i++) {
+      await expect(open(runtimeKey)).rejects.toMatchObject({
+        code: 'rate_limited',
+        message: expect.stringContaining('"edge" sent more'),
+      });
+    }
+    await open(remoteMcp);
+  });
+
+  describe('a client of the version before', () => {
+    it('asks NATS who it is, and is told so by the backend that let it in, each time it comes', async () => {
+      const backends = [backend, await openBackend(), await openBackend()];
+      const nonce = newProcessId();
+      const shown = inOldForm('runtime', 'RTK-edge', nonce);
+      const client = await raw({
+        ...shown,
+        reconnect: true,
+        reconnectTimeWait: 50,
+        maxReconnectAttempts: -1,
+        ignoreAuthErrorAbort: true,
+      });
+      const first = await asked(client);
+      expect(first).toEqual({ kind: 'runtime', process: first.process, runtime, name: 'edge', workspace: null });
+      const heard: string[] = [];
+      for (const one of backends) one.subscribe('svc.heartbeat.*.*', ({ subject }) => void heard.push(subject));
+      await Promise.all(backends.map((one) => one.flush()));
+      client.publish(subjects.heartbeat(runtime, first.process), '{}');
+      client.publish(subjects.heartbeat(runtime, nonce), '{}');
+      await vi.waitUntil(() => heard.length >= 3, soon);
+      expect(new Set(heard)).toEqual(new Set([subjects.heartbeat(runtime, first.process)]));
+      await server.stop('SIGKILL');
+      await server.start();
+      await vi.waitFor(async () => expect(await asked(client)).toEqual(first), soon);
+    });
+
+    it('is told why it is refused', async () => {
+      await expect(raw(inOldForm('runtime', 'RTK-other'))).rejects.toThrow(/Authorization Violation/);
+      const client = await raw(inOldForm('why runtime', 'RTK-other'));
+      expect(await asked(client)).toMatchObject({ kind: 'refused', message: 'This key was revoked on Monday.' });
+    });
+
+    it('asks for nobody else, and not without end', async () => {
+      const victim = inThisForm('remote-mcp', 'SYK-remote-mcp');
+      const heard: string[] = [];
+      const connection = await raw(victim);
+      connection.subscribe(`${victim.inboxPrefix}.>`, { callback: (_error, { subject }) => void heard.push(subject) });
+      await connection.flush();
+      const shown = inOldForm('runtime', 'RTK-edge');
+      const client = await raw(shown);
+      const answers: string[] = [];
+      client.subscribe(`${shown.inboxPrefix}.>`, { callback: (_error, { subject }) => void answers.push(subject) });
+      for (const reply of [`${shown.inboxPrefix}.>`, `${shown.inboxPrefix}.*`, `${newInbox()}.a`]) {
+        client.publish(whoAmI, '', { reply });
+      }
+      for (let i = 0; i < 50; i++) client.publish(whoAmI, '', { reply: `${shown.inboxPrefix}.a` });
+      await client.flush();
+      await vi.waitUntil(() => answers.length >= 4 && heard.length >= 1, soon);
+      await backend.flush();
+      await client.flush();
+      expect(answers).toHaveLength(4);
+      expect(heard).toEqual([`${victim.inboxPrefix}.told`]);
+    });
+
+    it('is refused in the log where the bus does not map what it asks', async () => {
+      server = await startServer({ mapped: false });
+      await openBackend();
+      await expect(raw(inOldForm('runtime', 'RTK-edge'))).rejects.toThrow(/Authorization Violation/);
+      expect(logged.join('')).toContain('lets in no client of the version before');
+      const edge = await open(runtimeKey);
+      expect(edge.identity.kind).toBe('runtime');
+    });
+  });
+});
+
+async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'nats-'));
+  opened.push(() => rm(folder, { recursive: true, force: true }));
+  const started = await TestServer.start(folder, options);
+  opened.push(() => started.stop());
+  return started;
+}
+
+async function open(credentials: Credentials): Promise<NatsBus> {
+  const write = (line: string) => void logged.push(line);
+  const logger = createLog({ service: 'test', level: 'info', destination: { write } })('bus');
+  const bus = await connectNats({ servers: [server.url], caPath: null, persistent: true, credentials, logger });
+  opened.push(() => bus.close());
+  return bus;
+}
+
+async function openBackend(): Promise<NatsBus> {
+  const bus = await open({ kind: 'backend', seeds: server.seeds });
+  bus.authorize(authorizer);
+  await bus.flush();
+  return bus;
+}
+
+/** A client that speaks NATS without any of our code. */
+async function raw(options: NodeConnectionOptions): Promise<NatsConnection> {
+  const connection = await connect({ servers: server.url, reconnect: false, ...options });
+  inboxes.set(connection, options.inboxPrefix ?? '');
+  opened.push(() => connection.close());
+  return connection;
+}
+
+const inboxes = new WeakMap<NatsConnection, string>();
+const inboxOf = (connection: NatsConnection) => inboxes.get(connection) ?? expect.fail();
+
+/** What the version before shows: its process id and its inbox are its name. */
+function inOldForm(user: string, pass: string, nonce = newProcessId()) {
+  const inboxPrefix = newInbox();
+  return { user, pass, name: `${nonce} ${inboxPrefix}`, inboxPrefix };
+}
+
+function inThisForm(user: string, pass: string, nonce = newProcessId()) {
+  const inboxPrefix = newInbox();
+  return { user, pass, name: connectionName(nonce, inboxPrefix), inboxPrefix };
+}
+
+/** As the version before learns its name: the user in what NATS knows of a connection. */
+async function asked(connection: NatsConnection) {
+  const answer = await connection.request(whoAmI, undefined, { timeout: 3000 });
+  return JSON.parse(z.object({ data: z.object({ user: z.string() }) }).parse(answer.json()).data.user);
+}
+
+async function told(connection: NatsConnection) {
+  return JSON.parse((await new Told(connection, inboxOf(connection)).name()) ?? '');
+}
+
+/** Whether NATS refuses what the connection does. */
+async function isRefused(connection: NatsConnection, act: () => void): Promise<boolean> {
+  const errors: unknown[] = [];
+  const stop = new AbortController();
+  void (async () => {
+    for await (const status of connection.status()) {
+      if (stop.signal.aborted) return;
+      if (status.type === 'error') errors.push(status.error);
+    }
+  })();
+  act();
+  await connection.flush();
+  await connection.flush();
+  stop.abort();
+  return errors.length > 0;
+}

@@ -1,0 +1,37 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { SvcError } from '../../../contracts/errors.ts';
+import { withinDeadline } from '../deadline.ts';
+import { toldSubject } from './subjects.ts';
+
+/** The backend tries for as long, with pauses of half a second at most. */
+const toldWithinMs = 4000;
+
+/** Hears from the backend who this connection is, or why it is refused, each time it was let in. */
+export class Told {
+  #heard = Promise.withResolvers<string | null>();
+
+  constructor(connection: NatsConnection, inbox: string) {
+    connection.subscribe(toldSubject(inbox), {
+      callback: (error, message) => {
+        if (error === null) this.#heard.resolve(message.string());
+      },
+    });
+  }
+
+  /** The name of this connection; null where the connection is lost first. Throws `unavailable` where no backend says it in time. */
+  name(): Promise<string | null> {
+    return withinDeadline(this.#heard.promise, toldWithinMs, notTold);
+  }
+
+  /** The connection is lost: it will be told anew. */
+  forget(): void {
+    this.#heard.resolve(null);
+    this.#heard = Promise.withResolvers();
+  }
+}
+
+function notTold(): SvcError {
+  return new SvcError('unavailable', 'The bus let this connection in, and the backend did not say in time who it is.', {
+    hint: 'Is the backend up, and of this version? svc status',
+  });
+}
