@@ -20,7 +20,7 @@ import { toBody } from '../wire.ts';
 import { findAssigned } from './assigned.ts';
 import { type Claim, type Claiming, claimLists } from './claim-lists.ts';
 import { hear } from './hear.ts';
-import { type Sender, senderOf } from './sender.ts';
+import { processKey, type Sender, senderOf } from './sender.ts';
 import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
 import { askForListsAgain, isBeingStored, othersThan, setAsideReason } from './tool-lists.ts';
 import type { Turns } from './turns.ts';
@@ -33,7 +33,7 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
     patterns.report,
     async ({ subject, payload }) => {
       const sender = senderOf(patterns.report, subject);
-      const reply = await turns.take(sender.process, () => storeReport(backend, sender, payload));
+      const reply = await turns.take(processKey(sender), () => storeReport(backend, sender, payload));
       return { payload: toBody(reply), headers: {} };
     },
     { queue: 'backend', concurrencyMax },
@@ -76,20 +76,16 @@ async function storeReport(backend: Context, sender: Sender, payload: Uint8Array
   await writeStatuses(backend, sender, said);
   for (const list of lists.values()) await askOthers(backend, sender, list);
   const reported = new Set(report.mcpServers.map(({ mcpServer }) => mcpServer));
-  if (report.complete) await removeStatuses(backend, sender.process, reported);
+  if (report.complete) await removeStatuses(backend, sender, reported);
   return { refused: [...reported].filter((id) => !servers.has(id)) };
 }
 
 /** Also this process itself, where it was compared with what was not all there yet and nobody will ask it. */
-async function askOthers(
-  backend: Context,
-  { process }: Sender,
-  { server, claim, hasChanged }: ToolList,
-): Promise<void> {
+async function askOthers(backend: Context, sender: Sender, { server, claim, hasChanged }: ToolList): Promise<void> {
   const of = { mcpServer: server.id, workspace: server.workspace };
-  if (hasChanged) await askForListsAgain(backend, of, process);
+  if (hasChanged) await askForListsAgain(backend, of, sender);
   if (claim !== 'aside-of-unstored') return;
-  const others = await othersThan(backend.graph, process, server);
+  const others = await othersThan(backend.graph, sender, server);
   if (!others.some((status) => isBeingStored(status, server))) await askForListsAgain(backend, of);
 }
 
