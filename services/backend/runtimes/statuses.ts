@@ -24,10 +24,16 @@ export interface SaidOfServer {
  * Writes what a process says of its MCP servers. A status is not configuration: it raises `statusRevision`, and nobody's activity. A list of
  * tools raises it too, whether it differs or not, because an earlier try may have stored the tools and then have been cut off.
  */
-export async function writeStatuses(backend: Context, sender: Sender, said: readonly SaidOfServer[]): Promise<void> {
+export async function writeStatuses(
+  backend: Context,
+  sender: Sender,
+  said: readonly SaidOfServer[],
+  requireTime: () => void,
+): Promise<void> {
   const byWorkspace = Map.groupBy(said, ({ server }) => server.workspace);
   for (const [workspace, all] of byWorkspace) {
     for (let from = 0; from < all.length; from += sliceMax) {
+      requireTime();
       await touch(backend, workspace, async (transaction) => {
         let touched = false;
         for (const one of all.slice(from, from + sliceMax)) {
