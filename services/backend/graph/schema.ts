@@ -178,7 +178,7 @@ export const schema = {
       startedAt: 'time?',
       nextRetryAt: 'time?',
     },
-    unique: [['mcpServer', 'process']],
+    unique: [['mcpServer', 'runtime', 'process']],
     index: ['mcpServer', 'runtime', 'process'],
     search: [],
     edges: { server: 'mcpServer' },

@@ -2,6 +2,7 @@ import { findId, parseId } from '../../contracts/ids.ts';
 import type { Node } from '../graph/graph.ts';
 import { allows } from '../members/access.ts';
 import { runtimesPerServerMax } from '../runtimes/assigned.ts';
+import { findSender } from '../runtimes/sender.ts';
 import { runtimesRunning } from '../servers/bound-runtimes.ts';
 import { createMcpServer, restartMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { findRefusal, parseCommandRule } from '../servers/command-rule.ts';
@@ -109,7 +110,12 @@ function addServer(builder: Builder): void {
         resolve: async (server, _args, { backend, load }) => {
           if (server.kind === 'http') return [];
           const statuses = await load.statusesOfServer(server, statusesMax);
-          return sandboxesOf(statuses.flatMap(({ process }) => backend.processes.find(process) ?? []));
+          return sandboxesOf(
+            statuses.flatMap((status) => {
+              const sender = findSender(status);
+              return sender === null ? [] : (backend.processes.find(sender) ?? []);
+            }),
+          );
         },
       }),
       tools: t.field({

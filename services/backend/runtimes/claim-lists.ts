@@ -53,10 +53,10 @@ async function claimList(
   { server, report }: Claiming,
 ): Promise<{ readonly claim: Claim; readonly isNew: boolean }> {
   const { runtime, process } = sender;
-  const others = await othersThan(transaction, process, server);
+  const others = await othersThan(transaction, sender, server);
   if (others.some((status) => counts(status, server))) return { claim: 'aside', isNew: false };
   if (others.some((status) => isBeingStored(status, server))) return { claim: 'aside-of-unstored', isNew: false };
-  const own = await transaction.findBy('status', { mcpServer: server.id, process }, workspace);
+  const own = await transaction.findBy('status', { mcpServer: server.id, runtime, process }, workspace);
   const isClaimed = own !== null && (counts(own, server) || isBeingStored(own, server));
   // What is not Connected sets nobody aside.
   if (isClaimed || report.status !== 'Connected') return { claim: 'counts', isNew: false };
@@ -66,7 +66,7 @@ async function claimList(
     return { claim: 'counts', isNew: true };
   }
   const values = {
-    ...{ runtime, toolsReason, configVersion: report.configVersion, health: report.health, restarts: report.restarts },
+    ...{ toolsReason, configVersion: report.configVersion, health: report.health, restarts: report.restarts },
     // Who sees it Connected finds its tools.
     status: 'Disconnected',
     reason: JSON.stringify(reasons.starting(server.name) satisfies Reason),
@@ -74,7 +74,7 @@ async function claimList(
   };
   if (own !== null) await transaction.update('status', own.id, values, { anchor: workspace });
   else {
-    const fresh = { ...values, id: newId('status'), workspace, mcpServer: server.id, process };
+    const fresh = { ...values, id: newId('status'), workspace, mcpServer: server.id, runtime, process };
     const made = await transaction.create('status', fresh);
     await transaction.link({ from: 'status', edge: 'server' }, made.id, [server.id]);
   }

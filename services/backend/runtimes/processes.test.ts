@@ -22,7 +22,7 @@ test('a runtime is available while one of its processes is heard', () => {
   expect(processes.seen(runtime, process, { intervalMs: 100 })).toBe(true);
   expect(processes.seen(runtime, newProcessId(), { intervalMs: 100 })).toBe(true);
   expect(processes.seen(runtime, process, { intervalMs: 100 })).toBe(false);
-  processes.gone(process);
+  processes.gone({ runtime, process });
   expect(processes.isAvailable(runtime)).toBe(true);
   expect(processes.isAvailable(newId('runtime'))).toBe(false);
 });

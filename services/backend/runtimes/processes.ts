@@ -1,4 +1,5 @@
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
+import { processKey, type Sender } from './sender.ts';
 
 /** A runtime's process that was heard of lately. Times are of the monotonic clock: a machine that slept has missed nothing. */
 export interface LiveProcess {
@@ -29,6 +30,7 @@ export const missedMax = 3;
  * Nothing of it is stored; a backend that starts knows nobody until it hears them.
  */
 export class Processes {
+  /** By runtime and process. */
   readonly #live = new Map<string, LiveProcess>();
   readonly #now: () => number;
 
@@ -38,8 +40,9 @@ export class Processes {
 
   /** Takes a sign of life; true where the process was not known to live. */
   seen(runtime: RuntimeId, process: ProcessId, { intervalMs, version, sandbox }: Said = {}): boolean {
-    const known = this.#live.get(process);
-    this.#live.set(process, {
+    const key = processKey({ runtime, process });
+    const known = this.#live.get(key);
+    this.#live.set(key, {
       runtime,
       process,
       seenAt: this.#now(),
@@ -50,21 +53,21 @@ export class Processes {
     return known === undefined;
   }
 
-  gone(process: ProcessId): void {
-    this.#live.delete(process);
+  gone(process: Sender): void {
+    this.#live.delete(processKey(process));
   }
 
   /** Counts the silence of all anew from now. */
   pardonAll(): void {
-    for (const live of this.#live.values()) this.#live.set(live.process, { ...live, seenAt: this.#now() });
+    for (const [key, live] of this.#live) this.#live.set(key, { ...live, seenAt: this.#now() });
   }
 
-  isLive(process: ProcessId): boolean {
-    return this.#live.has(process);
+  isLive(process: Sender): boolean {
+    return this.#live.has(processKey(process));
   }
 
-  find(process: string): LiveProcess | null {
-    return this.#live.get(process) ?? null;
+  find(process: Sender): LiveProcess | null {
+    return this.#live.get(processKey(process)) ?? null;
   }
 
   isAvailable(runtime: RuntimeId): boolean {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { event } from '../../contracts/bus/messages.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
@@ -149,6 +150,111 @@ describe("a report about what is not the runtime's", () => {
       code: 'invalid_input',
     });
   });
+});
+
+describe('what is wrong with one MCP server', () => {
+  const longReason = { code: 'x', message: 'x'.repeat(4001), repair: '' };
+  const rows: readonly (readonly [string, Partial<Said>, object])[] = [
+    [
+      'a reason too long',
+      { reason: longReason },
+      { status: 'Error', code: 'report_refused', says: /"reason.message"/ },
+    ],
+    [
+      'too many lines of stderr',
+      { stderr: Array.from({ length: 21 }, () => 'x') },
+      { status: 'Error', says: /"stderr"/ },
+    ],
+    [
+      'a tool name with NUL',
+      { tools: [toolNamed('a\0'), toolNamed('b')] },
+      { status: 'Connected', says: /"a ".*control/ },
+    ],
+    [
+      'a tool name with half a surrogate pair',
+      { tools: [toolNamed('a\ud83d')] },
+      { status: 'Connected', says: /surrogate/ },
+    ],
+    ['a tool name of a megabyte', { tools: [toolNamed('x'.repeat(1e6))] }, { status: 'Connected', says: /1 to 1000/ }],
+    [
+      'a definition that is not well-formed',
+      { tools: [{ name: 'a', definition: '{"inputSchema":{},"x":"\ud800"}' }] },
+      { status: 'Connected', says: /definition/ },
+    ],
+    [
+      '20,001 tools',
+      { tools: Array.from({ length: 20_001 }, (_, at) => toolNamed(`t${at}`)) },
+      { status: 'Connected', code: 'tools_refused', says: /0 to 20000/ },
+    ],
+  ];
+  test.each(rows)(
+    '%s: its status says so, and the report of another workspace counts',
+    async (_name, wrong, expected) => {
+      const [bad, good] = [await newServer(), await newServer()];
+      const reply = await cloud.report([
+        { mcpServer: bad.mcpServer, ...wrong },
+        { mcpServer: good.mcpServer, tools: [toolNamed('read')] },
+      ]);
+      expect(reply.refused).toEqual([]);
+      const { status, code, says } = { code: expect.any(String), ...expected } as Record<string, unknown>;
+      expect(await stateIn(bad.workspace, bad.server)).toMatchObject({
+        status,
+        reason: { code, message: expect.stringMatching(says as RegExp) },
+      });
+      expect(await stateIn(good.workspace, good.server)).toMatchObject({ status: 'Connected', reason: null });
+      expect(await toolsOf(good.workspace)).toMatchObject([{ originalName: 'read', listed: true }]);
+      // The next good report makes all of it well again.
+      await cloud.report([{ mcpServer: bad.mcpServer, tools: [toolNamed('fine')] }]);
+      expect(await stateIn(bad.workspace, bad.server)).toMatchObject({ status: 'Connected', reason: null });
+    },
+  );
+
+  test('is told to the runtime, which a runtime of an earlier version does not mind', async () => {
+    const bad = await newServer();
+    const reply = await cloud.report([{ mcpServer: bad.mcpServer, reason: longReason }], true);
+    expect(reply).toEqual({
+      refused: [],
+      faults: [{ mcpServer: bad.mcpServer, why: expect.stringContaining('reason.message') }],
+    });
+    expect(z.object({ refused: z.array(z.string()) }).parse(reply)).toEqual({ refused: [] });
+    expect((await stateIn(bad.workspace, bad.server)).status).toBe('Error');
+  });
+
+  test('does not show where the MCP server is not its own', async () => {
+    const mine = await newServer();
+    const { id: elsewhere, owner } = await addWorkspace(backend, `workspace-${count++}`);
+    const { secret } = await registerRuntime(backend, owner, { workspace: elsewhere, name: 'office' });
+    const office = await connectRuntime(backend, { kind: 'runtime', key: secret });
+    const said = { mcpServer: mine.mcpServer, reason: longReason };
+    expect(await office.report([said])).toEqual({ refused: [mine.mcpServer] });
+    expect(await statusesOf(mine.workspace)).toEqual([]);
+    const many = Array.from({ length: 2001 }, () => ({ mcpServer: newId('mcpServer') }));
+    await expect(office.report(many)).rejects.toMatchObject({ code: 'too_large' });
+    await office.bus.close();
+  });
+});
+
+test('one process has so many reports stored at once and no more', async () => {
+  const { mcpServer } = await newServer();
+  const tools = Array.from({ length: 200 }, (_, at) => toolNamed(`tool-${at}`));
+  const all = await Promise.allSettled(Array.from({ length: 10 }, () => cloud.report([{ mcpServer, tools }])));
+  const refusals = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  expect(refusals).toEqual(Array.from({ length: 7 }, () => 'rate_limited'));
+});
+
+test('a report whose sender waits no more is given up, and the next one is stored', async () => {
+  const { workspace, mcpServer } = await newServer();
+  const tools = Array.from({ length: 2000 }, (_, at) => toolNamed(`tool-${at}`));
+  const line = { ...{ mcpServer, configVersion: 1, status: 'Connected', health: 'green', reason: null, restarts: 0 } };
+  const entry = { ...line, startedAt: 1, nextRetryAt: null, stderr: [], tools: tools.length };
+  const body = [{ complete: false, mcpServers: [entry] }, ...tools].map((one) => JSON.stringify(one)).join('\n');
+  const subject = subjects.report(cloud.runtime, cloud.process);
+  const asked = cloud.bus.request(subject, new TextEncoder().encode(body), { timeoutMs: 60 });
+  await expect(asked).rejects.toMatchObject({ code: 'timeout' });
+  const begun = performance.now();
+  await cloud.report([{ mcpServer, tools: [toolNamed('read')] }]);
+  expect(performance.now() - begun).toBeLessThan(5000);
+  expect((await toolsOf(workspace)).filter(({ listed }) => listed)).toMatchObject([{ originalName: 'read' }]);
 });
 
 describe('a complete report', () => {

@@ -1,7 +1,15 @@
-import type { Reason, Report, ReportedTool, ReportReply, ServerReport } from '../../contracts/bus/messages.ts';
-import { type ReportPart, readReport } from '../../contracts/bus/report-lines.ts';
+import type { Reason, ReportedTool, ReportReply, ServerReport } from '../../contracts/bus/messages.ts';
+import {
+  type ReadableReport,
+  type RefusedEntry,
+  type RefusedTool,
+  type ReportPart,
+  readReport,
+} from '../../contracts/bus/report-lines.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Backend } from '../context.ts';
@@ -18,9 +26,10 @@ import {
 } from '../tools/store-tools.ts';
 import { toBody } from '../wire.ts';
 import { findAssigned } from './assigned.ts';
+import { platformHome } from './authorize.ts';
 import { type Claim, type Claiming, claimLists } from './claim-lists.ts';
 import { hear } from './hear.ts';
-import { type Sender, senderOf } from './sender.ts';
+import { processKey, type Sender, senderOf } from './sender.ts';
 import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
 import { askForListsAgain, isBeingStored, othersThan, setAsideReason } from './tool-lists.ts';
 import type { Turns } from './turns.ts';
@@ -31,9 +40,12 @@ type Context = Pick<Backend, 'graph' | 'bus' | 'processes'>;
 export function answerReports(backend: Context, turns: Turns): Subscription {
   return backend.bus.respond(
     patterns.report,
-    async ({ subject, payload }) => {
+    async ({ subject, payload, signal }) => {
       const sender = senderOf(patterns.report, subject);
-      const reply = await turns.take(sender.process, () => storeReport(backend, sender, payload));
+      const turn = processKey(sender);
+      if (turns.queued(turn) >= queuedMax) throw tooManyReports();
+      const until = AbortSignal.any([signal, AbortSignal.timeout(storedWithinMs)]);
+      const reply = await turns.take(turn, () => storeReport(backend, sender, { payload, until }));
       return { payload: toBody(reply), headers: {} };
     },
     { queue: 'backend', concurrencyMax },
@@ -42,12 +54,31 @@ export function answerReports(backend: Context, turns: Turns): Subscription {
 
 /** Reports may be large and wait for their turn; a runtime that is refused reports again. */
 const concurrencyMax = 64;
+/** Of one process: a report that is being stored, one whose asker gave up on it, and the next. */
+const queuedMax = 3;
+/** A runtime waits for 30 s. What was stored until then need not be stored again by its next report. */
+const storedWithinMs = 30_000;
+/** A workspace has half as many MCP servers: the rest is for those that were just removed. */
+const reportedByCustomerMax = 2 * mcpServersMax;
+
+function tooManyReports(): SvcError {
+  return new SvcError('rate_limited', 'Earlier reports of this process are still being stored.', {
+    hint: 'Send one report at a time.',
+  });
+}
+
+interface Taken {
+  readonly payload: Uint8Array;
+  /** Aborts when the sender does not wait any more. */
+  readonly until: AbortSignal;
+}
 
 /**
  * Stores tools slice by slice, then statuses, so that who sees an MCP server Connected finds its tools. What is not the runtime's to report
  * about is left alone and named in the answer: it may just have been given to another.
  */
-async function storeReport(backend: Context, sender: Sender, payload: Uint8Array): Promise<ReportReply> {
+async function storeReport(backend: Context, sender: Sender, { payload, until }: Taken): Promise<ReportReply> {
+  requireTime(until);
   const parts = readReport(payload, toolSliceMax);
   const report = firstOf(parts);
   hear(backend, sender, { whole: report.complete });
@@ -64,32 +95,88 @@ async function storeReport(backend: Context, sender: Sender, payload: Uint8Array
   );
   for (const part of parts) {
     await giveWay();
-    if (part.kind !== 'tools') continue;
-    await lists.get(part.mcpServer)?.take(part.tools);
+    requireTime(until);
+    if (part.kind === 'tools') await lists.get(part.mcpServer)?.take(part.tools, part.refused);
   }
-  const said: SaidOfServer[] = [];
-  for (const one of report.mcpServers) {
-    const server = servers.get(one.mcpServer);
-    if (server === undefined) continue;
-    said.push({ server, report: one, toolsReason: (await lists.get(one.mcpServer)?.end()) ?? null });
-  }
-  await writeStatuses(backend, sender, said);
+  const { said, faults } = await judge({ report, servers, lists, until });
+  await writeStatuses(backend, sender, said, () => requireTime(until));
   for (const list of lists.values()) await askOthers(backend, sender, list);
-  const reported = new Set(report.mcpServers.map(({ mcpServer }) => mcpServer));
-  if (report.complete) await removeStatuses(backend, sender.process, reported);
-  return { refused: [...reported].filter((id) => !servers.has(id)) };
+  const reported = new Set([...report.mcpServers, ...report.refused].map(({ mcpServer }) => mcpServer));
+  if (report.complete) await removeStatuses(backend, sender, reported);
+  return {
+    refused: [...reported].filter((id) => !servers.has(id)),
+    ...(faults.length === 0 ? {} : { faults }),
+  };
+}
+
+interface Judged {
+  readonly said: readonly SaidOfServer[];
+  readonly faults: NonNullable<ReportReply['faults']>;
+}
+
+interface Heard {
+  readonly report: ReadableReport;
+  readonly servers: ReadonlyMap<McpServerId, Node<'mcpServer'>>;
+  readonly lists: ReadonlyMap<McpServerId, ToolList>;
+  readonly until: AbortSignal;
+}
+
+/** What is stored of each MCP server, and what was refused of it. */
+async function judge({ report, servers, lists, until }: Heard): Promise<Judged> {
+  const said: SaidOfServer[] = [];
+  const faults: { mcpServer: McpServerId; why: string }[] = [];
+  for (const one of report.mcpServers) {
+    const { mcpServer } = one;
+    const server = servers.get(mcpServer);
+    if (server === undefined) continue;
+    requireTime(until);
+    const list = lists.get(mcpServer);
+    const reason = (await list?.end()) ?? null;
+    const why = report.refusedLists.get(mcpServer) ?? list?.fault ?? null;
+    if (why !== null) faults.push({ mcpServer, why });
+    said.push({ server, report: one, toolsReason: why === null ? reason : listRefusedReason(server, why) });
+  }
+  for (const refused of report.refused) {
+    const server = servers.get(refused.mcpServer);
+    if (server === undefined) continue;
+    faults.push({ mcpServer: refused.mcpServer, why: refused.why });
+    said.push({ server, report: refusedReport(server, refused), toolsReason: null });
+  }
+  return { said, faults };
+}
+
+/** What was stored stays, so that the next report has less to store. */
+function requireTime(until: AbortSignal): void {
+  if (until.aborted) throw new SvcError('timeout', 'The report was not stored in time: the rest of it is missing.');
+}
+
+/** What is said of an MCP server whose entry was refused: how it is, is not known. */
+function refusedReport(server: Node<'mcpServer'>, { mcpServer, configVersion, why }: RefusedEntry): ServerReport {
+  return {
+    ...{ mcpServer, configVersion: configVersion ?? server.configVersion, status: 'Error', health: 'red' },
+    ...{ restarts: 0, startedAt: null, nextRetryAt: null, stderr: [] },
+    reason: {
+      code: 'report_refused',
+      message: `What its runtime reports about the MCP server "${server.name}" was refused: ${why}.`,
+      repair: 'Update the runtime, or correct the MCP server: svc server show.',
+    },
+  };
+}
+
+function listRefusedReason({ name }: Node<'mcpServer'>, why: string): Reason {
+  return {
+    code: 'tools_refused',
+    message: `The list of tools of the MCP server "${name}" was refused: ${why}. Agents see the list before it.`,
+    repair: 'Make the MCP server list its tools otherwise, and restart it.',
+  };
 }
 
 /** Also this process itself, where it was compared with what was not all there yet and nobody will ask it. */
-async function askOthers(
-  backend: Context,
-  { process }: Sender,
-  { server, claim, hasChanged }: ToolList,
-): Promise<void> {
+async function askOthers(backend: Context, sender: Sender, { server, claim, hasChanged }: ToolList): Promise<void> {
   const of = { mcpServer: server.id, workspace: server.workspace };
-  if (hasChanged) await askForListsAgain(backend, of, process);
+  if (hasChanged) await askForListsAgain(backend, of, sender);
   if (claim !== 'aside-of-unstored') return;
-  const others = await othersThan(backend.graph, process, server);
+  const others = await othersThan(backend.graph, sender, server);
   if (!others.some((status) => isBeingStored(status, server))) await askForListsAgain(backend, of);
 }
 
@@ -98,19 +185,19 @@ function isCurrent(server: Node<'mcpServer'>, said: ServerReport): boolean {
   return said.configVersion === server.configVersion;
 }
 
-async function serversOf({ graph }: Context, sender: Sender, report: Report) {
+async function serversOf({ graph }: Context, sender: Sender, { mcpServers, refused }: ReadableReport) {
   const runtime = await graph.find('runtime', sender.runtime, null);
   if (runtime === null || runtime.revokedAt !== null) {
     throw new SvcError('unauthenticated', 'This runtime was revoked.');
   }
-  return await findAssigned(
-    graph,
-    runtime,
-    report.mcpServers.map(({ mcpServer }) => mcpServer),
-  );
+  const ids = [...mcpServers, ...refused].map(({ mcpServer }) => mcpServer);
+  if (runtime.home !== platformHome && ids.length > reportedByCustomerMax) {
+    throw new SvcError('too_large', `The report names ${ids.length} MCP servers, more than a workspace can have.`);
+  }
+  return await findAssigned(graph, runtime, ids);
 }
 
-function firstOf(parts: Generator<ReportPart, void, undefined>): Report {
+function firstOf(parts: Generator<ReportPart, void, undefined>): ReadableReport {
   const first = parts.next();
   if (first.done !== true && first.value.kind === 'report') return first.value.report;
   throw new SvcError('invalid_input', 'The report is empty.');
@@ -125,6 +212,7 @@ class ToolList {
   readonly #listed = new Set<string>();
   readonly #leftOut: LeftOut[] = [];
   #differs = false;
+  #fault: string | null = null;
 
   constructor(graph: Graph, server: Node<'mcpServer'>, claim: Claim) {
     this.#graph = graph;
@@ -142,7 +230,39 @@ class ToolList {
     return this.#differs && !this.#isAside;
   }
 
-  async take(tools: readonly ReportedTool[]): Promise<void> {
+  /** Why the graph refused it; null where it did not. */
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  async take(tools: readonly ReportedTool[], refused: readonly RefusedTool[]): Promise<void> {
+    this.#leftOut.push(...refused);
+    await this.#guarded(() => this.#takeSlice(tools));
+  }
+
+  /** All of it has come. Returns what is to be said of it, where it was not refused. */
+  async end(): Promise<Reason | null> {
+    const rest = this.#isAside ? listsMore : unlistTools;
+    await this.#guarded(async () => {
+      const hasRest = await rest(this.#graph, this.server, this.#listed);
+      this.#differs ||= hasRest;
+    });
+    if (this.#fault !== null) return null;
+    return this.#isAside && this.#differs ? setAsideReason(this.server) : this.#leftOutReason(this.server.name);
+  }
+
+  /** What is wrong with one list must not keep the rest of the report from being stored. */
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    if (this.#fault !== null) return;
+    try {
+      await work();
+    } catch (thrown) {
+      if (!(thrown instanceof SvcError) || thrown.code !== 'invalid_input') throw thrown;
+      this.#fault = thrown.message;
+    }
+  }
+
+  async #takeSlice(tools: readonly ReportedTool[]): Promise<void> {
     const fresh: ReportedTool[] = [];
     for (const tool of tools) {
       if (this.#listed.has(tool.name)) continue;
@@ -154,14 +274,6 @@ class ToolList {
     this.#differs ||= hasChanged;
     for (const { name } of leftOut) this.#listed.delete(name);
     this.#leftOut.push(...leftOut);
-  }
-
-  /** All of it has come. Returns what is to be said of it. */
-  async end(): Promise<Reason | null> {
-    const rest = this.#isAside ? listsMore : unlistTools;
-    const hasRest = await rest(this.#graph, this.server, this.#listed);
-    this.#differs ||= hasRest;
-    return this.#isAside && this.#differs ? setAsideReason(this.server) : this.#leftOutReason(this.server.name);
   }
 
   async #store(tools: readonly ReportedTool[]): Promise<Stored> {

@@ -7,6 +7,11 @@ export interface Sender {
   readonly process: ProcessId;
 }
 
+/** Key of everything that is kept per process: a process id alone proves nothing, because each runtime chooses its own. */
+export function processKey({ runtime, process }: Sender): string {
+  return `${runtime}.${process}`;
+}
+
 /** Who sent a message, by its subject, which ends in both: the bus lets nobody say what is another's. */
 export function senderOf(pattern: string, subject: string): Sender {
   const [runtimeText = '', processText = ''] = tokensOf(pattern, subject)?.slice(-2) ?? [];

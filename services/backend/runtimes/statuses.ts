@@ -1,10 +1,10 @@
 import type { Reason, ServerReport } from '../../contracts/bus/messages.ts';
-import { newId, type ProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { publishEvent } from '../change.ts';
 import type { Backend } from '../context.ts';
 import { everyPage } from '../every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
-import { findSender, type Sender } from './sender.ts';
+import { findSender, processKey, type Sender } from './sender.ts';
 import { askForListsAgain } from './tool-lists.ts';
 
 type Context = Pick<Backend, 'graph' | 'bus'>;
@@ -24,10 +24,16 @@ export interface SaidOfServer {
  * Writes what a process says of its MCP servers. A status is not configuration: it raises `statusRevision`, and nobody's activity. A list of
  * tools raises it too, whether it differs or not, because an earlier try may have stored the tools and then have been cut off.
  */
-export async function writeStatuses(backend: Context, sender: Sender, said: readonly SaidOfServer[]): Promise<void> {
+export async function writeStatuses(
+  backend: Context,
+  sender: Sender,
+  said: readonly SaidOfServer[],
+  requireTime: () => void,
+): Promise<void> {
   const byWorkspace = Map.groupBy(said, ({ server }) => server.workspace);
   for (const [workspace, all] of byWorkspace) {
     for (let from = 0; from < all.length; from += sliceMax) {
+      requireTime();
       await touch(backend, workspace, async (transaction) => {
         let touched = false;
         for (const one of all.slice(from, from + sliceMax)) {
@@ -43,10 +49,13 @@ export async function writeStatuses(backend: Context, sender: Sender, said: read
 /** Removes what a process said, except of the MCP servers in `keep`. Whose list was set aside because of it is asked for it again. */
 export async function removeStatuses(
   backend: Context,
-  process: ProcessId,
+  { runtime, process }: Sender,
   keep: ReadonlySet<string> = new Set(),
 ): Promise<void> {
-  const where = [{ field: 'process' as const, equals: process }];
+  const where = [
+    { field: 'process' as const, equals: process },
+    { field: 'runtime' as const, equals: runtime },
+  ];
   for await (const page of everyPage(backend.graph, { type: 'status', anchor: 'everywhere', where, limit: sliceMax })) {
     const gone = page.filter(({ mcpServer }) => !keep.has(mcpServer));
     for (const [workspace, statuses] of Map.groupBy(gone, (status) => status.workspace)) {
@@ -70,11 +79,11 @@ export async function findUnheard({
   graph,
   processes,
 }: Pick<Backend, 'graph' | 'processes'>): Promise<readonly Sender[]> {
-  const unheard = new Map<ProcessId, Sender>();
+  const unheard = new Map<string, Sender>();
   for await (const page of everyPage(graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
     for (const status of page) {
       const sender = findSender(status);
-      if (sender !== null && !processes.isLive(sender.process)) unheard.set(sender.process, sender);
+      if (sender !== null && !processes.isLive(sender)) unheard.set(processKey(sender), sender);
     }
   }
   return [...unheard.values()];
@@ -82,7 +91,7 @@ export async function findUnheard({
 
 /** Removes what processes said that do not live: a backend that was away has not heard them go. */
 export async function removeStatusesOfTheDead(backend: Context & Pick<Backend, 'processes'>): Promise<void> {
-  for (const { process } of await findUnheard(backend)) {
+  for (const process of await findUnheard(backend)) {
     // It may have been heard while the others were removed.
     if (!backend.processes.isLive(process)) await removeStatuses(backend, process);
   }
@@ -112,10 +121,9 @@ async function writeStatus(
   const { id: mcpServer, workspace } = server;
   // Removed since the report was read: there is nothing to say about it any more.
   if ((await transaction.find('mcpServer', mcpServer, workspace)) === null) return false;
-  const known = await transaction.findBy('status', { mcpServer, process }, workspace);
+  const known = await transaction.findBy('status', { mcpServer, runtime, process }, workspace);
   const toolsReason = reasonOfTools(report, reasonNow, known);
   const values = {
-    runtime,
     configVersion: report.configVersion,
     status: report.status,
     health: report.health,
@@ -127,7 +135,8 @@ async function writeStatus(
     nextRetryAt: report.nextRetryAt,
   };
   if (known === null) {
-    const made = await transaction.create('status', { ...values, id: newId('status'), workspace, mcpServer, process });
+    const fresh = { ...values, id: newId('status'), workspace, mcpServer, runtime, process };
+    const made = await transaction.create('status', fresh);
     await transaction.link({ from: 'status', edge: 'server' }, made.id, [mcpServer]);
     return true;
   }

@@ -68,8 +68,8 @@ async function listed(): Promise<readonly string[]> {
   return names.sort();
 }
 
-async function reasonOf({ process }: TestRuntime): Promise<string | null> {
-  const status = await backend.graph.findBy('status', { mcpServer: server.id, process }, server.workspace);
+async function reasonOf({ runtime, process }: TestRuntime): Promise<string | null> {
+  const status = await backend.graph.findBy('status', { mcpServer: server.id, runtime, process }, server.workspace);
   return status?.reason === null || status === null ? null : JSON.parse(status.reason).code;
 }
 

@@ -1,10 +1,9 @@
 import { type Reason, reason } from '../../contracts/bus/messages.ts';
-import type { ProcessId } from '../../contracts/ids.ts';
 import type { Backend } from '../context.ts';
 import { everyPage } from '../every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { commandProcesses } from './command-runtimes.ts';
-import { findSender } from './sender.ts';
+import { findSender, type Sender } from './sender.ts';
 
 /**
  * An MCP server has one list of tools, whoever runs it. Where several processes do and their lists differ, that of the one that was Connected
@@ -24,12 +23,12 @@ type Status = Node<'status'>;
 /** What the other processes say of the MCP server. */
 export async function othersThan(
   graph: Pick<Graph, 'select'>,
-  process: ProcessId,
+  process: Sender,
   server: Server,
 ): Promise<readonly Status[]> {
   const others: Status[] = [];
   for await (const statuses of statusesOf(graph, { mcpServer: server.id, workspace: server.workspace })) {
-    others.push(...statuses.filter((status) => status.process !== process));
+    others.push(...statuses.filter((status) => !isOf(status, process)));
   }
   return others;
 }
@@ -68,15 +67,19 @@ export function setAsideReason({ name }: Server): Reason {
 export async function askForListsAgain(
   { bus, graph }: Pick<Backend, 'bus' | 'graph'>,
   of: { readonly mcpServer: string; readonly workspace: Server['workspace'] },
-  changedBy: ProcessId | null = null,
+  changedBy: Sender | null = null,
 ): Promise<void> {
   for await (const statuses of statusesOf(graph, of)) {
     for (const status of statuses) {
-      const isMeant = changedBy === null ? hasCode(status, setAsideCode) : status.process !== changedBy;
+      const isMeant = changedBy === null ? hasCode(status, setAsideCode) : !isOf(status, changedBy);
       const sender = findSender(status);
       if (isMeant && sender !== null) commandProcesses(bus, [sender], { kind: 'assignments' });
     }
   }
+}
+
+function isOf(status: Status, { runtime, process }: Sender): boolean {
+  return status.runtime === runtime && status.process === process;
 }
 
 function isCurrent({ configVersion }: Status, server: Server): boolean {

@@ -1,16 +1,26 @@
 /** Does things of the same kind one after the other, things of different kinds at once. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
+  readonly #queued = new Map<string, number>();
 
   async take<Result>(kind: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(kind) ?? Promise.resolve();
     const turn = before.then(work, work);
     this.#last.set(kind, turn);
+    this.#queued.set(kind, this.queued(kind) + 1);
     try {
       return await turn;
     } finally {
       if (this.#last.get(kind) === turn) this.#last.delete(kind);
+      const left = this.queued(kind) - 1;
+      if (left === 0) this.#queued.delete(kind);
+      else this.#queued.set(kind, left);
     }
+  }
+
+  /** Things of the kind that are being done or wait for their turn. */
+  queued(kind: string): number {
+    return this.#queued.get(kind) ?? 0;
   }
 
   /** Resolves when all that was begun has ended, however it ended. */

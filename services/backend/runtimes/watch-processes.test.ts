@@ -91,7 +91,7 @@ describe('a process', () => {
   });
 
   describe('that this backend has not heard of', () => {
-    beforeEach(() => backend.processes.gone(cloud.process));
+    beforeEach(() => backend.processes.gone(cloud));
 
     const nextCommand = () =>
       new Promise((resolve) =>
@@ -136,7 +136,7 @@ test('a heartbeat is written down, not each of them', async () => {
 
 test('what processes said before a bus inside the process ended is taken back at boot', async () => {
   await started.stop();
-  backend.processes.gone(cloud.process);
+  backend.processes.gone(cloud);
   expect(await statuses()).toBe(1);
   started = await startRuntimes(backend);
   expect(await statuses()).toBe(0);

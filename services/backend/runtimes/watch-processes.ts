@@ -7,7 +7,7 @@ import { parseBody, toBody } from '../wire.ts';
 import { commandProcesses } from './command-runtimes.ts';
 import { hear } from './hear.ts';
 import { intervalWhenUnknownMs, missedMax } from './processes.ts';
-import { type Sender, senderOf } from './sender.ts';
+import { processKey, type Sender, senderOf } from './sender.ts';
 import { findUnheard, removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
 import type { Turns } from './turns.ts';
 
@@ -47,9 +47,12 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
   });
 
   function forget({ runtime, process }: Sender, event: string): void {
-    if (backend.processes.isLive(process)) logger.info({ runtime, process }, event);
-    backend.processes.gone(process);
-    inTurn(process, () => (backend.processes.isLive(process) ? Promise.resolve() : removeStatuses(backend, process)));
+    const sender = { runtime, process };
+    if (backend.processes.isLive(sender)) logger.info(sender, event);
+    backend.processes.gone(sender);
+    inTurn(processKey(sender), async () => {
+      if (!backend.processes.isLive(sender)) await removeStatuses(backend, sender);
+    });
   }
 
   const looking = setInterval(() => {

@@ -160,7 +160,7 @@ describe('a process of a runtime', () => {
     const cloud = await connectPlatformRuntime(first, 'cloud');
     await cloud.report([{ mcpServer: id }]);
     const heard = commandsOf(cloud);
-    for (const { processes } of both()) processes.gone(cloud.process);
+    for (const { processes } of both()) processes.gone(cloud);
     await restartMcpServer(second, owner, workspace, id);
     await expect.poll(() => heard, patiently).toContain('restart');
   });

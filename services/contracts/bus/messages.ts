@@ -1,13 +1,42 @@
 import { z } from 'zod';
 import { id } from '../id-schema.ts';
+import { isShownName, shownLine, shownText } from '../shown-text.ts';
+import { toolNameLengthMax } from '../workspace-limits.ts';
 
 /** Bodies of the low-rate messages, as parsers: whoever receives one parses it. Calls are headers and raw bytes (see call.ts). */
 const shortText = z.string().max(255);
 const time = z.number().int().nonnegative();
 
+/** What a program says of itself, on one line. */
+const shownWord = shortText.transform((text) => shownLine(text, 255));
+
+/** Lengths of what a report tells a person. A runtime cuts what is longer; the backend refuses it. */
+export const reportLengths = { message: 4000, repair: 1000, stderrLine: 1000 } as const;
+export const stderrLinesMax = 20;
+
 /** Why something is not as it should be, and what mends it. Never holds a secret. */
-export const reason = z.object({ code: shortText, message: z.string().max(4000), repair: z.string().max(1000) });
+export const reason = z.object({
+  code: shownWord,
+  message: text(reportLengths.message),
+  repair: text(reportLengths.repair),
+});
 export type Reason = z.infer<typeof reason>;
+
+/** A reason that every reader takes: it may quote an MCP server, which writes what it likes. */
+export function shownReason({ code, message, repair }: Reason): Reason {
+  return {
+    code: shownLine(code, 255),
+    message: shownText(message, reportLengths.message),
+    repair: shownText(repair, reportLengths.repair),
+  };
+}
+
+function text(lengthMax: number) {
+  return z
+    .string()
+    .max(lengthMax)
+    .transform((given) => shownText(given, lengthMax));
+}
 
 // Identity
 
@@ -16,10 +45,10 @@ export const homesMax = 500;
 
 export const handshakeRequest = z.object({
   /** Version of the runtime's program. */
-  version: shortText,
+  version: shownWord,
   hostname: shortText,
   /** How this process keeps its MCP servers apart (MCP_SERVER_SANDBOX). */
-  sandbox: shortText.optional(),
+  sandbox: shownWord.optional(),
   /** X25519 public key of this very process; assignments are sealed to it. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),
   /** The assignments the process already has; an equal etag is answered without them. */
@@ -105,10 +134,17 @@ export type Health = z.infer<typeof health>;
 /** Code of the reason of an MCP server that is being started and has not failed before: who calls it had better wait. */
 export const startingCode = 'starting';
 
+/** Tools of one MCP server in a report. */
+export const reportedToolsMax = 20_000;
+export const definitionLengthMax = 1_048_576;
+
 export const reportedTool = z.object({
-  name: z.string().min(1).max(1000),
+  name: z.string().min(1).max(toolNameLengthMax).refine(isShownName),
   /** The tool as the MCP server described it, as JSON text: it is passed on, not interpreted. */
-  definition: z.string().max(1_048_576),
+  definition: z
+    .string()
+    .max(definitionLengthMax)
+    .refine((json) => json.isWellFormed()),
 });
 export type ReportedTool = z.infer<typeof reportedTool>;
 
@@ -122,26 +158,40 @@ export const serverReport = z.object({
   startedAt: time.nullable(),
   nextRetryAt: time.nullable(),
   /** Last lines of stderr, for a person who asks why; at most 20 lines. */
-  stderr: z.array(z.string().max(1000)).max(20),
+  stderr: z.array(text(reportLengths.stderrLine)).max(stderrLinesMax),
   /** Present when the list of tools was learnt or changed: how many tools follow the report (see report-lines.ts). */
-  tools: z.number().int().nonnegative().max(20_000).optional(),
+  tools: z.number().int().nonnegative().max(reportedToolsMax).optional(),
 });
 export type ServerReport = z.infer<typeof serverReport>;
 
 /** `complete` reports list every MCP server of the process, so that what is missing is gone. */
-export const report = z.object({ complete: z.boolean(), mcpServers: z.array(serverReport).max(10_000) });
+export const reportedServersMax = 10_000;
+export const report = z.object({ complete: z.boolean(), mcpServers: z.array(serverReport).max(reportedServersMax) });
 export type Report = z.infer<typeof report>;
 
-/** MCP servers that are not this runtime's to report about (any more); all others are stored. */
-export const reportReply = z.object({ refused: z.array(id('mcpServer')) });
+/**
+ * `refused`: MCP servers that are not this runtime's to report about (any more). `faults`: what the backend refused of a single MCP server
+ * and why; the same again would be refused again. All else is stored.
+ */
+export const reportReply = z.object({
+  refused: z.array(id('mcpServer')),
+  faults: z.array(z.object({ mcpServer: id('mcpServer'), why: z.string() })).optional(),
+});
 export type ReportReply = z.infer<typeof reportReply>;
+
+/** Range of HEARTBEAT_INTERVAL. A sender that says another interval is held to the nearest, so that its silence is always noticed. */
+export const heartbeatIntervals = { minMs: 50, maxMs: 60_000 } as const;
 
 export const heartbeat = z.object({
   at: time,
   inFlight: z.number().int().nonnegative(),
-  intervalMs: z.number().int().positive(),
-  version: shortText,
-  sandbox: shortText.optional(),
+  intervalMs: z
+    .number()
+    .int()
+    .positive()
+    .transform((ms) => Math.min(Math.max(ms, heartbeatIntervals.minMs), heartbeatIntervals.maxMs)),
+  version: shownWord,
+  sandbox: shownWord.optional(),
 });
 export type Heartbeat = z.infer<typeof heartbeat>;
 

@@ -1,6 +1,17 @@
+import { z } from 'zod';
 import { SvcError } from '../errors.ts';
+import { id } from '../id-schema.ts';
 import type { McpServerId } from '../ids.ts';
-import { type Report, type ReportedTool, report, reportedTool, type ServerReport } from './messages.ts';
+import { shownLine } from '../shown-text.ts';
+import {
+  type Report,
+  type ReportedTool,
+  reportedServersMax,
+  reportedTool,
+  reportedToolsMax,
+  type ServerReport,
+  serverReport,
+} from './messages.ts';
 
 /**
  * Payload of `svc.report.<runtime>.<process>`: lines of JSON, the report first, then the tools of its MCP servers, in their order, as many of
@@ -14,33 +25,161 @@ export function* reportLines(whole: Report, toolsOf: (mcpServer: McpServerId) =>
   }
 }
 
-/** What `readReport` finds, in order: the report, then one slice of tools after the other. */
-export type ReportPart =
-  | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'tools'; readonly mcpServer: McpServerId; readonly tools: readonly ReportedTool[] };
-
-/** Reads a payload slice by slice; the caller yields to others in between. Throws `invalid_input` where lines are wrong or missing. */
-export function* readReport(payload: Uint8Array, sliceMax: number): Generator<ReportPart, void, undefined> {
-  const lines = new Lines(payload);
-  const first = report.safeParse(lines.nextJson());
-  if (!first.success) throw wrong(`its first line is no report (${first.error.issues[0]?.path.join('.')})`);
-  yield { kind: 'report', report: first.data };
-  for (const server of first.data.mcpServers) yield* readTools(lines, server, sliceMax);
-  if (!lines.ended) throw wrong('it has more lines than its MCP servers have tools');
+/** A report as far as it can be taken: what is wrong with one MCP server's part leaves the others alone. */
+export interface ReadableReport extends Report {
+  /** MCP servers whose entry is refused. */
+  readonly refused: readonly RefusedEntry[];
+  /** Why the list of tools of an MCP server is refused, whose entry is fine and has no `tools` then. */
+  readonly refusedLists: ReadonlyMap<McpServerId, string>;
 }
 
-function* readTools(lines: Lines, server: ServerReport, sliceMax: number): Generator<ReportPart, void, undefined> {
-  let missing = server.tools ?? 0;
-  while (missing > 0) {
-    const tools: ReportedTool[] = [];
-    for (; missing > 0 && tools.length < sliceMax; missing--) {
-      const tool = reportedTool.safeParse(lines.nextJson());
-      if (!tool.success)
-        throw wrong(`a tool of ${server.mcpServer} is malformed (${tool.error.issues[0]?.path.join('.')})`);
-      tools.push(tool.data);
+export interface RefusedEntry {
+  readonly mcpServer: McpServerId;
+  /** Null where the entry does not say it. */
+  readonly configVersion: number | null;
+  readonly why: string;
+}
+
+/** A line that is no tool. */
+export interface RefusedTool {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** What `readReport` finds, in order: the report, then one slice of tools after the other. */
+export type ReportPart =
+  | { readonly kind: 'report'; readonly report: ReadableReport }
+  | {
+      readonly kind: 'tools';
+      readonly mcpServer: McpServerId;
+      readonly tools: readonly ReportedTool[];
+      readonly refused: readonly RefusedTool[];
+    };
+
+/**
+ * Reads a payload slice by slice; the caller yields to others in between. Throws `invalid_input` where something is wrong that belongs to no
+ * MCP server.
+ */
+export function* readReport(payload: Uint8Array, sliceMax: number): Generator<ReportPart, void, undefined> {
+  const lines = new Lines(payload);
+  const first = envelope.safeParse(lines.nextJson());
+  if (!first.success) throw wrong(`its first line is no report (${pathOf(first)})`);
+  const entries = first.data.mcpServers.map(readEntry);
+  refuseRepeated(entries);
+  const announced = entries.reduce((sum, { toolLines }) => sum + toolLines, 0);
+  const counted = lines.countLeft(toolLinesMax);
+  if (counted > toolLinesMax) throw wrong(`it has more than ${toolLinesMax} lines`);
+  if (announced !== counted) refuseLists(entries, `the report holds ${counted} tools and announces ${announced}`);
+  yield { kind: 'report', report: readable(first.data.complete, entries) };
+  if (announced !== counted) return;
+  for (const entry of entries) yield* readTools(lines, entry, sliceMax);
+}
+
+/** The shortest tools that fill a report are fewer. */
+const toolLinesMax = 200_000;
+
+const envelope = z.object({ complete: z.boolean(), mcpServers: z.array(z.unknown()).max(reportedServersMax) });
+const named = z.looseObject({ mcpServer: id('mcpServer') });
+const versioned = serverReport.pick({ configVersion: true });
+const listing = z.object({ tools: z.number().int().nonnegative().default(0) });
+
+/** One MCP server's part of a report while it is read. */
+interface Entry {
+  readonly mcpServer: McpServerId;
+  readonly configVersion: number | null;
+  /** Lines that follow for it, whether they are taken or not. */
+  readonly toolLines: number;
+  /** Null where the entry is refused. */
+  said: ServerReport | null;
+  whyRefused: string;
+  whyListRefused: string | null;
+}
+
+function readEntry(given: unknown): Entry {
+  const known = named.safeParse(given);
+  if (!known.success) throw wrong('an entry of it does not name its MCP server');
+  const { mcpServer } = known.data;
+  const toolLines = listing.safeParse(given).data?.tools ?? Number.NaN;
+  const isCountable = toolLines <= reportedToolsMax;
+  const parsed = serverReport.safeParse(isCountable ? given : { ...known.data, tools: undefined });
+  return {
+    mcpServer,
+    configVersion: versioned.safeParse(given).data?.configVersion ?? null,
+    toolLines: Number.isNaN(toolLines) ? 0 : toolLines,
+    said: parsed.success ? parsed.data : null,
+    whyRefused: parsed.success ? '' : `"${pathOf(parsed)}" is not as it must be`,
+    whyListRefused: isCountable ? null : `the number of its tools must be 0 to ${reportedToolsMax}`,
+  };
+}
+
+function refuseRepeated(entries: readonly Entry[]): void {
+  const seen = new Map<McpServerId, Entry>();
+  for (const entry of entries) {
+    const before = seen.get(entry.mcpServer);
+    seen.set(entry.mcpServer, before ?? entry);
+    if (before === undefined) continue;
+    for (const one of [before, entry]) {
+      one.said = null;
+      one.whyRefused = 'the report names it twice';
     }
-    yield { kind: 'tools', mcpServer: server.mcpServer, tools };
   }
+}
+
+/** Where the lines of one list end cannot be told, so that no list of the report can. */
+function refuseLists(entries: readonly Entry[], why: string): void {
+  for (const entry of entries) if (entry.said?.tools !== undefined) entry.whyListRefused ??= why;
+}
+
+function readable(complete: boolean, entries: readonly Entry[]): ReadableReport {
+  const refused = new Map<McpServerId, RefusedEntry>();
+  const refusedLists = new Map<McpServerId, string>();
+  const mcpServers: ServerReport[] = [];
+  for (const { mcpServer, configVersion, said, whyRefused, whyListRefused } of entries) {
+    if (said === null) refused.set(mcpServer, { mcpServer, configVersion, why: whyRefused });
+    else if (whyListRefused === null) mcpServers.push(said);
+    else {
+      const { tools: _, ...rest } = said;
+      mcpServers.push(rest);
+      refusedLists.set(mcpServer, whyListRefused);
+    }
+  }
+  return { complete, mcpServers, refused: [...refused.values()], refusedLists };
+}
+
+function* readTools(lines: Lines, entry: Entry, sliceMax: number): Generator<ReportPart, void, undefined> {
+  const isTaken = entry.said !== null && entry.whyListRefused === null;
+  for (let at = 0; at < entry.toolLines; ) {
+    const tools: ReportedTool[] = [];
+    const refused: RefusedTool[] = [];
+    for (let inSlice = 0; inSlice < sliceMax && at < entry.toolLines; inSlice++) {
+      at++;
+      if (isTaken) readTool(lines.nextJson(), at, { tools, refused });
+      else lines.skip();
+    }
+    yield { kind: 'tools', mcpServer: entry.mcpServer, tools, refused };
+  }
+}
+
+function readTool(line: unknown, at: number, into: { tools: ReportedTool[]; refused: RefusedTool[] }): void {
+  const tool = reportedTool.safeParse(line);
+  if (tool.success) {
+    into.tools.push(tool.data);
+    return;
+  }
+  const given = z.object({ name: z.string() }).safeParse(line);
+  const name = given.success ? shownLine(given.data.name, nameShownMax) : `tool ${at}`;
+  into.refused.push({ name, why: line === undefined ? 'its line is not JSON' : (refusals[pathOf(tool)] ?? noTool) });
+}
+
+const nameShownMax = 100;
+const noTool = 'its line is no tool';
+const refusals: Readonly<Record<string, string>> = {
+  name: 'its name must have 1 to 1000 characters, none of them a control character or half of a surrogate pair',
+  definition: 'its definition must be well-formed text of at most 1 MiB',
+};
+
+function pathOf({ error }: { readonly error?: z.ZodError }): string {
+  return error?.issues[0]?.path.join('.') ?? '';
 }
 
 const newline = 10;
@@ -55,24 +194,43 @@ class Lines {
     this.#payload = payload;
   }
 
-  get ended(): boolean {
+  get #ended(): boolean {
     return this.#at >= this.#payload.length;
   }
 
+  /** Lines that follow; one more than `max` where there are more. */
+  countLeft(max: number): number {
+    let count = 0;
+    for (let at = this.#at; at < this.#payload.length && count <= max; count++) {
+      const found = this.#payload.indexOf(newline, at);
+      at = found === -1 ? this.#payload.length : found + 1;
+    }
+    return count;
+  }
+
+  skip(): void {
+    this.#next();
+  }
+
+  /** Undefined, which no JSON text is, where the line is not JSON. */
   nextJson(): unknown {
-    if (this.ended) throw wrong('it ends before its last tool');
+    try {
+      return JSON.parse(this.#decoder.decode(this.#next()));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #next(): Uint8Array {
+    if (this.#ended) return this.#payload.subarray(0, 0);
     const found = this.#payload.indexOf(newline, this.#at);
     const end = found === -1 ? this.#payload.length : found;
-    const line = this.#decoder.decode(this.#payload.subarray(this.#at, end));
+    const line = this.#payload.subarray(this.#at, end);
     this.#at = end + 1;
-    try {
-      return JSON.parse(line);
-    } catch (cause) {
-      throw wrong('a line of it is not JSON', cause);
-    }
+    return line;
   }
 }
 
-function wrong(why: string, cause?: unknown): SvcError {
-  return new SvcError('invalid_input', `The report is refused: ${why}.`, { cause });
+function wrong(why: string): SvcError {
+  return new SvcError('invalid_input', `The report is refused: ${why}.`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Report, reportReply, type ServerReport } from '../../contracts/bus/messages.ts';
 import { reportLines } from '../../contracts/bus/report-lines.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
-import { toSvcError } from '../../contracts/errors.ts';
+import { SvcError, toSvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Logger } from '../../kit/log.ts';
@@ -25,6 +25,7 @@ const gatherMs = 50;
 const answerMaxMs = 30_000;
 /** Whoever waits for the runtime to end has other things to do; the backend notices its end by itself. */
 const withdrawMaxMs = 2000;
+const faultsLoggedMax = 10;
 const retry: Backoff = { firstMs: 200, maxMs: 5000 };
 /**
  * Tools and last words in one report; the rest of both comes with the next. What a complete report must say of every MCP server comes on
@@ -38,6 +39,11 @@ interface Told {
   readonly tools: ToolList | null;
 }
 
+interface Composed {
+  readonly report: Report;
+  readonly tools: ReadonlyMap<McpServerId, ToolList>;
+}
+
 /**
  * Tells the backend how the MCP servers are. A report says how they are now, not what happened: what is told twice does no harm,
  * and what could not be told is told later by whatever is true then.
@@ -45,6 +51,8 @@ interface Told {
 export class Reporter {
   readonly #options: ReporterOptions;
   readonly #told = new Map<McpServerId, Told>();
+  /** What the backend rejected: the same again is left out. */
+  readonly #rejected = new Map<McpServerId, Told>();
   readonly #changed = new Set<McpServerId>();
   readonly #stopping = new AbortController();
   #complete = false;
@@ -73,6 +81,7 @@ export class Reporter {
   /** An MCP server is none of this runtime's any more: a complete report, in which it is missing, says so. */
   gone(mcpServer: McpServerId): void {
     this.#told.delete(mcpServer);
+    this.#rejected.delete(mcpServer);
     this.#complete = true;
     this.#wake.abort();
   }
@@ -80,6 +89,7 @@ export class Reporter {
   /** The backend may know nothing: everything is told again, tools too. */
   tellAll(): void {
     this.#told.clear();
+    this.#rejected.clear();
     this.#complete = true;
     this.#wake.abort();
   }
@@ -119,24 +129,16 @@ export class Reporter {
 
   /** True where everything asked for was told and acknowledged. */
   async #tell(failures: number): Promise<boolean> {
-    const { connection, logger, onRefused, supervisor } = this.#options;
+    const { logger, supervisor } = this.#options;
     const complete = this.#complete;
     const about = complete ? supervisor.ids : [...this.#changed];
     this.#complete = false;
     this.#changed.clear();
-    const { report, tools } = this.#compose(complete, about);
-    if (!complete && report.mcpServers.length === 0) return true;
+    const composed = this.#compose(complete, about);
+    if (!complete && composed.report.mcpServers.length === 0) return true;
     try {
-      const payload = await written(reportLines(report, (mcpServer) => tools.get(mcpServer)?.tools ?? []));
-      const subject = subjects.report(connection.runtime, connection.process);
-      const reply = await connection.bus.request(subject, payload, {
-        timeoutMs: answerMaxMs,
-        signal: this.#stopping.signal,
-      });
-      const { refused } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
-      for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
+      await this.#send(composed);
       this.#hasToldAll ||= complete;
-      if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
       return true;
     } catch (thrown) {
       // The first failure is news; the rest of a series is not.
@@ -144,12 +146,54 @@ export class Reporter {
       logger[level]({ err: toSvcError(thrown) }, 'could not report');
       this.#complete ||= complete;
       for (const mcpServer of about) this.#changed.add(mcpServer);
+      if (isRejection(thrown)) await this.#tellInHalves(composed).catch(() => {});
       return false;
     }
   }
 
+  async #send({ report, tools }: Composed): Promise<void> {
+    const { connection, logger, onRefused, supervisor } = this.#options;
+    const payload = await written(reportLines(report, (mcpServer) => tools.get(mcpServer)?.tools ?? []));
+    const subject = subjects.report(connection.runtime, connection.process);
+    const reply = await connection.bus.request(subject, payload, {
+      timeoutMs: answerMaxMs,
+      signal: this.#stopping.signal,
+    });
+    const { refused, faults = [] } = reportReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
+    for (const said of report.mcpServers) this.#acknowledged(said, tools.get(said.mcpServer) ?? null);
+    if (faults.length > 0) {
+      logger.warn({ faults: faults.slice(0, faultsLoggedMax), count: faults.length }, 'a part of a report was refused');
+    }
+    if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
+  }
+
+  /**
+   * The backend rejects the report as a whole and does not say what it rejects. Smaller reports find it; the next complete report leaves it
+   * out.
+   */
+  async #tellInHalves({ report: { mcpServers }, tools }: Composed): Promise<void> {
+    const [only] = mcpServers;
+    if (only === undefined) return;
+    if (mcpServers.length === 1) {
+      const { tools: _count, ...report } = only;
+      this.#rejected.set(only.mcpServer, { report: JSON.stringify(report), tools: tools.get(only.mcpServer) ?? null });
+      this.#options.logger.warn({ mcpServer: only.mcpServer }, 'left an MCP server out of reports that reject it');
+      return;
+    }
+    const middle = Math.ceil(mcpServers.length / 2);
+    for (const half of [mcpServers.slice(0, middle), mcpServers.slice(middle)]) {
+      const part: Composed = { report: { complete: false, mcpServers: half }, tools };
+      try {
+        await this.#send(part);
+      } catch (thrown) {
+        if (!isRejection(thrown)) throw thrown;
+        await this.#tellInHalves(part);
+      }
+    }
+  }
+
   /** Only what the backend doesn't know, and of that only as much as fits; the rest comes with the next report. */
-  #compose(complete: boolean, about: readonly McpServerId[]): { report: Report; tools: Map<McpServerId, ToolList> } {
+  #compose(complete: boolean, about: readonly McpServerId[]): Composed {
     const tools = new Map<McpServerId, ToolList>();
     const mcpServers: ServerReport[] = [];
     let bytes = 0;
@@ -162,6 +206,7 @@ export class Reporter {
       const told = this.#told.get(mcpServer);
       const news = told?.tools === snapshot.tools ? null : snapshot.tools;
       if (!complete && news === null && told?.report === text) continue;
+      if (this.#isRejected(mcpServer, { report: text, tools: news })) continue;
       const textBytes = Buffer.byteLength(text);
       const newsBytes = news?.bytes ?? 0;
       if (fits(textBytes + newsBytes)) {
@@ -176,10 +221,20 @@ export class Reporter {
     return { report: { complete, mcpServers }, tools };
   }
 
+  #isRejected(mcpServer: McpServerId, { report, tools }: Told): boolean {
+    const rejected = this.#rejected.get(mcpServer);
+    return rejected?.report === report && rejected.tools === tools;
+  }
+
   #acknowledged({ tools: _count, ...report }: ServerReport, tools: ToolList | null): void {
     const known = tools ?? this.#told.get(report.mcpServer)?.tools ?? null;
     this.#told.set(report.mcpServer, { report: JSON.stringify(report), tools: known });
   }
+}
+
+/** The same report would be rejected again. */
+function isRejection(thrown: unknown): boolean {
+  return thrown instanceof SvcError && (thrown.code === 'invalid_input' || thrown.code === 'too_large');
 }
 
 /** Five thousand tools are thirty milliseconds of writing. */

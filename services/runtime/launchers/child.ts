@@ -6,6 +6,7 @@ import { inWords } from '../../contracts/system-words.ts';
 import type { Log } from '../../kit/log.ts';
 import { ChildChannel } from './child-channel.ts';
 import { type ChildPlace, makePlace } from './child-environment.ts';
+import { quotedPath } from './explain-exit.ts';
 import type { Launched, Launcher, LaunchOrder } from './launch.ts';
 import type { ChildNotes } from './leftovers.ts';
 import type { SpawnChild } from './spawn-child.ts';
@@ -68,7 +69,7 @@ async function preparePlace(
   if (launch.cwd !== null && !(path.isAbsolute(launch.cwd) && (await isFolder(launch.cwd)))) {
     return {
       code: 'folder_not_found',
-      message: `The working directory "${launch.cwd}" is not an existing folder with an absolute path on the machine of the runtime.`,
+      message: `The working directory ${quotedPath(launch.cwd)} is not an existing folder with an absolute path on the machine of the runtime.`,
       repair:
         'Create the folder there, or change the cwd of the MCP server. A runtime in a container sees the folders that runtime.allowedPaths in svc.yaml names.',
     };

@@ -1,4 +1,5 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
+import { shownLine } from '../../contracts/shown-text.ts';
 
 /** How a child ended. */
 export interface Exit {
@@ -20,7 +21,7 @@ export function explainExit(exit: Exit): Reason {
   const said = exit.stderr.length === 0 ? ' It wrote nothing to standard error.' : '';
   return {
     code: cause.code,
-    message: `"${exit.command}" ${how}: ${cause.what}.${said}`,
+    message: `${quotedPath(exit.command)} ${how}: ${cause.what}.${said}`,
     repair: cause.repair,
   };
 }
@@ -34,10 +35,17 @@ export function explainSpawnCode(command: string, code: string): Reason {
   const known = spawnErrors[code];
   return {
     code: known?.code ?? 'not_started',
-    message: `"${command}" could not be started: ${known?.what ?? `the system said ${code}`}.`,
+    message: `${quotedPath(command)} could not be started: ${known?.what ?? `the system said ${code}`}.`,
     repair: known?.repair ?? 'Try the command by hand on the machine of the runtime.',
   };
 }
+
+/** A command or a folder as a reason quotes it: it may be longer than a whole reason. */
+export function quotedPath(path: string): string {
+  return `"${shownLine(path, quotedMax)}"`;
+}
+
+const quotedMax = 500;
 
 interface Cause {
   readonly code: string;

@@ -1,7 +1,8 @@
 import { SvcError } from '../../contracts/errors.ts';
+import { jsonDepthMax } from '../../kit/scan-json.ts';
 import type { Channel, Outgoing } from '../launchers/channel.ts';
 import { type ReplacedToken, replaceToken } from '../wire/progress-token.ts';
-import { type Incoming, isObject, readMessage } from '../wire/read-message.ts';
+import { type Incoming, isObject, readMessage, type Unusable } from '../wire/read-message.ts';
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
 import { CallRefused } from './call-refused.ts';
 
@@ -183,6 +184,13 @@ export class Conversation {
         pending.resolve(message);
         return true;
       }
+      case 'unusable': {
+        const pending = this.#pending.get(message.id);
+        if (pending === undefined) return false;
+        this.#forget(pending);
+        pending.reject(unusable(this.#name, message.why));
+        return false;
+      }
       case 'request':
         this.#answer(message.id, message.method);
         return true;
@@ -292,6 +300,13 @@ class Pending {
 function endOf({ aborted, reason }: AbortSignal): SvcError {
   if (!aborted) return tooLate();
   return reason instanceof SvcError ? reason : new SvcError('cancelled', 'The call was cancelled.');
+}
+
+function unusable(name: string, why: Unusable): SvcError {
+  const what = { not_json: 'is not valid JSON', too_deep: `is nested more than ${jsonDepthMax} levels deep` };
+  return new SvcError('unavailable', `The answer of MCP server "${name}" ${what[why]}.`, {
+    hint: `Correct the MCP server. See how it is: svc server show ${name}.`,
+  });
 }
 
 function tooLate(): SvcError {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Assignment, Reason } from '../../contracts/bus/messages.ts';
+import { type Assignment, type Reason, shownReason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
@@ -199,7 +199,7 @@ export class Instance {
 
   /** A reason quotes what the MCP server says, and an MCP server may say what it was given. */
   #blotted({ code, message, repair }: Reason): Reason {
-    return { code, message: this.#blot(message), repair };
+    return shownReason({ code, message: this.#blot(message), repair });
   }
 
   /** One reading at a time; a change during it causes another. */

@@ -1,6 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Assigned, Assignment, Reason, RefusedAssignment, ServerReport } from '../../contracts/bus/messages.ts';
+import {
+  type Assigned,
+  type Assignment,
+  type Reason,
+  type RefusedAssignment,
+  reportLengths,
+  type ServerReport,
+  shownReason,
+  stderrLinesMax,
+} from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { shownLine } from '../../contracts/shown-text.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { Launchers } from '../launchers/launch.ts';
@@ -126,16 +136,18 @@ export class McpServer {
   snapshot(): Snapshot {
     const state = this.#state;
     const { mcpServer, configVersion } = this.#assignment;
+    const reason = reasonOf(state);
+    const lastWords = this.#instance?.lastWords() ?? this.#lastWords;
     const report: ServerReport = {
       mcpServer,
       configVersion,
       status: statusOf(state),
       health: healthOf(state),
-      reason: reasonOf(state),
+      reason: reason === null ? null : shownReason(reason),
       restarts: state.restarts,
       startedAt: state.startedAt,
       nextRetryAt: state.phase === 'failed' ? state.retryAt : null,
-      stderr: [...(this.#instance?.lastWords() ?? this.#lastWords)],
+      stderr: lastWords.slice(-stderrLinesMax).map((line) => shownLine(line, reportLengths.stderrLine)),
     };
     return { report, tools: this.#tools };
   }

@@ -1,5 +1,7 @@
-import type { Reason, ReportedTool } from '../../contracts/bus/messages.ts';
+import { definitionLengthMax, type Reason, type ReportedTool, reportedToolsMax } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { isShownName } from '../../contracts/shown-text.ts';
+import { toolNameLengthMax } from '../../contracts/workspace-limits.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import { isObject } from '../wire/read-message.ts';
 import { writeJson } from '../wire/write-message.ts';
@@ -22,10 +24,6 @@ export function sameTools(one: ToolList | null, other: ToolList): boolean {
   return one.tools.every(({ definition }, at) => definition === other.tools[at]?.definition);
 }
 
-/** What a report can hold (contracts/bus/messages.ts), with room for everything else in it. */
-const toolsMax = 20_000;
-const nameMaxChars = 1000;
-const definitionMaxChars = 1_048_576;
 /** As they are written into a report, which has to fit into one message of the bus. */
 const linesMaxBytes = 12 * 1024 * 1024;
 const pagesMax = 1000;
@@ -76,10 +74,11 @@ class Collected {
 
   #whyNot(name: string, definition: string, bytes: number): string | null {
     if (name === '') return 'it has no name';
-    if (name.length > nameMaxChars) return `its name is longer than ${nameMaxChars} characters`;
+    if (name.length > toolNameLengthMax) return `its name is longer than ${toolNameLengthMax} characters`;
+    if (!isShownName(name)) return 'its name holds a control character or half of a surrogate pair';
     if (this.#tools.has(name)) return 'there are two of that name';
-    if (this.#tools.size >= toolsMax) return `there are more than ${toolsMax} tools`;
-    if (definition.length > definitionMaxChars) return 'its description is larger than 1 MiB';
+    if (this.#tools.size >= reportedToolsMax) return `there are more than ${reportedToolsMax} tools`;
+    if (definition.length > definitionLengthMax) return 'its description is larger than 1 MiB';
     return this.#bytes + bytes > linesMaxBytes ? 'all together are larger than 12 MiB' : null;
   }
 

@@ -20,6 +20,13 @@ describe('an MCP server that does not start says why, and when it is tried again
     ['no such command', command('no-such-command-here'), 'command_not_found', /"no-such-command-here"/],
     ['a file that is no program', command(import.meta.filename), 'not_executable', /could not be started/],
     ['no such folder', { ...command('node'), cwd: '/no/such/folder' }, 'folder_not_found', /"\/no\/such\/folder"/],
+    [
+      'a folder whose name fills a reason',
+      { ...command('node'), cwd: `/${'x'.repeat(4050)}` },
+      'folder_not_found',
+      /"\/x+…" is not an existing folder/,
+    ],
+    ['a command as long', command('y'.repeat(4050)), 'not_started', /"y+…" could not be started/],
     ['a folder with a relative path', { ...command('node'), cwd: 'docs' }, 'folder_not_found', /"docs"/],
     ['no such module', command('node', ['/no/such/file.mjs']), 'module_not_found', /exit code 1.*module/],
     ['exits at once', script('exits', ['3', 'I have had enough']), 'exited', /exit code 3: it failed\.$/],

@@ -119,3 +119,30 @@ function answering(answer: (id: number) => string): Conversation {
   });
   return conversation;
 }
+
+test.each([
+  ['not json at all', /"odd" is not valid JSON/],
+  ['{"content":[}', /"odd" is not valid JSON/],
+  [`${'['.repeat(10_000)}${']'.repeat(10_000)}`, /"odd" is nested more than 512 levels/],
+])('the call whose result is %.20s fails at once and says so', async (result, message) => {
+  const garbage = vi.fn();
+  const conversation: Conversation = new Conversation('odd', { toolsChanged: () => {}, doubted: () => {}, garbage });
+  conversation.begin({
+    send(_message, about) {
+      if (about.kind !== 'request') return;
+      const line = `{"jsonrpc":"2.0","id":${about.id},"result":${about.method === 'bad' ? result : '{"a":1}'}}`;
+      setImmediate(() => conversation.hear(Buffer.from(line), null));
+    },
+    forget() {},
+    lastWords: () => [],
+    stop: async () => {},
+  });
+  const [bad, good] = await Promise.allSettled(['bad', 'good'].map((method) => conversation.ask(method, {}, 10_000)));
+  expect(bad).toMatchObject({
+    status: 'rejected',
+    reason: { code: 'unavailable', message: expect.stringMatching(message) },
+  });
+  expect(good).toMatchObject({ status: 'fulfilled', value: { kind: 'result' } });
+  expect(garbage).toHaveBeenCalledOnce();
+  conversation.close(new SvcError('unavailable', 'It is over.'));
+});

@@ -293,7 +293,8 @@ export class Platform {
           this.#reported.set(part.mcpServer, { ...before, tools: [...before.tools, ...part.tools] });
         continue;
       }
-      const { complete, mcpServers } = part.report;
+      const { complete, mcpServers, refused, refusedLists } = part.report;
+      if (refused.length + refusedLists.size > 0) throw new Error(`malformed: ${JSON.stringify(refused)}`);
       const named = mcpServers.map(({ mcpServer }) => mcpServer);
       this.reports.push({ complete, mcpServers: named });
       if (complete) for (const id of [...this.#reported.keys()]) if (!named.includes(id)) this.#reported.delete(id);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { jsonDepthMax } from '../../kit/scan-json.ts';
 import { readMessage, responseIdFromEnds } from './read-message.ts';
 
 function read(text: string) {
@@ -63,9 +64,7 @@ test.each([
   '[]',
   '{}',
   '{"jsonrpc":"2.0","id":7}',
-  '{"jsonrpc":"2.0","id":7,"result":{}',
-  '{"jsonrpc":"2.0","id":7,"result":{}}}',
-  '{"jsonrpc":"2.0","id":7,"result":undefined}',
+  '{"jsonrpc":"2.0","id":7,"method":"x","params":{}',
   '{"jsonrpc":"2.0","id":7,"error":"text"}',
   '{"jsonrpc":"2.0","id":null,"error":{"code":1}}',
   '{"jsonrpc":"2.0","id":{},"method":"x"}',
@@ -73,9 +72,37 @@ test.each([
   expect(read(text)).toBeNull();
 });
 
-test('what is nested too deeply to be written again is no message', () => {
-  const deep = `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`;
-  expect(read(`{"jsonrpc":"2.0","id":7,"x":1,"result":${deep}}`)).toBeNull();
+test.each([
+  '{"jsonrpc":"2.0","id":7,"result":{}',
+  '{"jsonrpc":"2.0","id":7,"result":{}}}',
+  '{"jsonrpc":"2.0","id":7,"result":undefined}',
+  '{"jsonrpc":"2.0","id":7,"result":not json at all}',
+  '{"jsonrpc":"2.0","id":7,"error":{"code":01}}',
+  '{"result":{"a":"\n"},"jsonrpc":"2.0","id":7}',
+  '{"jsonrpc":"2.0","id":7,"result":{"a":1},"id":8]}',
+])('%s is a response that cannot be used', (text) => {
+  expect(read(text)).toEqual([{ kind: 'unusable', id: 7, why: 'not_json' }]);
+});
+
+describe('what is nested too deeply cannot be used', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  test.each([
+    ['in a result', `{"jsonrpc":"2.0","id":7,"result":${nested(1_000_000)}}`],
+    ['one level too deep', `{"jsonrpc":"2.0","id":7,"result":${nested(jsonDepthMax + 1)}}`],
+    ['beside another member', `{"jsonrpc":"2.0","id":7,"result":${nested(1_000_000)},"x":1}`],
+  ])('%s', (_name, text) => {
+    expect(read(text)).toEqual([{ kind: 'unusable', id: 7, why: 'too_deep' }]);
+  });
+
+  test('in a notification, or before the id', () => {
+    expect(read(`{"jsonrpc":"2.0","method":"x","params":${nested(1_000_000)}}`)).toBeNull();
+    expect(read(`{"x":${nested(1_000_000)},"jsonrpc":"2.0","result":1}`)).toBeNull();
+  });
+
+  test('as deep as may be, it is passed on', () => {
+    const payload = nested(jsonDepthMax);
+    expect(read(`{"jsonrpc":"2.0","id":7,"result":${payload}}`)).toEqual([{ kind: 'result', id: 7, payload }]);
+  });
 });
 
 test('bytes that are not UTF-8 are not passed on', () => {

@@ -1,21 +1,28 @@
-/** A JSON-RPC 2.0 message from an MCP server. Payloads are JSON text, exactly as it came wherever that is possible. */
+import { isUtf8 } from 'node:buffer';
+import { isJson, scanJson, tooDeep } from '../../kit/scan-json.ts';
+
+/** A JSON-RPC 2.0 message from an MCP server. Payloads are well-formed JSON text, exactly as it came wherever that is possible. */
 export type Incoming =
   | { readonly kind: 'result'; readonly id: number; readonly payload: Uint8Array }
   | { readonly kind: 'error'; readonly id: number; readonly payload: Uint8Array }
+  /** A response that cannot be passed on. */
+  | { readonly kind: 'unusable'; readonly id: number; readonly why: Unusable }
   | { readonly kind: 'request'; readonly id: string | number; readonly method: string }
   | { readonly kind: 'notification'; readonly method: string; readonly params: unknown; readonly payload: Uint8Array };
 
+export type Unusable = 'not_json' | 'too_deep';
+
 /**
- * Reads one line. A response is by far the most frequent message: what stands before and after its value is recognised as text,
- * the value alone is parsed, which proves it to be one whole JSON value, and its bytes are passed on as they are. That keeps
- * numbers exact and costs one parse; parsing and writing anew costs three times that. Null where the line is no message.
+ * Reads one line. A response is by far the most frequent message: what stands before and after its value is recognised as text. One scan
+ * finds the value's end and proves it to be JSON, and its bytes are passed on as they are. Null where the line is no message.
  */
-export function readMessage(line: Buffer): readonly Incoming[] | null {
-  if (!endsAsMessage(line)) return null;
-  const text = line.toString('utf8');
-  const response = readResponse(line, text);
+export function readMessage(given: Buffer): readonly Incoming[] | null {
+  if (!endsAsMessage(given)) return null;
+  // JSON is passed on as UTF-8 (RFC 8259, section 8.1) or not at all.
+  const line = isUtf8(given) ? given : Buffer.from(given.toString('utf8'));
+  const response = readResponse(line);
   if (response !== null) return [response];
-  return readUnusual(line, text);
+  return isJson(line) ? readUnusual(line) : readUnusable(line);
 }
 
 /** A line that was cut off may be long, and is not worth a parse. */
@@ -28,16 +35,19 @@ function endsAsMessage(line: Buffer): boolean {
 const whiteSpace: readonly (number | undefined)[] = [...Buffer.from(' \t\r\n')];
 const brackets: readonly (number | undefined)[] = [...Buffer.from('}]')];
 
-function readUnusual(line: Buffer, text: string): readonly Incoming[] | null {
-  const parsed = parseJson(text);
+function readUnusual(line: Buffer): readonly Incoming[] | null {
+  const parsed: unknown = JSON.parse(line.toString('utf8'));
   // Revision 2025-03-26 allows batches ("Base Protocol", "Batching"), so a server of that age may send one.
   const parts = Array.isArray(parsed) ? parsed.slice(0, batchMax) : [parsed];
-  try {
-    const messages = parts.flatMap((part) => classify(part, Array.isArray(parsed) ? null : line) ?? []);
-    return messages.length === 0 ? null : messages;
-  } catch {
-    return null; // Nested so deeply that it can be read but not written.
-  }
+  const messages = parts.flatMap((part) => classify(part, Array.isArray(parsed) ? null : line) ?? []);
+  return messages.length === 0 ? null : messages;
+}
+
+/** A response whose value is not JSON, or nested too deeply: whoever waits for it need not wait until the deadline. */
+function readUnusable(line: Buffer): readonly Incoming[] | null {
+  const id = responseIdFromEnds(line.subarray(0, endsMaxBytes), line.subarray(-endsMaxBytes));
+  if (id === null) return null;
+  return [{ kind: 'unusable', id, why: scanJson(line) === tooDeep ? 'too_deep' : 'not_json' }];
 }
 
 /** The id of a response too long to be read, from its two ends; null where it is no response. */
@@ -49,36 +59,36 @@ export function responseIdFromEnds(head: Buffer, tail: Buffer): number | null {
 }
 
 const batchMax = 1000;
-/** All that may follow a response's value: two short members, a brace and some white space. */
-const tailMaxChars = 96;
+/** All that may stand before a response's value: two short members and some white space. */
+const headMaxBytes = 128;
+/** All that may follow it: the same, and a brace. */
+const tailMaxBytes = 96;
+const endsMaxBytes = 256;
 
 // The members beside the value, in either order. A group that is repeated forgets what it caught, so each order is written out.
-const version = '"jsonrpc"\\s*:\\s*"2\\.0"';
-const ownId = '"id"\\s*:\\s*(\\d{1,15})';
-const comma = '\\s*,\\s*';
+const space = '[ \\t\\r\\n]*';
+const version = `"jsonrpc"${space}:${space}"2\\.0"`;
+const ownId = `"id"${space}:${space}(\\d{1,15})`;
+const comma = `${space},${space}`;
 const before = `(?:${version}${comma}(?:${ownId}${comma})?|${ownId}${comma}(?:${version}${comma})?)?`;
 const after = `(?:${comma}${version}(?:${comma}${ownId})?|${comma}${ownId}(?:${comma}${version})?)?`;
-const headPattern = new RegExp(`\\s*\\{\\s*${before}"(result|error)"\\s*:\\s*`, 'y');
-const tailPattern = new RegExp(`${after}\\s*\\}\\s*$`);
+const headPattern = new RegExp(`${space}\\{${space}${before}"(result|error)"${space}:${space}`, 'y');
+const tailPattern = new RegExp(`${after}${space}\\}${space}$`);
+const wholeTailPattern = new RegExp(`^${tailPattern.source}`);
 
-function readResponse(line: Buffer, text: string): Incoming | null {
-  const head = matchHead(text);
+function readResponse(line: Buffer): Incoming | null {
+  const head = matchHead(line.toString('latin1', 0, headMaxBytes));
   if (head === null) return null;
-  const tail = matchTail(text.slice(-tailMaxChars));
-  const id = head.id ?? tail?.id;
+  const end = scanJson(line, head.length);
+  if (end < 0 || line.length - end > tailMaxBytes) return null;
+  const tail = wholeTailPattern.exec(line.toString('latin1', end));
+  const id = head.id ?? tail?.[1] ?? tail?.[2];
   if (tail === null || id === undefined) return null;
-  const valueText = text.slice(head.length, text.length - tail.length);
-  const value = parseJson(valueText);
-  if (value === undefined || (head.kind === 'error' && !isObject(value))) return null;
-  // Head and tail are ASCII, so their lengths in characters are their lengths in bytes whatever lies between.
-  const bytes = line.subarray(head.length, line.length - tail.length);
-  return { kind: head.kind, id: Number(id), payload: isBroken(valueText) ? Buffer.from(valueText) : bytes };
+  if (head.kind === 'error' && line[head.length] !== openBrace) return null;
+  return { kind: head.kind, id: Number(id), payload: line.subarray(head.length, end) };
 }
 
-/** Bytes that are not UTF-8 were read as this character; JSON is passed on as UTF-8 (RFC 8259, section 8.1) or not at all. */
-function isBroken(text: string): boolean {
-  return text.includes('\ufffd');
-}
+const openBrace = 123;
 
 function matchHead(text: string): { kind: 'result' | 'error'; id: string | undefined; length: number } | null {
   headPattern.lastIndex = 0;
@@ -104,15 +114,6 @@ function classify(message: unknown, line: Buffer | null): Incoming | null {
   if (typeof id !== 'number') return null;
   if (message.result !== undefined) return { kind: 'result', id, payload: toJson(message.result) };
   return isObject(message.error) ? { kind: 'error', id, payload: toJson(message.error) } : null;
-}
-
-/** Undefined, which no JSON text is, where the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function toJson(value: unknown): Uint8Array {

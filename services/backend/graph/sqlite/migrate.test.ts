@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { NodeType } from '../schema.ts';
+import { type NodeType, schema } from '../schema.ts';
 import { Connection } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { storageItems } from './storage.ts';
@@ -95,6 +95,28 @@ it('says which new rule the nodes that are there break', () => {
   addNote(connection, 'n2', 'Same');
   const unique = storageItems({ note: { ...note, unique: [['title']] } });
   expect(() => migrate(connection, unique)).toThrow(/"index note_unique_workspace_title" cannot be added/);
+});
+
+it('opens a file whose statuses were kept by process alone, and then keeps them by runtime and process', () => {
+  const connection = newFile();
+  const before: NodeType = { ...schema.status, unique: [['mcpServer', 'process']] };
+  migrate(connection, storageItems({ ...schema, status: before }));
+  const add = (id: string, runtime: string) =>
+    connection.run(`insert into status (id, workspace, mcpServer, runtime, process) values (?, 'w', 'm', ?, 'p')`, [
+      id,
+      runtime,
+    ]);
+  add('s1', 'r1');
+  expect(() => add('s2', 'r2')).toThrow(/UNIQUE/);
+  expect(migrate(connection, storageItems())?.added).toEqual([
+    'index status_unique_workspace_mcpServer_runtime_process',
+  ]);
+  add('s2', 'r2');
+  expect(() => add('s3', 'r2')).toThrow(/UNIQUE/);
+  expect(connection.rows('select id, runtime from status', [])).toEqual([
+    ['s1', 'r1'],
+    ['s2', 'r2'],
+  ]);
 });
 
 function newFile(): Connection {

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { command } from '../../contracts/bus/messages.ts';
+import { subjects } from '../../contracts/bus/subjects.ts';
+import { type McpServerId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { Subscription } from '../../kit/bus/bus.ts';
+import { createMcpServer } from '../servers/change-servers.ts';
+import { stateOf } from '../servers/status.ts';
+import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
+import { connectPlatformRuntime, connectRuntime, type TestRuntime, toolNamed } from '../test/test-runtime.ts';
+import { parseBody } from '../wire.ts';
+import { Processes } from './processes.ts';
+import { registerRuntime } from './register-runtime.ts';
+import { startRuntimes } from './start-runtimes.ts';
+
+/** A runtime of another workspace that has learnt the victim's process id and bears the same. */
+let backend: TestBackend;
+let started: Subscription;
+let victim: TestRuntime;
+let hostile: TestRuntime;
+let workspace: WorkspaceId;
+let mcpServer: McpServerId;
+let own: McpServerId;
+
+const patiently = { timeout: 10_000 };
+
+beforeEach(async () => {
+  backend = await openTestBackend();
+  started = await startRuntimes(backend);
+  victim = await connectPlatformRuntime(backend, 'cloud');
+  const { id, owner } = await addWorkspace(backend, 'acme');
+  workspace = id;
+  mcpServer = (await createMcpServer(backend, owner, id, { name: 'files', launch: { command: 'run' } })).id;
+  const other = await addWorkspace(backend, 'evil');
+  const { secret } = await registerRuntime(backend, other.owner, { workspace: other.id, name: 'office' });
+  const launch = { command: 'run' };
+  own = (await createMcpServer(backend, other.owner, other.id, { name: 'own', launch, runtime: 'office' })).id;
+  victim.beat(60_000, 'bwrap');
+  await victim.report([{ mcpServer, tools: [toolNamed('read')] }], true);
+  hostile = await connectRuntime(backend, { kind: 'runtime', key: secret }, victim.process);
+});
+afterEach(async () => {
+  await started.stop();
+  await backend.close();
+});
+
+async function state() {
+  const server = await backend.graph.find('mcpServer', mcpServer, workspace);
+  const { nodes } = await backend.graph.select({ type: 'status', anchor: workspace, limit: 10 });
+  if (server === null) throw new Error('no MCP server');
+  return stateOf(server, nodes, []);
+}
+
+const rows: readonly (readonly [string, () => unknown])[] = [
+  ['reports that it runs nothing', () => hostile.report([], true)],
+  ['reports an MCP server of its own alone', () => hostile.report([{ mcpServer: own }], true)],
+  ['reports an error of the MCP server', () => hostile.report([{ mcpServer, status: 'Error', health: 'red' }])],
+  [
+    'falls silent',
+    async () => {
+      hostile.beat(50);
+      await expect.poll(() => backend.logged.join(''), patiently).toContain('fell silent');
+    },
+  ],
+  [
+    'leaves',
+    async () => {
+      await hostile.report([{ mcpServer: own }]);
+      await hostile.bus.close();
+      await expect.poll(() => backend.logged.join(''), patiently).toContain('disconnected');
+    },
+  ],
+  ['says another version and sandbox', () => hostile.beat(60_000, 'none')],
+];
+
+describe('another runtime with the same process id', () => {
+  test.each(rows)('%s: nothing of the victim changes', async (_name, attack) => {
+    const before = await state();
+    expect(before.status).toBe('Connected');
+    await attack();
+    // Stopping waits for what is under way.
+    await started.stop();
+    expect(await state()).toEqual(before);
+    expect(backend.processes.isAvailable(victim.runtime)).toBe(true);
+    expect(backend.processes.of(victim.runtime)).toMatchObject([{ process: victim.process, sandbox: 'bwrap' }]);
+    started = await startRuntimes(backend);
+  });
+});
+
+test('two runtimes with one process id each have a status of the MCP server that both run', async () => {
+  const twin = await connectPlatformRuntime(backend, 'cloud-2', victim.process);
+  await twin.report([{ mcpServer, status: 'Error', health: 'red' }]);
+  expect(await state()).toMatchObject({
+    status: 'Connected',
+    processes: [{ runtime: victim.runtime, process: victim.process }],
+  });
+  await twin.report([], true);
+  expect(await state()).toMatchObject({ status: 'Connected', health: 'green' });
+});
+
+test('a list of tools that another runtime with the same process id claims is set aside', async () => {
+  const twin = await connectPlatformRuntime(backend, 'cloud-2', victim.process);
+  await twin.report([{ mcpServer, tools: [toolNamed('evil')] }]);
+  const where = [{ field: 'mcpServer' as const, equals: mcpServer }];
+  const { nodes } = await backend.graph.select({ type: 'tool', anchor: workspace, where, limit: 10 });
+  expect(nodes.map(({ originalName }) => originalName)).toEqual(['read']);
+});
+
+test('who is heard for the first time is asked for all of it, whoever else bears its process id', async () => {
+  const asked = new Promise((resolve) =>
+    hostile.bus.subscribe(subjects.command(hostile.runtime, hostile.process), ({ payload }) =>
+      resolve(parseBody(command, payload)),
+    ),
+  );
+  hostile.beat(60_000);
+  expect(await asked).toEqual({ kind: 'assignments' });
+});
+
+test('live processes of two runtimes with one id are two', () => {
+  const processes = new Processes(() => 0);
+  const process = newProcessId();
+  const [one, other] = [newId('runtime'), newId('runtime')];
+  processes.seen(one, process, { version: '1' });
+  expect(processes.seen(other, process, { version: '2' })).toBe(true);
+  processes.gone({ runtime: other, process });
+  expect([processes.of(one).length, processes.of(other).length]).toEqual([1, 0]);
+});
