@@ -7,6 +7,7 @@ import { apply, type Change, type Problem } from '../../stack/apply/apply.ts';
 import { connectToBackend } from '../../stack/backend-client.ts';
 import { environment, interruption, SvcCommand, ToldAlready } from '../command.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/width.ts';
 import { installationOf } from '../platform.ts';
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
@@ -72,6 +73,6 @@ function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Term
 
 function tellProblems(problems: readonly Problem[], terminal: Terminal): void {
   terminal.complain(`\n${terminal.paint('red', 'Not all of it works:')}`);
-  for (const { message, hint } of problems) terminal.complain(`- ${message}\n  ${hint}`);
+  for (const { message, hint } of problems) terminal.complain(`- ${oneLine(message)}\n  ${oneLine(hint)}`);
   terminal.complain('See how it is later: svc status');
 }

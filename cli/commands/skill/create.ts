@@ -6,6 +6,8 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { reason } from '../../../stack/reason.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { briefly } from '../../output/reason.ts';
+import { oneLine } from '../../output/width.ts';
 import { tenancyOf } from '../../platform.ts';
 
 const created = z.object({
@@ -63,9 +65,9 @@ export default class SkillCreate extends SvcCommand {
     const { tools: found, ...skill } = answer.createSkill;
     const names = found.map((tool) => `${tool.mcpServer.name}/${tool.originalName}`);
     terminal.json({ ...skill, tools: names });
-    terminal.result(`Created skill ${skill.name}: ${names.length === 0 ? 'no tools yet' : names.join(', ')}.`);
+    terminal.result(`Created skill ${skill.name}: ${names.length === 0 ? 'no tools yet' : oneLine(names.join(', '))}.`);
     if (skill.reason !== null)
-      terminal.talk(`${terminal.paint('yellow', 'Not available:')} ${skill.reason.message} ${skill.reason.repair}`);
+      terminal.talk(`${terminal.paint('yellow', 'Not available:')} ${oneLine(briefly(skill.reason))}`);
     terminal.talk(`Next, put it into a role: svc role create NAME --skill ${skill.name}`);
   }
 }
