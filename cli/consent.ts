@@ -1,5 +1,7 @@
 import { SvcError } from '../services/contracts/errors.ts';
+import { printable } from './output/style.ts';
 import type { Terminal } from './output/terminal.ts';
+import { oneLine } from './output/width.ts';
 
 export interface Consent {
   /** What is asked, to be answered with yes or no. */
@@ -16,6 +18,6 @@ export async function requireConsent(terminal: Terminal, { question, unasked, de
     throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, say so with --yes.' });
   }
   const { confirm } = await import('@inquirer/prompts');
-  const isSure = await confirm({ message: question, default: false }, { output: process.stderr });
+  const isSure = await confirm({ message: printable(oneLine(question)), default: false }, { output: process.stderr });
   if (!isSure) throw new SvcError('cancelled', declined);
 }

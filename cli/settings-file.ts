@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { SvcError } from '../services/contracts/errors.ts';
-import { inWords } from '../services/contracts/system-words.ts';
+import { readBounded } from '../stack/bounded-file.ts';
 
 export interface Setting {
   readonly name: string;
@@ -11,10 +10,8 @@ const fileMaxBytes = 1024 * 1024;
 
 /** NAME=value lines (--variable-file) or Name: value lines (--header-file): secrets come from files, never from arguments. */
 export async function readSettings(flag: string, file: string, separator: '=' | ':'): Promise<Setting[]> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new SvcError('invalid_input', `${flag} "${file}" cannot be read: ${inWords(error)}.`);
-  });
-  if (text.length > fileMaxBytes) throw new SvcError('too_large', `${flag} "${file}" is larger than 1 MiB.`);
+  const options = { sizeMaxBytes: fileMaxBytes, name: `${flag} "${file}"`, takesPipes: true };
+  const text = readBounded(file, options).toString('utf8');
   return text.split(/\r?\n/).flatMap((line, index) => {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) return [];

@@ -72,6 +72,15 @@ export function installationIn(dir: string): Installation {
   };
 }
 
+/** The installation that holds this path, however deep; null where none does. An installation is known by its svc.yaml and its secrets. */
+export function installationAround(path: string): string | null {
+  for (let dir = resolve(path); ; dir = dirname(dir)) {
+    const isFolder = statSync(join(dir, 'secrets'), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if (isFolder && holdsDefinition(dir)) return dir;
+    if (dir === dirname(dir)) return null;
+  }
+}
+
 /** Where a runtime of the platform's own keeps the homes of MCP servers. Of several each has a folder, named as its part is. */
 export function runtimeDirOf({ dataDir }: Installation, part = 'runtime'): string {
   return join(dataDir, part);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readYaml } from './yaml-text.ts';
+import { describeMistakes, isMistakes, readYaml } from './yaml-text.ts';
 
 test('aliases beyond what people write are a mistake', () => {
   const few = `a: &a [1]\nb: [${Array(50).fill('*a').join(', ')}]`;
@@ -12,4 +12,34 @@ test('a name that would vanish is a mistake where it stands', () => {
   expect(readYaml('a: 1\nb:\n  __proto__: { c: 1 }\n')).toEqual([
     { line: 3, column: 3, message: '"__proto__" is no name.' },
   ]);
+});
+
+test('levels beyond what people write are a mistake where they begin', () => {
+  const nested = (levels: number) => `a: ${'['.repeat(levels)}${']'.repeat(levels)}\n`;
+  expect(readYaml(nested(50))).toHaveProperty('value');
+  expect(readYaml(nested(100_000))).toEqual([
+    { line: 1, column: expect.any(Number), message: 'It is nested too deep: at most 64 levels.' },
+  ]);
+});
+
+test('a name that stands twice, and a second document, are mistakes where they stand', () => {
+  expect(readYaml('a: 1\nb: { c: 1, c: 2 }\na: 2\n')).toEqual([
+    { line: 3, column: 1, message: 'Map keys must be unique.' },
+    { line: 2, column: 12, message: 'Map keys must be unique.' },
+  ]);
+  expect(readYaml('a: 1\n---\nb: 1\n')).toMatchObject([{ line: 2, message: expect.stringContaining('more than one') }]);
+});
+
+test('a hundred thousand names are read, and each is found, in seconds', () => {
+  const names = Array.from({ length: 100_000 }, (_, at) => `name${at}`);
+  const read = readYaml(names.map((name) => `${name}: 1\n`).join(''));
+  if (isMistakes(read)) throw new Error('it has no mistakes');
+  expect(names.map((name) => read.locateName([name]).line)).toEqual(names.map((_, at) => at + 1));
+}, 10_000);
+
+test('of many mistakes the first are told', () => {
+  const mistakes = Array.from({ length: 200_000 }, (_, at) => ({ line: at + 1, column: 1, message: 'x'.repeat(5000) }));
+  const told = describeMistakes('p.yaml', mistakes).split('\n');
+  expect(told).toHaveLength(51);
+  expect(told.at(-1)).toBe('p.yaml has 199950 more mistakes.');
 });

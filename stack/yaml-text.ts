@@ -1,4 +1,19 @@
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 
 /** A YAML file that a person wrote: its value, and where in the text each part of it stands. */
 export interface YamlText {
@@ -28,32 +43,65 @@ const tooManyAliases: Mistake = {
   message: `It uses aliases (*) more than ${aliasesMax} times: write out what they stand for.`,
 };
 
+/** Far more than any file of ours has. The parser needs a call for each level, and a deeper file could use up the stack. */
+const depthMax = 64;
+
 /** Reads the text; syntax errors come back as mistakes, and then there is no value. */
 export function readYaml(text: string): YamlText | readonly Mistake[] {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const deep: Mistake[] = [];
+  const tokens = tokensOf(text, lines, (offset) =>
+    deep.push({ ...positionAt(lines, offset), message: `It is nested too deep: at most ${depthMax} levels.` }),
+  );
+  // The parser would compare each name with each other one; namesNotMeant looks for the same names once.
+  const [document, other] = new Composer({ uniqueKeys: false }).compose(tokens, true, text.length);
+  if (deep.length > 0) return deep;
+  if (document === undefined) return [];
   if (document.errors.length > 0) {
     return document.errors.map((error) => ({ ...positionAt(lines, error.pos[0]), message: sentence(error.message) }));
+  }
+  if (other !== undefined) {
+    return [
+      { ...positionAt(lines, other.range[0]), message: 'It holds more than one document: write one file for each.' },
+    ];
   }
   const mistakes = namesNotMeant(document, lines);
   if (mistakes.length > 0) return mistakes;
   const read = toValue(document);
   if (read === null) return [tooManyAliases];
   const root: unknown = document.contents;
+  const find = pairFinder();
   return {
     value: read.value,
-    locate: (path) => positionAt(lines, offsetOfValue(root, path)),
-    locateName: (path) => positionAt(lines, offsetOfName(root, path) ?? offsetOfValue(root, path)),
+    locate: (path) => positionAt(lines, offsetOfValue(root, path, find)),
+    locateName: (path) => positionAt(lines, offsetOfName(root, path, find) ?? offsetOfValue(root, path, find)),
   };
 }
 
-/** A field of this name is none of the value in JavaScript, so nobody would notice it. */
+/** What the parser makes of the text, until it is nested too deep. */
+function* tokensOf(text: string, lines: LineCounter, onTooDeep: (offset: number) => void): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > depthMax) return onTooDeep(parser.offset);
+  }
+  yield* parser.end();
+}
+
+/** The name "__proto__" would vanish from the value in JavaScript, and of two equal names one would. */
 function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake[] {
   const mistakes: Mistake[] = [];
   visit(document, {
-    Pair(_, { key }) {
-      if (!isScalar(key) || key.value !== '__proto__') return;
-      mistakes.push({ ...positionAt(lines, key.range?.[0] ?? 0), message: '"__proto__" is no name.' });
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const complain = (message: string) => mistakes.push({ ...positionAt(lines, key.range?.[0] ?? 0), message });
+        if (key.value === '__proto__') complain('"__proto__" is no name.');
+        else if (seen.has(key.value)) complain('Map keys must be unique.');
+        seen.add(key.value);
+      }
     },
   });
   return mistakes;
@@ -79,38 +127,56 @@ export function isMistakes(read: YamlText | readonly Mistake[]): read is readonl
   return Array.isArray(read);
 }
 
-/** All mistakes of a file, in the order of its lines, as `file:line:column message`. */
+/** A person mends these first. */
+const mistakesShownMax = 50;
+
+/** The first mistakes of a file, in the order of its lines, as `file:line:column message`. */
 export function describeMistakes(file: string, mistakes: readonly Mistake[]): string {
-  return mistakes
-    .toSorted((a, b) => a.line - b.line || a.column - b.column)
-    .map(({ line, column, message }) => `${file}:${line}:${column} ${message}`)
-    .join('\n');
+  const sorted = mistakes.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const left = sorted.length - mistakesShownMax;
+  return [
+    ...sorted
+      .slice(0, mistakesShownMax)
+      .map(({ line, column, message }) => `${file}:${line}:${column} ${message.slice(0, messageShownMax)}`),
+    ...(left > 0 ? [`${file} has ${left} more mistakes.`] : []),
+  ].join('\n');
 }
 
-function offsetOfValue(root: unknown, path: Path): number {
+/** A message may quote a text of any length. */
+const messageShownMax = 2000;
+
+/** Finds the pair of a name in a map. A map may have a hundred thousand names, and each may be looked for. */
+type FindPair = (map: YAMLMap, name: unknown) => Pair | undefined;
+
+function pairFinder(): FindPair {
+  const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
+  return (map, name) => {
+    const pairs = known.get(map) ?? new Map(map.items.toReversed().map((pair) => [String(pair.key), pair]));
+    known.set(map, pairs);
+    return pairs.get(String(name));
+  };
+}
+
+function offsetOfValue(root: unknown, path: Path, find: FindPair): number {
   let node = root;
   let offset = rangeStart(root) ?? 0;
   for (const step of path) {
-    node = child(node, step);
+    node = child(node, step, find);
     offset = rangeStart(node) ?? offset;
   }
   return offset;
 }
 
-function offsetOfName(root: unknown, path: Path): number | undefined {
+function offsetOfName(root: unknown, path: Path, find: FindPair): number | undefined {
   const name = path.at(-1);
   let node = root;
-  for (const step of path.slice(0, -1)) node = child(node, step);
-  return isMap(node) ? rangeStart(pairNamed(node, name)?.key) : undefined;
+  for (const step of path.slice(0, -1)) node = child(node, step, find);
+  return isMap(node) ? rangeStart(find(node, name)?.key) : undefined;
 }
 
-function child(node: unknown, step: string | number): unknown {
-  if (isMap(node)) return pairNamed(node, step)?.value;
+function child(node: unknown, step: string | number, find: FindPair): unknown {
+  if (isMap(node)) return find(node, step)?.value;
   return isSeq(node) && typeof step === 'number' ? node.items[step] : undefined;
-}
-
-function pairNamed(node: { items: readonly { key: unknown; value: unknown }[] }, name: unknown) {
-  return node.items.find(({ key }) => String(key) === String(name));
 }
 
 function rangeStart(node: unknown): number | undefined {

@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { apply, type Change, type Problem } from '../../stack/apply/apply.ts';
+import { applyFileMaxBytes, readApplyFile } from '../../stack/apply/read-file.ts';
 import { connectToBackend } from '../../stack/backend-client.ts';
 import { environment, interruption, SvcCommand, ToldAlready } from '../command.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { oneLine } from '../output/width.ts';
 import { installationOf } from '../platform.ts';
 
 const signs = { create: '+', update: '~', delete: '-', none: ' ' } as const;
@@ -34,11 +35,12 @@ export default class Apply extends SvcCommand {
     if (argv.length === 0)
       throw new SvcError('invalid_input', 'Name at least one file.', { hint: 'svc apply platform.yaml' });
     const backend = await connectToBackend(installationOf(flags));
-    const files = await Promise.all(argv.map((file) => given(String(file))));
+    const files = [];
+    // Until all is read nothing has changed, and a signal may end the process as it is.
+    for (const file of argv) files.push(readApplyFile(await given(String(file)), environment));
     const { changes, problems } = await apply({
       backend,
       files,
-      env: environment,
       dryRun: flags['dry-run'],
       onApplied: (made) => tellChanges(made, flags['dry-run'], terminal),
       onWait: (names) =>
@@ -54,7 +56,19 @@ export default class Apply extends SvcCommand {
 
 /** What comes over standard input is as if it lay in the folder that the command was typed in. */
 async function given(file: string) {
-  return file === '-' ? { path: join(process.cwd(), file), text: await text(process.stdin) } : resolve(file);
+  return file === '-' ? { path: join(process.cwd(), file), text: await readStdin() } : resolve(file);
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += chunk.length;
+    if (bytes > applyFileMaxBytes)
+      throw new SvcError('too_large', `Standard input is longer than ${applyFileMaxBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Terminal): void {
@@ -72,6 +86,6 @@ function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Term
 
 function tellProblems(problems: readonly Problem[], terminal: Terminal): void {
   terminal.complain(`\n${terminal.paint('red', 'Not all of it works:')}`);
-  for (const { message, hint } of problems) terminal.complain(`- ${message}\n  ${hint}`);
+  for (const { message, hint } of problems) terminal.complain(`- ${oneLine(message)}\n  ${oneLine(hint)}`);
   terminal.complain('See how it is later: svc status');
 }

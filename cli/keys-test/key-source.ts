@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
-import { inWords } from '../../services/contracts/system-words.ts';
+import { readBounded } from '../../stack/bounded-file.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 export interface KeySource {
@@ -14,7 +13,7 @@ const keyMaxBytes = 4096;
 
 /** The key to test: from --key-file, SVC_API_KEY, stdin, or a masked prompt; never from an argument. */
 export async function readKey({ keyFile, env, terminal }: KeySource): Promise<Secret> {
-  if (keyFile !== undefined) return new Secret(oneLine(await readKeyFile(keyFile)));
+  if (keyFile !== undefined) return new Secret(oneLine(readKeyFile(keyFile)));
   if (env.SVC_API_KEY) return new Secret(oneLine(env.SVC_API_KEY));
   if (!process.stdin.isTTY) {
     const text = oneLine(await readStdin());
@@ -43,11 +42,9 @@ export function refuseKeyAsArgument(words: readonly string[], way = keyToTest): 
   );
 }
 
-async function readKeyFile(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new SvcError('invalid_input', `--key-file "${file}" cannot be read: ${inWords(error)}.`);
-  });
-  return text.slice(0, keyMaxBytes);
+function readKeyFile(file: string): string {
+  const options = { sizeMaxBytes: keyMaxBytes, name: `--key-file "${file}"`, takesPipes: true };
+  return readBounded(file, options).toString('utf8');
 }
 
 async function readStdin(): Promise<string> {

@@ -19,3 +19,10 @@ test('a line is told with its time, and of an error what it says', () => {
     '03:04:05.678 runtime    warn  could not connect err="The bus cannot be reached." count=2 url=nats://127.0.0.1:1',
   );
 });
+
+test('stays one line, whatever stands in its message or its fields', () => {
+  const text = JSON.stringify({ level: 30, time: 1, msg: 'a\nb', reason: 'c\r\nd', request: 'e\u2028f' });
+  const told = describeLogLine(parseLine('backend', text), plain);
+  expect(told).not.toMatch(/[\n\r\u2028]/);
+  expect(told).toMatch(/ a · b request=e · f reason=c · d$/);
+});

@@ -1,5 +1,6 @@
 import type { LogLine } from '../../stack/logs/read-logs.ts';
 import type { Colour, Terminal } from './terminal.ts';
+import { oneLine } from './width.ts';
 
 const serviceColours: readonly Colour[] = ['cyan', 'magenta', 'blue', 'green'];
 const levelColours: Readonly<Record<string, Colour>> = { warn: 'yellow', error: 'red', debug: 'grey', trace: 'grey' };
@@ -17,8 +18,8 @@ export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint'>
     terminal.paint('grey', time),
     terminal.paint(colour, line.service.padEnd(10)),
     terminal.paint(levelColours[line.level] ?? 'grey', line.level.padEnd(5)),
-    line.message,
-    terminal.paint('grey', fields.join(' ')),
+    oneLine(line.message),
+    terminal.paint('grey', oneLine(fields.join(' '))),
   ]
     .join(' ')
     .trimEnd();

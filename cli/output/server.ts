@@ -2,7 +2,7 @@ import type { McpServer, Tool } from '../servers.ts';
 import { reasonsOf } from './reason.ts';
 import { details, facts, spare, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { cut } from './width.ts';
+import { cut, oneLine } from './width.ts';
 import { ago, span } from './words.ts';
 
 const statusColours = { Connected: 'green', Disconnected: 'grey', Error: 'red' } as const;
@@ -32,8 +32,8 @@ export function describeFailure(server: McpServer, terminal: Terminal): string {
   const cause = reason === null ? 'no runtime has reported yet.' : reason.message;
   return [
     ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
-    `${terminal.paint('red', 'Error:')} ${name} is added, but not Connected: ${cause}`,
-    ...(reason === null ? [] : [reason.repair]),
+    `${terminal.paint('red', 'Error:')} ${name} is added, but not Connected: ${oneLine(cause)}`,
+    ...(reason === null ? [] : [oneLine(reason.repair)]),
     `${staysAdded(name)} To change how it is started, use svc apply, or remove it and add it again.`,
   ].join('\n');
 }
@@ -48,7 +48,7 @@ function showsStderr({ stderr, status }: McpServer): boolean {
 }
 
 function describeStderr(server: McpServer, terminal: Terminal): string {
-  return ['Its last words:', ...server.stderr.map((line) => terminal.paint('grey', `  ${line}`))].join('\n');
+  return ['Its last words:', ...server.stderr.map((line) => terminal.paint('grey', `  ${oneLine(line)}`))].join('\n');
 }
 
 export function describeTools(tools: readonly Tool[], terminal: Terminal): string {
@@ -56,7 +56,7 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
   if (listed.length === 0) return 'It offers no tools.';
   return table(
     [`TOOLS (${listed.length})`, ''],
-    listed.map((tool) => [tool.originalName, terminal.paint('grey', cut(oneLine(tool.description), descriptionMax))]),
+    listed.map((tool) => [tool.originalName, terminal.paint('grey', cut(brief(tool.description), descriptionMax))]),
     terminal.columns,
   );
 }
@@ -92,6 +92,6 @@ function launchLine(launch: NonNullable<McpServer['launch']>): string {
 /** Of a description, which may be pages long, enough to tell one tool from another. */
 const descriptionMax = 80;
 
-function oneLine(text: string | null): string {
+function brief(text: string | null): string {
   return (text ?? '').replace(/\s+/g, ' ').trim();
 }

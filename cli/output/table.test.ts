@@ -1,11 +1,11 @@
-import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { styled } from './style.ts';
 import { details, facts, spare, table } from './table.ts';
+import { seenWidth } from './width.ts';
 
-const esc = String.fromCharCode(27);
-const green = (text: string) => `${esc}[32m${text}${esc}[0m`;
+const green = (text: string) => styled('green', text);
 const page = (columns: number | null) => ({ columns, asTyped: (text: string) => text });
-const widthsOf = (text: string) => text.split('\n').map((line) => stripVTControlCharacters(line).length);
+const widthsOf = (text: string) => text.split('\n').map((line) => seenWidth(line));
 
 describe('a table', () => {
   test('has columns as wide as their widest cell, colours not counted', () => {

@@ -1,4 +1,4 @@
-import { cut, hang, type Page, seenWidth } from './width.ts';
+import { cut, hang, oneLine, type Page, seenWidth } from './width.ts';
 
 /** A column's title; one that can be spared is left out where there is no room for all. */
 export type Column = string | { readonly title: string; readonly isSpare: true };
@@ -41,19 +41,13 @@ export function table(
 
 /** What says more about rows than fits into one: below the table, each by its name. */
 export function details(told: readonly { readonly name: string; readonly text: string }[], page: Page): string {
-  return told.map(({ name, text }) => hang({ head: `${name}: `, text: oneLine(text), indent: 2 }, page)).join('\n');
+  return told.map(({ name, text }) => hang({ head: `${name}: `, text, indent: 2 }, page)).join('\n');
 }
 
 /** What is known of one thing, a line each: "what  value". */
 export function facts(pairs: readonly (readonly [what: string, value: string])[], page: Page): string {
   const indent = Math.max(...pairs.map(([what]) => seenWidth(what))) + gap;
-  return pairs
-    .map(([what, value]) => hang({ head: what.padEnd(indent), text: oneLine(value), indent }, page))
-    .join('\n');
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' · ');
+  return pairs.map(([what, value]) => hang({ head: what.padEnd(indent), text: value, indent }, page)).join('\n');
 }
 
 /** Those in which anything is, without the last ones that can be spared until the others fit. */

@@ -1,4 +1,7 @@
-/** The only writer to the terminal: stdout carries the result, stderr the talk. */
+import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
+import { type Colour, printable, styled } from './style.ts';
+
+/** The only writer to the terminal: stdout carries the result, stderr the talk. Control characters of foreign texts never pass it. */
 export interface Terminal {
   /** The result of the command, for people. Left out with --json. */
   result(text: string): void;
@@ -24,7 +27,7 @@ export interface Terminal {
   readonly interactive: boolean;
 }
 
-export type Colour = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'grey' | 'bold';
+export type { Colour };
 export type Paint = (colour: Colour, text: string) => string;
 
 export interface TerminalOptions {
@@ -46,26 +49,27 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
   const { stdout, stderr, env, asTyped } = streams;
   const coloured = wantsColour(env, Boolean(stdout.isTTY));
   let isDrawn = false;
+  const shown = (text: string) => ended(printable(asTyped(text)));
   const talk = (text: string) => {
-    if (!options.quiet) stderr.write(ended(asTyped(text)));
+    if (!options.quiet) stderr.write(shown(text));
   };
-  const paint: Paint = (colour, text) => (coloured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text);
+  const paint: Paint = (colour, text) => (coloured ? styled(colour, text) : text);
   return {
     result(text) {
-      if (!options.json) stdout.write(ended(asTyped(text)));
+      if (!options.json) stdout.write(shown(text));
     },
     redraw(text) {
       const before = stdout.isTTY && env.TERM !== 'dumb' ? clearScreen : isDrawn ? '\n' : '';
-      if (!options.json) stdout.write(before + ended(asTyped(text)));
+      if (!options.json) stdout.write(before + shown(text));
       isDrawn = true;
     },
     json(value) {
-      if (options.json) stdout.write(`${JSON.stringify(value)}\n`);
+      if (options.json) stdout.write(`${escapeHidden(JSON.stringify(value))}\n`);
     },
     talk,
     warn: (text) => talk(`${paint('yellow', '!')} ${text}`),
     complain(text) {
-      stderr.write(ended(asTyped(text)));
+      stderr.write(shown(text));
     },
     paint,
     asJson: options.json,
@@ -79,17 +83,6 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
 
 const columnsUsual = 80;
 const clearScreen = '\u001b[2J\u001b[H';
-
-const codes: Record<Colour, number> = {
-  red: 31,
-  green: 32,
-  yellow: 33,
-  blue: 34,
-  magenta: 35,
-  cyan: 36,
-  grey: 90,
-  bold: 1,
-};
 
 /** no-color.org and force-color.org; a dumb terminal and CI get none. */
 export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {

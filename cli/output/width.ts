@@ -1,17 +1,20 @@
-const esc = String.fromCharCode(27);
-const colourCode = new RegExp(`${esc}\\[\\d+m`, 'g');
+import { inStyleOf, withoutStyle } from './style.ts';
 
-/** Counts what is seen, not the colour codes. */
+/** Counts what is seen, not the style marks. */
 export function seenWidth(text: string): number {
-  return [...text.replace(colourCode, '')].length;
+  return [...withoutStyle(text)].length;
+}
+
+/** A text of others on one line: a line break in it must not look like a row or a message of ours. */
+export function oneLine(text: string): string {
+  return text.replace(/\s*[\n\r\u2028\u2029]\s*/g, ' · ').replaceAll('\t', ' ');
 }
 
 /** Ends with "…" where it is too long. Its colour, if it has one, is that of all of it. */
 export function cut(text: string, width: number): string {
   if (seenWidth(text) <= width) return text;
-  const [colour = ''] = text.match(colourCode) ?? [];
-  const seen = [...text.replace(colourCode, '')].slice(0, width - 1).join('');
-  return `${colour}${seen.trimEnd()}…${colour === '' ? '' : `${esc}[0m`}`;
+  const seen = [...withoutStyle(text)].slice(0, width - 1).join('');
+  return inStyleOf(text, `${seen.trimEnd()}…`);
 }
 
 /** What texts are laid out for: a terminal. */
@@ -29,12 +32,12 @@ export interface Hung {
   readonly indent: number;
 }
 
-/** Lines that break between words. Only a word that no line can hold is broken itself. */
+/** One paragraph whose lines break between words. Only a word that no line can hold is broken itself. */
 export function hang({ head, text, indent }: Hung, { columns: width, asTyped }: Page): string {
-  if (width === null) return head + text;
+  if (width === null) return head + oneLine(text);
   const lines: string[] = [];
   let line = head;
-  for (const word of asTyped(text)
+  for (const word of asTyped(oneLine(text))
     .split(' ')
     .flatMap((word) => pieces(word, Math.max(1, width - indent)))) {
     const longer = line + (line === '' || line.endsWith(' ') ? '' : ' ') + word;

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { LogLevel, LogRule } from '../contracts/env/variable.ts';
+import { escapeHidden } from '../contracts/hidden-characters.ts';
 
 export type { Logger };
 
@@ -27,7 +28,7 @@ export function createLog(options: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => options.destination.write(withoutSecrets(line)) },
+    { write: (line: string) => options.destination.write(escapeHidden(withoutSecrets(line))) },
   );
   const known = new Map<string, Logger>();
   return (name) => {

@@ -1,4 +1,3 @@
-import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { BackendClient } from '../backend-client.ts';
 import { carryOut } from './carry-out.ts';
 import { checkAgainstLive } from './check-against-live.ts';
@@ -6,7 +5,7 @@ import { findProblems, type Problem } from './find-problems.ts';
 import { mergeWanted, saidTwice } from './merge-wanted.ts';
 import { mistakeAt, type PlacedMistake, refuseMistaken } from './mistakes.ts';
 import { type Change, type Plan, planChanges } from './plan-changes.ts';
-import { type GivenFile, readApplyFile } from './read-file.ts';
+import type { ReadFile } from './read-file.ts';
 import { type JudgedLaunch, judgeLaunches, type Live, readLive } from './read-live.ts';
 import type { Wanted } from './wanted.ts';
 
@@ -14,10 +13,8 @@ export type { Change, Problem };
 
 export interface ApplyOptions {
   readonly backend: BackendClient;
-  /** Absolute paths, or what was read already. */
-  readonly files: readonly (string | GivenFile)[];
-  /** Where `fromEnv` looks. */
-  readonly env: EnvRecord;
+  /** As `readApplyFile` gives them. */
+  readonly files: readonly ReadFile[];
   /** Says what would change, and changes nothing. */
   readonly dryRun?: boolean;
   /** Also removes what no file names, in the workspaces that the files name. */
@@ -43,12 +40,11 @@ const patienceUsualMs = 30_000;
 
 /** Makes workspaces be as the files say. What is wrong in the files is found before anything is changed. */
 export async function apply(options: ApplyOptions): Promise<Applied> {
-  const { backend, files, env, dryRun = false, prune = false } = options;
+  const { backend, files, dryRun = false, prune = false } = options;
   const { onProgress = () => undefined, onApplied = () => undefined, onWait = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const read = files.map((file) => readApplyFile(file, env));
-  const wanted = mergeWanted(read.map((one) => one.wanted));
-  const mistakes = [...read.flatMap((one) => one.mistakes), ...wanted.flatMap(saidTwice)];
+  const wanted = mergeWanted(files.map((one) => one.wanted));
+  const mistakes = [...files.flatMap((one) => one.mistakes), ...wanted.flatMap(saidTwice)];
   const present = await readPresent(backend, wanted, signal).catch((error: unknown) => {
     refuseMistaken(mistakes);
     throw error;

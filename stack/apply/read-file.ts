@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { z } from 'zod';
@@ -7,8 +6,8 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { checkLaunch } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
-import { inWords } from '../../services/contracts/system-words.ts';
 import { instructionsMaxBytes } from '../../services/contracts/workspace-limits.ts';
+import { readBounded } from '../bounded-file.ts';
 import { isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
 import {
   knownFields,
@@ -21,10 +20,13 @@ import {
   skill,
 } from './file-schema.ts';
 import type { PlacedMistake } from './mistakes.ts';
+import { readBeside } from './read-beside.ts';
 import { parseSkillFolder, type SkillFolder } from './skill-folder.ts';
 import type { Launch, NamedValue, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 
-const fileMaxBytes = 16 * 1024 * 1024;
+/** A full workspace with all its skills takes half of it. A larger file takes many seconds and gigabytes to parse. */
+export const applyFileMaxBytes = 4 * 1024 * 1024;
+const envFileMaxBytes = 1024 * 1024;
 
 /** One file and everything it points to, with every mistake in it. What is mistaken is read as far as it can be. */
 export interface ReadFile {
@@ -41,11 +43,20 @@ export interface GivenFile {
 
 export function readApplyFile(given: string | GivenFile, env: EnvRecord): ReadFile {
   const file = typeof given === 'string' ? given : given.path;
-  const text = readYaml(typeof given === 'string' ? readBounded(given, fileMaxBytes) : given.text);
+  const text = readYaml(typeof given === 'string' ? readGiven(given) : given.text);
   const mistakes: Mistake[] = [];
   const wanted = isMistakes(text) ? nothing : readSections({ file, text, env, mistakes });
   const found = isMistakes(text) ? text : mistakes;
   return { wanted, mistakes: found.map((mistake) => ({ file, ...mistake })) };
+}
+
+function readGiven(file: string): string {
+  try {
+    return textOf(readBounded(file, { sizeMaxBytes: applyFileMaxBytes }), file);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== 'unsupported') throw error;
+    throw new SvcError('invalid_input', error.message, { hint: 'Give it over standard input: … | svc apply -' });
+  }
 }
 
 const nothing: Wanted = { workspace: 'Default', mcpServers: [], skills: [], roles: [] };
@@ -202,7 +213,7 @@ function resolveSettings(reading: Reading, path: Path, given: Readonly<Record<st
 /** What stands in the file itself wins over the env file. */
 function readEnvFile(reading: Reading, path: Path, envFile: string | undefined, own: object): NamedValue[] {
   if (envFile === undefined) return [];
-  const text = readBeside(reading, [...path, 'envFile'], envFile, fileMaxBytes);
+  const text = readNamed(reading, [...path, 'envFile'], envFile, envFileMaxBytes);
   return Object.entries(parseEnv(text)).flatMap(([name, value]) =>
     value === undefined || Object.hasOwn(own, name) ? [] : [{ name, value }],
   );
@@ -221,9 +232,7 @@ function resolveSkill(reading: Reading, path: Path, given: SkillInFile): Omit<Wa
   if (given.name === undefined && from === undefined) complain(reading, path, `${path.join('.')} must have a name.`);
   const inFolder = [...path, 'from'];
   const own =
-    instructions === undefined
-      ? ''
-      : readBeside(reading, [...path, 'instructions'], instructions, instructionsMaxBytes);
+    instructions === undefined ? '' : readNamed(reading, [...path, 'instructions'], instructions, instructionsMaxBytes);
   return {
     name: given.name ?? (folder === null ? '' : keptName(reading, inFolder, 'skill', folder.name)),
     description: given.description ?? keptDescription(reading, inFolder, folder?.description ?? ''),
@@ -237,7 +246,7 @@ function resolveSkill(reading: Reading, path: Path, given: SkillInFile): Omit<Wa
 
 function readSkillFolder(reading: Reading, path: Path, from: string): SkillFolder | null {
   const before = reading.mistakes.length;
-  const text = readBeside(reading, path, join(from, 'SKILL.md'), instructionsMaxBytes);
+  const text = readNamed(reading, path, join(from, 'SKILL.md'), instructionsMaxBytes);
   if (reading.mistakes.length > before) return null;
   const folder = parseSkillFolder(text);
   if (folder === null)
@@ -245,26 +254,18 @@ function readSkillFolder(reading: Reading, path: Path, from: string): SkillFolde
   return folder;
 }
 
-function readBeside(reading: Reading, path: Path, named: string, sizeMaxBytes: number): string {
+function readNamed(reading: Reading, path: Path, named: string, sizeMaxBytes: number): string {
   try {
-    return readBounded(resolve(dirname(reading.file), named), sizeMaxBytes);
+    return textOf(readBeside({ by: reading.file, named, sizeMaxBytes }), resolve(dirname(reading.file), named));
   } catch (error) {
     complain(reading, path, error instanceof SvcError ? error.message : String(error));
     return '';
   }
 }
 
-function readBounded(file: string, sizeMaxBytes: number): string {
-  try {
-    const { size } = statSync(file);
-    if (size > sizeMaxBytes) throw new SvcError('too_large', `"${file}" is longer than ${sizeMaxBytes} bytes.`);
-    const text = readFileSync(file, 'utf8');
-    if (text.includes('\0')) throw new SvcError('invalid_input', `"${file}" is no text: it holds a zero byte.`);
-    return text;
-  } catch (error) {
-    if (error instanceof SvcError) throw error;
-    throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(error)}.`);
-  }
+function textOf(bytes: Buffer, file: string): string {
+  if (bytes.includes(0)) throw new SvcError('invalid_input', `"${file}" is no text: it holds a zero byte.`);
+  return bytes.toString('utf8');
 }
 
 function complainOfIssue(reading: Reading, above: Path, issue: z.core.$ZodIssue): void {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { apply } from '../apply/apply.ts';
+import { readApplyFile } from '../apply/read-file.ts';
 import type { BackendClient } from '../backend-client.ts';
 
 /** A small MCP server of our own, two skills and a role: enough for an agent to call something. */
@@ -19,7 +20,7 @@ export interface DemoKey {
 
 /** Makes the demo what its file says, waits until its tools are there, and gives it a new key in the place of the one before. */
 export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<DemoKey> {
-  const { problems } = await apply({ backend, files: [demoFile], env: {}, signal });
+  const { problems } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
   for (const { message, hint } of problems) throw new SvcError('unavailable', message, { hint });
   const workspace = await readWorkspace(backend, signal);
   return replaceKey(backend, workspace, signal);

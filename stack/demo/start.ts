@@ -1,6 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { toSvcError } from '../../services/contracts/errors.ts';
+import { withoutHidden } from '../../services/contracts/hidden-characters.ts';
 import { connectToBackend } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
 import type { Installation } from '../installation.ts';
@@ -29,7 +30,7 @@ try {
 } catch (thrown) {
   const error = fileFailure(thrown) ?? toSvcError(thrown);
   const text = error.cause instanceof Error && error.code === 'internal' ? error.cause.message : error.message;
-  process.stderr.write(`${text}\n${error.hint === undefined ? '' : `${error.hint}\n`}`);
+  process.stderr.write(withoutHidden(`${text}\n${error.hint === undefined ? '' : `${error.hint}\n`}`));
   process.exitCode = 1;
 }
 
@@ -45,7 +46,7 @@ async function startDemo(): Promise<void> {
     foreground: true,
     signal,
     onProgress(progress) {
-      if (progress.kind === 'notice') process.stderr.write(`${progress.message}\n`);
+      if (progress.kind === 'notice') process.stderr.write(`${withoutHidden(progress.message)}\n`);
       if (progress.kind !== 'ready') return;
       demo = openDemo(installation, progress.status.urls).catch((error: unknown) => {
         if (signal.aborted) return;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
 import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { LogFile } from './log-file.ts';
@@ -34,7 +35,7 @@ export function openPlatformLogs({ logsDir }: Installation, { logs }: { readonly
         ...fields,
         msg: message,
       };
-      of('platform').write(`${JSON.stringify(line)}\n`);
+      of('platform').write(`${escapeHidden(JSON.stringify(line))}\n`);
     },
     close() {
       for (const file of files.values()) file.close();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
@@ -7,8 +7,10 @@ import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
+import { readBounded } from '../../../stack/bounded-file.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
+import { refuseSecret } from '../../secret-file.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
 
 const offered = z.object({ addSkillFile: z.object({ url: z.string() }) });
@@ -55,13 +57,11 @@ export default class FileAdd extends SvcCommand {
 }
 
 async function read(file: string): Promise<Uint8Array> {
-  try {
-    const { size } = await stat(file);
-    // More than any skill takes is not even read.
-    if (size > filesOfSkillMaxBytes) throw new SvcError('too_large', `"${file}" is too large: it has ${size} bytes.`);
-    return await readFile(file);
-  } catch (error) {
-    if (error instanceof SvcError) throw error;
+  refuseSecret(file);
+  const { size } = await stat(file).catch((error: unknown) => {
     throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(error)}.`);
-  }
+  });
+  // More than any skill takes is not even read.
+  if (size > filesOfSkillMaxBytes) throw new SvcError('too_large', `"${file}" is too large: it has ${size} bytes.`);
+  return readBounded(file, { sizeMaxBytes: filesOfSkillMaxBytes });
 }

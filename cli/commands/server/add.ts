@@ -8,6 +8,7 @@ import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } 
 import { checkLaunchWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
+import { oneLine } from '../../output/width.ts';
 import { span } from '../../output/words.ts';
 import { installationOf, type Tenancy, tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
@@ -156,7 +157,7 @@ async function settled(
     if (passedMs - toldMs >= tellMs) {
       toldMs = passedMs;
       const cause = server.reason === null ? 'No runtime has reported yet.' : server.reason.message;
-      terminal.talk(`${terminal.paint('grey', '·')} ${span(passedMs)}: ${cause}`);
+      terminal.talk(`${terminal.paint('grey', '·')} ${span(passedMs)}: ${oneLine(cause)}`);
     }
     await pause(pollMs, undefined, { signal }).catch(() => {
       if (!terminal.asJson) terminal.complain(`\nInterrupted. ${staysAdded(name)}`);

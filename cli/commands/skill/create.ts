@@ -1,12 +1,15 @@
-import { readFile } from 'node:fs/promises';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { inWords } from '../../../services/contracts/system-words.ts';
+import { instructionsMaxBytes } from '../../../services/contracts/workspace-limits.ts';
+import { readBounded } from '../../../stack/bounded-file.ts';
 import { reason } from '../../../stack/reason.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
+import { briefly } from '../../output/reason.ts';
+import { oneLine } from '../../output/width.ts';
 import { tenancyOf } from '../../platform.ts';
+import { refuseSecret } from '../../secret-file.ts';
 
 const created = z.object({
   createSkill: z.object({
@@ -49,7 +52,7 @@ export default class SkillCreate extends SvcCommand {
     const { args, flags } = await this.parse(SkillCreate);
     const terminal = this.terminal(flags);
     const tools = (flags.tool ?? []).map(parseTool);
-    const instructions = flags.instructions === undefined ? '' : await readInstructions(flags.instructions);
+    const instructions = flags.instructions === undefined ? '' : readInstructions(flags.instructions);
     const { backend, workspace } = await tenancyOf(flags);
     const answer = await backend.query(
       `mutation ($workspace: ID!, $input: SkillInput!) {
@@ -63,9 +66,9 @@ export default class SkillCreate extends SvcCommand {
     const { tools: found, ...skill } = answer.createSkill;
     const names = found.map((tool) => `${tool.mcpServer.name}/${tool.originalName}`);
     terminal.json({ ...skill, tools: names });
-    terminal.result(`Created skill ${skill.name}: ${names.length === 0 ? 'no tools yet' : names.join(', ')}.`);
+    terminal.result(`Created skill ${skill.name}: ${names.length === 0 ? 'no tools yet' : oneLine(names.join(', '))}.`);
     if (skill.reason !== null)
-      terminal.talk(`${terminal.paint('yellow', 'Not available:')} ${skill.reason.message} ${skill.reason.repair}`);
+      terminal.talk(`${terminal.paint('yellow', 'Not available:')} ${oneLine(briefly(skill.reason))}`);
     terminal.talk(`Next, put it into a role: svc role create NAME --skill ${skill.name}`);
   }
 }
@@ -84,8 +87,8 @@ function parseTool(text: string): { readonly mcpServer: string; readonly tool: s
   return { mcpServer, tool };
 }
 
-async function readInstructions(file: string): Promise<string> {
-  return await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new SvcError('invalid_input', `--instructions "${file}" cannot be read: ${inWords(error)}.`);
-  });
+function readInstructions(file: string): string {
+  refuseSecret(file);
+  const options = { sizeMaxBytes: instructionsMaxBytes, name: `--instructions "${file}"`, takesPipes: true };
+  return readBounded(file, options).toString('utf8');
 }

@@ -8,6 +8,7 @@ import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { openTrial } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
 import { type ApplyOptions, apply, type Change } from '../apply.ts';
+import { readApplyFile } from '../read-file.ts';
 
 const demoServer = fileURLToPath(new URL('../../../templates/demo/server.mjs', import.meta.url));
 
@@ -42,10 +43,10 @@ async function open() {
     workspace,
     write: (yaml: string) => writeFileSync(file, `workspace: ${workspace}\n${yaml}`),
     apply: async (options: { dryRun?: boolean; prune?: boolean; env?: Record<string, string> } = {}) =>
-      (await apply({ backend, files: [file], env: {}, ...options })).changes,
+      (await apply({ backend, files: [readApplyFile(file, options.env ?? {})], ...options })).changes,
     /** What is said of that which is applied and does not work. */
     problems: async (options: Partial<ApplyOptions> = {}) =>
-      (await apply({ backend, files: [file], env: {}, ...options })).problems.map(
+      (await apply({ backend, files: [readApplyFile(file, {})], ...options })).problems.map(
         ({ message, hint }) => `${message} ${hint}`,
       ),
   };
@@ -171,7 +172,7 @@ test('what the file no longer names stays, and goes with prune', async () => {
 test('a workspace that is not there is named, with those that are', async () => {
   const file = join(dir, 'typo.yaml');
   writeFileSync(file, 'workspace: Defalt\n');
-  await expect(apply({ backend, files: [file], env: {} })).rejects.toMatchObject({
+  await expect(apply({ backend, files: [readApplyFile(file, {})] })).rejects.toMatchObject({
     code: 'not_found',
     message: 'There is no workspace "Defalt". Did you mean "Default"?',
   });
@@ -216,13 +217,13 @@ test('a command that the installation does not allow is told before anything is 
   };
   const before = await begin('any');
   writeFileSync(file, yaml);
-  expect(lines((await apply({ backend: before, files: [file], env: {}, patienceMs: 0 })).changes)).toEqual([
+  expect(lines((await apply({ backend: before, files: [readApplyFile(file, {})], patienceMs: 0 })).changes)).toEqual([
     'create a',
   ]);
 
   const after = await begin('[npx]');
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n  c: { command: node }\n  d: { command: sh }\n`);
-  await expect(apply({ backend: after, files: [file], env: {} })).rejects.toMatchObject({
+  await expect(apply({ backend: after, files: [readApplyFile(file, {})] })).rejects.toMatchObject({
     code: 'invalid_input',
     message: ['4:3 The MCP server "c"|"node"', '5:3 The MCP server "d"|"sh"']
       .map((one) => one.split('|'))
@@ -233,7 +234,7 @@ test('a command that the installation does not allow is told before anything is 
       .join('\n'),
   });
   writeFileSync(file, `${yaml}  b: { command: npx, enabled: false }\n`);
-  expect(lines((await apply({ backend: after, files: [file], env: {}, patienceMs: 0 })).changes)).toEqual([
+  expect(lines((await apply({ backend: after, files: [readApplyFile(file, {})], patienceMs: 0 })).changes)).toEqual([
     'none a',
     'create b',
   ]);
@@ -265,8 +266,7 @@ test('an interruption ends it, and the next run finishes the rest', async () => 
   const interrupt = new AbortController();
   const begun = apply({
     backend,
-    files: [join(dir, `${workspace}.yaml`)],
-    env: {},
+    files: [readApplyFile(join(dir, `${workspace}.yaml`), {})],
     signal: interrupt.signal,
     onProgress: (done) => (done === 20 ? interrupt.abort() : undefined),
   });
@@ -345,7 +345,7 @@ test('what was read already is looked at in the folder that it names', async () 
   writeFileSync(join(dir, 'how.md'), '# How\n');
   const text = `workspace: ${workspace}\nskills:\n  - { name: a, instructions: ./how.md }\n`;
   const given = { path: join(dir, '-'), text };
-  expect(lines((await apply({ backend, files: [given], env: {} })).changes)).toEqual(['create a']);
-  const wrong = apply({ backend, files: [{ ...given, text: 'skils: []\n' }], env: {} });
+  expect(lines((await apply({ backend, files: [readApplyFile(given, {})] })).changes)).toEqual(['create a']);
+  const wrong = apply({ backend, files: [readApplyFile({ ...given, text: 'skils: []\n' }, {})] });
   await expect(wrong).rejects.toThrow(`${given.path}:1:1 "skils" is not a field.`);
 });

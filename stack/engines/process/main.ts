@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { escapeHidden, withoutHidden } from '../../../services/contracts/hidden-characters.ts';
 import { readDefinition } from '../../definition/check.ts';
 import { installationIn } from '../../installation.ts';
 import { planFor } from '../../lifecycle/plan.ts';
@@ -58,7 +59,7 @@ try {
   });
   process.exitCode = 0;
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(withoutHidden(error instanceof Error ? error.message : String(error)));
   process.exit(1);
 }
 
@@ -71,5 +72,5 @@ function crashLine({ message, stack }: Error): string {
     name: 'platform',
     err: { message, stack },
   };
-  return `${JSON.stringify({ ...line, msg: 'crashed' })}\n`;
+  return `${escapeHidden(JSON.stringify({ ...line, msg: 'crashed' }))}\n`;
 }

@@ -1,0 +1,28 @@
+import { realpathSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { SvcError } from '../services/contracts/errors.ts';
+import { installationAround, installationIn } from '../stack/installation.ts';
+
+/** Refuses a file for members and agents that is a secret of an installation, also where a link leads to one. */
+export function refuseSecret(file: string): void {
+  const real = findReal(file);
+  const dir = real === null ? null : installationAround(real);
+  if (real === null || dir === null) return;
+  if (!join(real, sep).startsWith(join(installationIn(dir).secretsDir, sep))) return;
+  throw new SvcError(
+    'invalid_input',
+    `"${file}" is a secret of the installation "${dir}": a skill must not carry it.`,
+    {
+      hint: 'Name another file. Members and agents read what a skill carries.',
+    },
+  );
+}
+
+/** Null for a pipe, which has no path, and for a missing file, which cannot be read either. */
+function findReal(file: string): string | null {
+  try {
+    return realpathSync(file);
+  } catch {
+    return null;
+  }
+}

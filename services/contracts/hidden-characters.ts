@@ -1,0 +1,21 @@
+/**
+ * Characters that a terminal obeys, or that turn or hide the text beside them: controls (C0, DEL, C1), bidirectional controls, line and
+ * paragraph separators, lone surrogates, tags and other invisible characters. Joiners and variation selectors stay: emoji and scripts need them.
+ */
+const hidden =
+  /(?!\n|\t|\p{Join_Control}|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** The sign in the place of a hidden character: as wide as a letter, so that a layout holds. */
+export const hiddenSign = '\ufffd';
+
+/** The text for people: each hidden character is shown as a sign. Line breaks and tabs stay. */
+export function withoutHidden(text: string): string {
+  return text.replace(hidden, hiddenSign);
+}
+
+/** The same JSON with its hidden characters escaped, so that it may be printed as it is. */
+export function escapeHidden(json: string): string {
+  return json.replace(hidden, (character) =>
+    character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}

@@ -1,0 +1,33 @@
+// Writes to terminals wherever a text of its own is shown: in names, descriptions, last words and answers.
+import { send, serve, text } from './stdio.mjs';
+
+const [, , mode, ...attacks] = process.argv;
+const all = attacks.join('');
+
+if (mode === 'exits') {
+  process.stderr.write(`${attacks.join('\n')}\n`);
+  process.exit(3);
+}
+serve({
+  initialize: ({ protocolVersion }, id) => {
+    if (mode === 'refuses') {
+      send({ id, error: { code: -32603, message: all } });
+      return undefined;
+    }
+    return {
+      protocolVersion,
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: all, title: all, version: all },
+      instructions: all,
+    };
+  },
+  'tools/list': () => ({
+    tools: attacks.map((attack, index) => ({
+      name: `tool-${index}${attack}`,
+      title: attack,
+      description: `Does it.${attack}`,
+      inputSchema: { type: 'object', properties: { [attack]: { type: 'string', description: attack } } },
+    })),
+  }),
+  'tools/call': () => ({ ...text(all), isError: true }),
+});

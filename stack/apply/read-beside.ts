@@ -1,0 +1,52 @@
+import { realpathSync } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
+import { readBounded } from '../bounded-file.ts';
+import { installationAround } from '../installation.ts';
+
+export interface NamedFile {
+  /** The file that names the other one. */
+  readonly by: string;
+  /** As it is written there. */
+  readonly named: string;
+  readonly sizeMaxBytes: number;
+}
+
+/**
+ * Reads a file that an apply file names. Members and agents read its text later, and whoever wrote the apply file chose the name: so the
+ * file must lie beside or below the apply file, also where links lead, and outside of every installation.
+ */
+export function readBeside({ by, named, sizeMaxBytes }: NamedFile): Buffer {
+  const path = resolve(dirname(by), named);
+  const folder = realOf(dirname(by));
+  const real = realOf(path);
+  const where = real === path ? `"${path}"` : `"${path}" leads to "${real}", which`;
+  if (!isBelow(folder, real)) {
+    throw new SvcError(
+      'invalid_input',
+      `${where} is outside of "${folder}". A file must lie beside or below the file that names it: copy it there.`,
+    );
+  }
+  const installation = installationAround(real);
+  if (installation !== null) {
+    throw new SvcError(
+      'invalid_input',
+      `${where} lies in the installation "${installation}". No file of an installation is read: move it, and the file that names it, to another folder.`,
+    );
+  }
+  return readBounded(real, { sizeMaxBytes, name: `"${path}"` });
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    throw new SvcError('invalid_input', `"${path}" cannot be read: ${inWords(error)}.`);
+  }
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

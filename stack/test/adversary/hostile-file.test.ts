@@ -1,0 +1,215 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { type Run, svcFile } from '../../../cli/test/run-svc.ts';
+import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+/** An operator applies files that somebody else wrote. */
+let platform: Platform;
+/** What came with them. */
+let folder = '';
+/** Holds what must not be read: not part of what came. */
+let outside = '';
+
+beforeAll(async () => {
+  platform = await Platform.start();
+  folder = join(platform.folder, 'came');
+  outside = mkdtempSync(join(tmpdir(), 'svc-outside-'));
+  for (const dir of [folder, join(folder, 'skills'), join(folder, 'linked')]) mkdirSync(dir);
+  writeFileSync(join(outside, 'id_ed25519'), 'PRIVATE-OUTSIDE\n');
+  writeFileSync(join(outside, 'SKILL.md'), '---\nname: outside\n---\nPRIVATE-OUTSIDE\n');
+  const { secretsDir, dir } = platform.installation;
+  writeFileSync(join(folder, 'skills/good.md'), '# Good\n');
+  symlinkSync(join(secretsDir, 'encryption.key'), join(folder, 'key.md'));
+  symlinkSync(join(outside, 'id_ed25519'), join(folder, 'ssh.md'));
+  symlinkSync(outside, join(folder, 'folder'));
+  symlinkSync(secretsDir, join(folder, 'secrets'));
+  symlinkSync(join(outside, 'SKILL.md'), join(folder, 'linked/SKILL.md'));
+  symlinkSync('/dev/zero', join(folder, 'zero.md'));
+  symlinkSync('skills/good.md', join(folder, 'good-link.md'));
+  symlinkSync('loop.md', join(folder, 'loop.md'));
+  spawnSync('mkfifo', [join(folder, 'fifo.md'), join(folder, 'fifo.yaml')]);
+  writeFileSync(join(folder, 'huge.md'), '');
+  truncateSync(join(folder, 'huge.md'), 5 * 1024 ** 3);
+  symlinkSync('huge.md', join(folder, 'huge.yaml'));
+  writeFileSync(join(folder, 'long.yaml'), `# ${'x'.repeat(98)}\n`.repeat(1024 * 1024));
+  writeFileSync(join(dir, 'notes.md'), 'PRIVATE-NOTES\n');
+}, startTimeoutMs);
+afterAll(async () => {
+  rmSync(outside, { recursive: true, force: true });
+  await platform?.[Symbol.asyncDispose]();
+}, startTimeoutMs);
+
+/** Long before the limit of a test: what hangs is killed, and has no exit code. */
+const patienceMs = 15_000;
+
+async function apply(yaml: string, flags: readonly string[] = []): Promise<Run> {
+  writeFileSync(join(folder, 'platform.yaml'), yaml);
+  return platform.run(['apply', 'platform.yaml', ...flags], { cwd: folder, timeoutMs: patienceMs });
+}
+
+const named = (path: string) => `skills:\n  - { name: stolen, instructions: ${JSON.stringify(path)} }\n`;
+
+describe('a file that the YAML names is refused', () => {
+  test.each([
+    ['the key of the installation', () => named(join(platform.installation.secretsDir, 'encryption.key')), 'beside'],
+    ['the key, by a way up', () => named('../svc/secrets/encryption.key'), 'beside'],
+    ['a link to the key', () => named('key.md'), 'beside'],
+    ['a file behind a link to the secrets', () => named('secrets/encryption.key'), 'beside'],
+    ['a link to a file of the operator', () => named('ssh.md'), 'beside'],
+    ['a file behind a link to a folder', () => named('folder/id_ed25519'), 'beside'],
+    ['a system file', () => named('/etc/passwd'), 'beside'],
+    ['a link to a SKILL.md elsewhere', () => 'skills:\n  - { from: linked }\n', 'beside'],
+    ['a folder of a skill elsewhere', () => 'skills:\n  - { from: folder }\n', 'beside'],
+    [
+      'an env file elsewhere',
+      () => `mcpServers:\n  thief: { command: cat, envFile: ${join(outside, 'id_ed25519')} }\n`,
+      'beside',
+    ],
+    ['a FIFO', () => named('fifo.md'), 'regular file'],
+    ['an endless device', () => named('/dev/zero'), 'beside'],
+    ['a link to an endless device', () => named('zero.md'), 'beside'],
+    ['standard input', () => named('/dev/stdin'), ''],
+    ['a folder', () => named('skills'), 'a folder'],
+    ['a link to itself', () => named('loop.md'), 'circle'],
+    ['a file of 5 GB', () => named('huge.md'), '262144 bytes'],
+  ])('%s', async (_, yaml, rule) => {
+    const { code, stdout, stderr } = await apply(yaml());
+    expect({ code, stdout, stderr }).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(rule) });
+    expect(stderr).toMatch(/platform\.yaml:\d+:\d+ /);
+  });
+});
+
+describe('a file with the YAML is refused', () => {
+  test.each([
+    ['a FIFO', 'fifo.yaml', 'regular file'],
+    ['an endless device', '/dev/zero', 'regular file'],
+    ['one of 5 GB', 'huge.yaml', '4194304 bytes'],
+    ['one of 100 MB', 'long.yaml', '4194304 bytes'],
+  ])('%s', async (_, file, rule) => {
+    const { code, stderr } = await platform.run(['apply', file], { cwd: folder, timeoutMs: patienceMs });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
+  });
+
+  test.each([
+    ['aliases that grow', `a: &a [x,x,x,x,x,x,x,x,x]\n${bomb()}`, 'aliases'],
+    ['an alias of itself', 'skills: &a [*a]\n', ''],
+    ['names without number', Array.from({ length: 200_000 }, (_, at) => `name${at}: 1\n`).join(''), 'is not a field'],
+    [
+      'MCP servers without number',
+      `mcpServers:\n${Array.from({ length: 100_000 }, (_, at) => `  s${at}: {}\n`).join('')}`,
+      'command or url',
+    ],
+    ['mistakes without number', 'a: ]\n'.repeat(100_000), 'more mistakes'],
+    ['lists in lists', '['.repeat(100_000), 'deep'],
+    ['lists in lists, closed', `skills: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, 'deep'],
+    [
+      'fields in fields',
+      `${Array.from({ length: 2000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`,
+      'deep',
+    ],
+    ['lists in lines', `skills: ${'- '.repeat(50_000)}x\n`, ''],
+    ['a mistake in each of a million lines', '{\n'.repeat(1_000_000), ''],
+  ])('%s', async (_, yaml, rule) => {
+    const begun = performance.now();
+    const { code, stdout, stderr } = await apply(yaml);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(rule);
+    expect(stderr).not.toMatch(/internal|stack/i);
+    expect(stderr.length).toBeLessThan(20_000);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+});
+
+function bomb(): string {
+  const names = [...'abcdefghij'];
+  return names
+    .slice(1)
+    .map((name, at) => `${name}: &${name} [${`*${names[at]},`.repeat(9)}]`)
+    .join('\n');
+}
+
+test('a file beside the YAML is refused where both lie in an installation', async () => {
+  const { dir } = platform.installation;
+  writeFileSync(join(dir, 'platform.yaml'), named('notes.md'));
+  const { code, stderr } = await platform.run(['apply', 'platform.yaml'], { cwd: dir });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('lies in the installation') });
+});
+
+test('standard input without an end is refused', async () => {
+  const stdin = '# without an end\n'.repeat(300_000);
+  const { code, stderr } = await platform.run(['apply', '-'], { cwd: folder, stdin, timeoutMs: patienceMs });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('4194304 bytes') });
+});
+
+test('a signal ends svc at once while it reads', async () => {
+  const child = spawn(process.execPath, [svcFile, 'apply', '-', '--dir', platform.installation.dir], { stdio: 'pipe' });
+  // More than a pipe holds: once it is written, svc has begun to read.
+  await new Promise((resolve) => child.stdin.write('# without an end\n'.repeat(20_000), resolve));
+  const begun = performance.now();
+  child.kill('SIGTERM');
+  await new Promise((resolve) => child.once('exit', resolve));
+  expect(performance.now() - begun).toBeLessThan(1000);
+});
+
+describe('a file that the operator names for a skill is refused', () => {
+  test.each([
+    ['a FIFO', () => 'fifo.md', 'regular file'],
+    ['an endless device', () => '/dev/zero', 'regular file'],
+    ['a file of 5 GB', () => 'huge.md', 'too large'],
+    ['a secret of the installation', () => join(platform.installation.secretsDir, 'encryption.key'), 'is a secret of'],
+    ['a link to a secret', () => 'key.md', 'is a secret of'],
+  ])('svc file add: %s', async (_, file, rule) => {
+    const words = ['file', 'add', 'works', file(), '--as', 'a.md'];
+    const { code, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
+  });
+
+  test.each([
+    ['an endless device', () => '/dev/zero', '262144 bytes'],
+    ['a file of 5 GB', () => 'huge.md', '262144 bytes'],
+    ['a link to a secret', () => 'key.md', 'is a secret of'],
+  ])('svc skill create --instructions: %s', async (_, file, rule) => {
+    const words = ['skill', 'create', 'stolen', '--instructions', file()];
+    const { code, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
+  });
+});
+
+test.each([
+  [['server', 'add', 'x', '--variable-file', '/dev/zero', '--', 'cat'], '1048576 bytes'],
+  [['keys', 'test', '--key-file', '/dev/zero'], '4096 bytes'],
+])('svc %s reads no device without an end', async (words, rule) => {
+  const { code, stderr } = await platform.run(words, { cwd: folder, timeoutMs: patienceMs });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
+});
+
+test('files beside the YAML are read, behind a link too that stays there', async () => {
+  const yaml = `skills:
+  - { name: works, instructions: skills/good.md }
+  - { name: linked, instructions: ./good-link.md }
+`;
+  expect((await apply(yaml)).code).toBe(0);
+});
+
+test('nothing of what was refused can be read by members and agents', async () => {
+  const backend = await platform.backend();
+  const { workspace } = await backend.query(
+    '{ workspace(name: "Default") { skills { nodes { name instructions } } } }',
+    {},
+    z.object({
+      workspace: z.object({
+        skills: z.object({ nodes: z.array(z.object({ name: z.string(), instructions: z.string() })) }),
+      }),
+    }).parse,
+  );
+  const text = JSON.stringify(workspace);
+  expect(text).not.toContain('PRIVATE');
+  expect(text).not.toContain(readFileSync(join(platform.installation.secretsDir, 'encryption.key'), 'utf8').trim());
+  expect(workspace.skills.nodes.map(({ name }) => name).sort()).toEqual(['linked', 'works']);
+});

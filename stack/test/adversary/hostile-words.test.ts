@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { send } from '../../../services/remote-mcp/test/raw.ts';
+import { misbehaving } from '../foreign-servers.ts';
+import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+/** What a terminal would obey, or a person would misread. */
+const attacks: Readonly<Record<string, string>> = {
+  'OSC 52, which fills the clipboard': '\u001b]52;c;Y3VybCBldmls\u0007',
+  'OSC 8, a link that looks like another': '\u001b]8;;https://evil.example\u001b\\docs\u001b]8;;\u001b\\',
+  'CSI, which clears the screen': '\u001b[2J\u001b[H',
+  'a colour, which hides text': '\u001b[8mhidden\u001b[0m',
+  'our own colour, which forges a state': '\u001b[32mConnected\u001b[0m',
+  'C1, CSI in one character': '\u009b2J',
+  'C1, OSC in one character': '\u009d0;title\u009c',
+  'bidirectional override': '\u202egnp.exe\u202c',
+  'bidirectional isolate': '\u2066x\u2069',
+  'a carriage return, which overwrites the line': '\rall is well',
+  'a backspace and a delete': 'x\b\u007f',
+  'a newline, which forges a row': '\nforged  Connected  healthy',
+  'a line separator': '\u2028forged',
+  'a zero-width space and a soft hyphen': 'a\u200bb\u00adc',
+  'letters that are tags': '\u{e0041}\u{e007f}',
+};
+const texts = Object.values(attacks);
+
+/** Colours that svc itself writes. */
+const ownColours = new RegExp(`${String.fromCharCode(27)}\\[(?:31|32|33|34|35|36|90|1|0)m`, 'g');
+const unsafe =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u00ad\ufeff\u{e0000}-\u{e007f}]/u;
+
+function findUnsafe(printed: string): string | null {
+  const line = printed.split(/[\n\t]/).find((one) => unsafe.test(one.replace(ownColours, '')));
+  return line === undefined ? null : JSON.stringify(line);
+}
+
+let platform: Platform;
+/** Answers every request with an error that holds all of it. */
+const web = createServer((_, response) => {
+  response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(texts.join(''));
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve));
+  const address = web.address();
+  platform = await Platform.start();
+  for (const mode of ['lists', 'exits', 'refuses']) {
+    await platform.run(['server', 'add', mode, '--', ...misbehaving('forger'), mode, ...texts]);
+  }
+  const port = typeof address === 'object' ? address?.port : 0;
+  await platform.run(['server', 'add', 'web', '--url', `http://127.0.0.1:${port}/mcp`]);
+  const { tools } = await platform.svc('server', 'show', 'lists');
+  const offered = tools.filter((tool: { listed: boolean }) => tool.listed);
+  for (const [index, { originalName }] of offered.entries()) {
+    await platform.run(['skill', 'create', `skill-${index}`, '--tool', `lists/${originalName}`]);
+  }
+  await platform.run([
+    'skill',
+    'create',
+    'broken',
+    '--tool',
+    `lists/gone${texts.filter((text) => !/[\r\n\u2028]/.test(text)).join('')}`,
+  ]);
+  await platform.addRole('All', ['broken']);
+  const key = await platform.addKey('agent');
+  // fetch sends no header with a control character; C1 is a letter of Latin-1 to HTTP.
+  for (const origin of ['https://evil.example/\u009b2J', 'null']) {
+    const headers = { origin, 'user-agent': 'agent/\u009d0;title\u009c' };
+    await send(platform.mcpUrl, { key, headers, body: { jsonrpc: '2.0', id: 1, method: 'ping' } });
+  }
+}, startTimeoutMs);
+afterAll(async () => {
+  web.close();
+  await platform?.[Symbol.asyncDispose]();
+}, startTimeoutMs);
+
+/** Every command that prints what others wrote. */
+const commands: readonly (readonly string[])[] = [
+  ['status'],
+  ['server', 'list'],
+  ['server', 'show', 'lists'],
+  ['server', 'show', 'exits'],
+  ['server', 'show', 'refuses'],
+  ['server', 'show', 'web'],
+  ['server', 'show', texts.join('')],
+  ['skill', 'list'],
+  ['skill', 'create', 'again', '--tool', `lists/${texts.join('')}`],
+  ['role', 'list'],
+  ['keys', 'list'],
+  ['runtime', 'list'],
+  ['file', 'list', 'broken'],
+  ['logs', '-n', '100000'],
+  ['logs', texts.join('')],
+  ['server', 'list', `--${texts.join('')}`],
+  [texts.join('')],
+];
+
+describe.each([
+  { shown: 'plainly', env: {} },
+  { shown: 'in colours', env: { FORCE_COLOR: '1' } },
+])('shown $shown, texts of others reach no terminal as they are', ({ env }) => {
+  test.each(commands.map((words) => ({ words, typed: JSON.stringify(words.join(' ')).slice(0, 60) })))(
+    'svc $typed',
+    async ({ words }) => {
+      const { stdout, stderr } = await platform.run(words, { env });
+      expect(findUnsafe(stdout)).toBeNull();
+      expect(findUnsafe(stderr)).toBeNull();
+      expect(stdout).not.toMatch(/^(forged|all is well)/m);
+    },
+  );
+
+  test('svc server add, as long as it waits and at its end', async () => {
+    const words = ['server', 'add', env.FORCE_COLOR ? 'late-1' : 'late', '--', ...misbehaving('forger')];
+    for (const mode of ['exits', 'lists', 'refuses']) {
+      const { stdout, stderr } = await platform.run([...words.with(2, `${words[2]}-${mode}`), mode, ...texts], { env });
+      expect(findUnsafe(stdout)).toBeNull();
+      expect(findUnsafe(stderr)).toBeNull();
+    }
+  });
+
+  test('a frame of svc status --watch', async () => {
+    const { stdout, stderr } = await platform.run(['status', '--watch'], { env, interruptAt: 'RUNTIME' });
+    expect(findUnsafe(stdout)).toBeNull();
+    expect(findUnsafe(stderr)).toBeNull();
+  });
+});
+
+test('programs get the same texts, escaped', async () => {
+  const { stdout } = await platform.run(['server', 'show', 'lists', '--json']);
+  expect(findUnsafe(stdout)).toBeNull();
+  const { tools } = JSON.parse(stdout);
+  expect(tools.some(({ description }: { description: string }) => description.includes('\u009b2J'))).toBe(true);
+});
+
+test('the files of the logs hold them escaped', async () => {
+  const { logsDir } = platform.installation;
+  await until(() => readdirSync(logsDir).some((name) => name.endsWith('.log')));
+  for (const name of readdirSync(logsDir).filter((one) => one.endsWith('.log'))) {
+    expect(findUnsafe(readFileSync(`${logsDir}/${name}`, 'utf8')), name).toBeNull();
+  }
+});
