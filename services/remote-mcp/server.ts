@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SvcError } from '../contracts/errors.ts';
+import { Connections, strangersMax } from '../kit/http/connections.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import type { RemoteMcp } from './context.ts';
+import { keyConnectionsMax } from './http/key-connections.ts';
 import { McpRoute } from './http/mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
 
@@ -13,7 +15,7 @@ const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;
 /** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
 const keepAliveMs = 75_000;
-const connectionsMax = 20_000;
+const connectionsMax = keyConnectionsMax + strangersMax;
 
 /** The HTTP server of `/mcp`, `/health` and `/ready`. */
 export class RemoteMcpServer {
@@ -24,7 +26,6 @@ export class RemoteMcpServer {
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
-    this.#route = new McpRoute(platform);
     this.server = createServer(
       {
         headersTimeout: headersDeadlineMs,
@@ -36,9 +37,11 @@ export class RemoteMcpServer {
     );
     this.server.maxConnections = connectionsMax;
     this.leaving = new Leaving(this.server);
+    this.#route = new McpRoute(platform, new Connections(this.server));
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (request.socket.destroyed) return;
     const { link } = this.#platform;
     const url = request.url ?? '';
     this.leaving.asked(request, response);

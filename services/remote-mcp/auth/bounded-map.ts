@@ -25,6 +25,10 @@ export class BoundedMap<Value> {
     }
   }
 
+  delete(name: string): void {
+    this.#values.delete(name);
+  }
+
   deleteWhere(matches: (value: Value) => boolean): void {
     for (const [name, value] of this.#values) if (matches(value)) this.#values.delete(name);
   }

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
 import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
@@ -128,12 +129,95 @@ test('another key of the workspace stays known when one is revoked', async () =>
   expect(subject.authenticate(`Bearer ${key}`)).toBe(principal);
 });
 
-test('a flood of unknown keys is no flood of questions', async () => {
-  const { questions, authenticate } = principals();
-  const answers = Array.from({ length: 300 }, () => authenticate(newKey('user').reveal()));
-  const outcomes = Promise.allSettled(answers);
-  for (const question of questions) question.answer(unknown);
-  const codes = (await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.code);
-  expect(questions).toHaveLength(256);
-  expect(codes.filter((code) => code === 'unavailable')).toHaveLength(44);
+describe('a flood of unknown keys', () => {
+  const bad = () => newKey('user').reveal();
+  /** Node counts listeners of one socket, and each of these is a connection of its own. */
+  const connection = () => new Socket();
+
+  function flooded(connections = 300) {
+    const platform = principals();
+    const { subject } = platform;
+    const ask = async (text: string, on = connection()) => await subject.authenticate(`Bearer ${text}`, on);
+    const flood = Array.from({ length: connections }, () => ask(bad()));
+    for (const answer of flood) answer.catch(() => undefined);
+    return { ...platform, ask, flood };
+  }
+
+  test('is no flood of questions', async () => {
+    const { questions, flood } = flooded();
+    expect(questions).toHaveLength(64);
+    for (let i = 0; i < 300; i++) {
+      questions[i]?.answer(unknown);
+      await tick();
+    }
+    const codes = (await Promise.allSettled(flood)).map((one) => one.status === 'rejected' && one.reason.code);
+    expect(new Set(codes)).toEqual(new Set(['unauthenticated']));
+  });
+
+  test('keeps no key waiting that was good before', async () => {
+    const { subject, questions, authenticate, ask } = flooded(0);
+    const first = authenticate();
+    questions[0]?.answer(good);
+    await first;
+    for (let i = 0; i < 300; i++) ask(bad()).catch(() => undefined);
+    subject.forgetAll();
+    const again = authenticate();
+    expect(questions.at(-1)?.key).toBe(key);
+    questions.at(-1)?.answer(good);
+    expect(await again).toBe(principal);
+  });
+
+  test('gets a key that was good and is no more no place of its own', async () => {
+    const { subject, questions, authenticate, ask } = flooded(0);
+    const first = authenticate();
+    questions[0]?.answer(good);
+    await first;
+    subject.forgetAll();
+    const second = authenticate();
+    questions[1]?.answer({ ok: false, refusal: 'revoked', at: null });
+    await expect(second).rejects.toMatchObject({ code: 'unauthenticated' });
+    subject.forgetAll();
+    for (let i = 0; i < 300; i++) ask(bad()).catch(() => undefined);
+    const asked = questions.length;
+    authenticate().catch(() => undefined);
+    expect(questions).toHaveLength(asked);
+  });
+
+  test('lets a new key in after those that came before it', async () => {
+    const { questions, ask } = flooded(100);
+    const asked = ask(key);
+    for (let i = 0; i < 101; i++) {
+      questions[i]?.answer(questions[i]?.key === key ? good : unknown);
+      await tick();
+    }
+    expect(await asked).toBe(principal);
+  });
+
+  test('on one connection waits with one key, and the rest is refused', async () => {
+    const { ask } = flooded(64);
+    const on = connection();
+    ask(bad(), on).catch(() => undefined);
+    await expect(ask(bad(), on)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test('leaves nothing behind when its connections close', async () => {
+    const { questions, ask } = flooded(64);
+    const closed = Array.from({ length: 5000 }, async () => {
+      const on = connection();
+      const answer = ask(bad(), on);
+      on.emit('close');
+      await expect(answer).rejects.toMatchObject({ code: 'unavailable' });
+    });
+    await Promise.all(closed);
+    const asked = ask(key);
+    questions[0]?.answer(unknown);
+    await tick();
+    expect(questions.at(-1)?.key).toBe(key);
+    questions.at(-1)?.answer(good);
+    expect(await asked).toBe(principal);
+  });
 });
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
-import { SvcError } from '../../contracts/errors.ts';
 import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { bearerToken } from './bearer-token.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { CheckPlaces } from './check-places.ts';
 import { refusedKey } from './refusals.ts';
 
 export interface PrincipalsOptions {
@@ -16,13 +17,15 @@ export interface PrincipalsOptions {
 
 /** How long a checked key is trusted without asking again, and for how long a refusal is remembered. */
 export const freshMs = 30_000;
-const refusedMs = 3000;
+const refusedMs = 2000;
 const usedEveryMs = 5000;
 /** Keys in use at one remote-mcp; refusals apart, so that a flood of wrong keys drives no good one out. */
 const principalsMax = 10_000;
 const refusalsMax = 1000;
-/** Keys being checked at once: a flood of unknown keys must not become a flood on the bus. */
-const checksMax = 256;
+/** A flood of unknown keys must not become a flood on the bus; as many wait as connections without a good key are kept. */
+const unknownChecks = { places: 64, waitingMax: 4096, waitMaxMs: 5000 };
+/** Keys that were good have places of their own, which no stranger can take. */
+const knownChecks = { places: 64, waitingMax: principalsMax, waitMaxMs: 5000 };
 
 interface Known {
   readonly principal: Principal;
@@ -42,7 +45,11 @@ export class Principals {
   readonly #options: PrincipalsOptions;
   readonly #known = new BoundedMap<Known>(principalsMax);
   readonly #refused = new BoundedMap<Refused>(refusalsMax);
+  /** Digests of keys that were good when they were last checked, kept when all else about a key is forgotten. */
+  readonly #good = new BoundedMap<true>(principalsMax);
   readonly #checks = new Map<string, Promise<Principal>>();
+  readonly #unknownPlaces = new CheckPlaces(unknownChecks);
+  readonly #knownPlaces = new CheckPlaces(knownChecks);
   /** Raised by whatever makes answers that are still on their way too old to be remembered. */
   #generation = 0;
 
@@ -50,8 +57,11 @@ export class Principals {
     this.#options = options;
   }
 
-  /** At once where the key is remembered. Throws `unauthenticated`; `unavailable` where the key cannot be checked now. */
-  authenticate(authorization: string | undefined): Principal | Promise<Principal> {
+  /**
+   * At once where the key is remembered. Throws `unauthenticated`; `unavailable` where the key cannot be checked now. `connection` is the one
+   * that the key came on; null for a key that was let in before.
+   */
+  authenticate(authorization: string | undefined, connection: Socket | null = null): Principal | Promise<Principal> {
     const token = bearerToken(authorization);
     const digest = hash('sha256', token, 'base64');
     const known = this.#known.get(digest);
@@ -64,7 +74,7 @@ export class Principals {
         return known.principal;
       }
     }
-    return this.#check(token, digest);
+    return this.#check(token, digest, connection);
   }
 
   /** The key was changed or revoked. */
@@ -92,7 +102,7 @@ export class Principals {
     this.#checks.clear();
   }
 
-  #check(token: string, digest: string): Promise<Principal> {
+  #check(token: string, digest: string, connection: Socket | null): Promise<Principal> {
     const parsed = parseKey(token);
     if (!parsed.ok) throw refusedKey(parsed.refusal);
     if (parsed.kind !== 'user' && parsed.kind !== 'legacy') throw refusedKey('wrong_kind');
@@ -100,10 +110,10 @@ export class Principals {
     if (refused !== undefined && performance.now() < refused.until) throw refusedKey(refused.refusal, refused.at);
     const underWay = this.#checks.get(digest);
     if (underWay !== undefined) return underWay;
-    if (this.#checks.size >= checksMax) {
-      throw new SvcError('unavailable', 'Too many API keys are being checked at once.', { hint: 'Try again shortly.' });
-    }
-    const check = this.#ask(parsed.key, digest).finally(() => {
+    const ask = () => this.#ask(parsed.key, digest);
+    const isGood = this.#good.get(digest) !== undefined;
+    const asked = isGood ? this.#knownPlaces.run(digest, ask) : this.#unknownPlaces.run(connection ?? digest, ask);
+    const check = asked.finally(() => {
       if (this.#checks.get(digest) === check) this.#checks.delete(digest);
     });
     this.#checks.set(digest, check);
@@ -117,12 +127,14 @@ export class Principals {
     const now = performance.now();
     if (!reply.ok) {
       const { refusal, at } = reply;
+      this.#good.delete(digest);
       if (isCurrent) this.#refused.set(digest, { refusal, at, until: now + refusedMs });
       throw refusedKey(refusal, at);
     }
     refuseExpired(reply.principal);
     const known = { principal: reply.principal, freshUntil: now + freshMs, usedAt: 0 };
     if (isCurrent) this.#known.set(digest, known);
+    this.#good.set(digest, true);
     this.#use(known, now);
     return known.principal;
   }

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { UnreadAnswers } from './unread-answers.ts';
 
 /** What may wait for a client that reads slowly before notifications are left out; results are never left out. */
 const waitingMaxBytes = 1024 * 1024;
@@ -11,12 +10,12 @@ const space = 32;
 /** Server-sent events, each of them one JSON-RPC message. */
 export class EventStream {
   readonly #response: ServerResponse;
-  readonly #unread: UnreadAnswers;
+  readonly #written: () => void;
 
-  /** The head must have been written. */
-  constructor(response: ServerResponse, unread: UnreadAnswers) {
+  /** The head must have been written. `written` is called after each message. */
+  constructor(response: ServerResponse, written: () => void) {
     this.#response = response;
-    this.#unread = unread;
+    this.#written = written;
   }
 
   get isOpen(): boolean {
@@ -32,12 +31,10 @@ export class EventStream {
   /** False where it was left out. */
   notify(message: string): boolean {
     if (!this.isOpen) return false;
-    if (this.#response.writableLength > waitingMaxBytes) {
-      this.#unread.note(this.#response);
-      return false;
-    }
+    if (this.#response.writableLength > waitingMaxBytes) return false;
     this.#write(message);
-    return true;
+    this.#written();
+    return this.isOpen;
   }
 
   /** The last message: the response to the request that the stream answers. */
@@ -45,7 +42,7 @@ export class EventStream {
     if (!this.isOpen) return;
     this.#write(message);
     this.#response.end();
-    this.#unread.note(this.#response);
+    this.#written();
   }
 
   /** The client may come again, after the time given here or when it likes (2025-11-25, "Listening for Messages from the Server"). */

@@ -3,6 +3,7 @@ import type { SvcError } from '../../contracts/errors.ts';
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
 import { EventStream } from './event-stream.ts';
 import { HttpRefusal } from './http-refusal.ts';
+import type { MemoryOwner } from './memory-budget.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface ExchangeOptions {
@@ -19,6 +20,8 @@ export class Exchange {
   readonly id: string;
   readonly #common: readonly string[];
   readonly #unread: UnreadAnswers;
+  /** The key that the request was let in with; null before that. */
+  owner: MemoryOwner = null;
 
   constructor(request: IncomingMessage, response: ServerResponse, { id, cors, unread }: ExchangeOptions) {
     this.request = request;
@@ -47,7 +50,7 @@ export class Exchange {
       ...headers,
     ]);
     this.response.end(bytes);
-    this.#unread.note(this.response);
+    this.#unread.note(this.response, this.owner);
   }
 
   empty(status: number, headers: readonly string[] = []): void {
@@ -66,7 +69,7 @@ export class Exchange {
       ]);
       this.response.flushHeaders();
     }
-    return new EventStream(this.response, this.#unread);
+    return new EventStream(this.response, () => this.#unread.note(this.response, this.owner));
   }
 
   /** Expects an error whose text may be shown: bugs pass `withBugReported` first. */

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { giveWay } from '../../kit/give-way.ts';
+import type { Connections } from '../../kit/http/connections.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';
 import { Endpoint } from '../wire/revision-2025-11-25/endpoint.ts';
 import { Exchange } from './exchange.ts';
 import { HttpRefusal } from './http-refusal.ts';
+import { KeyConnections } from './key-connections.ts';
 import { Origins, preflightHeaders } from './origins.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { RequestIds } from './request-id.ts';
@@ -20,15 +23,17 @@ export class McpRoute {
   readonly #requestIds: RequestIds;
   readonly #refusals: RefusalLog;
   readonly #unread: UnreadAnswers;
+  readonly #connections: KeyConnections;
 
-  constructor(platform: RemoteMcp) {
+  constructor(platform: RemoteMcp, connections: Connections) {
     const { SVC_ALLOWED_ORIGINS: allowed, SVC_PREVENT_DNS_REBINDING: validated } = platform.config;
     this.#platform = platform;
+    this.#connections = new KeyConnections(connections);
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds();
     this.#refusals = new RefusalLog(platform.log('http'));
-    this.#unread = new UnreadAnswers(platform.log('http'));
+    this.#unread = new UnreadAnswers({ memory: platform.memory, refusals: this.#refusals });
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -40,6 +45,8 @@ export class McpRoute {
       else await this.#serve(exchange, origin);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#platform.log('http'));
+      // A stranger's requests cost those of others no more than a moment.
+      if (error.code === 'unauthenticated') await giveWay();
       this.#refusals.note(exchange, error);
       // Where the answer has begun there is nothing left to say but that it is over.
       if (response.headersSent) response.end();
@@ -48,10 +55,13 @@ export class McpRoute {
   }
 
   async #serve(exchange: Exchange, origin: string | undefined): Promise<void> {
-    const found = this.#platform.principals.authenticate(exchange.request.headers.authorization);
+    const { headers, socket } = exchange.request;
+    const found = this.#platform.principals.authenticate(headers.authorization, socket);
     const principal = found instanceof Promise ? await found : found;
+    exchange.owner = principal.key;
     this.#origins.check(origin);
     refuseSuspended(principal);
+    this.#connections.use(socket, principal.key);
     switch (exchange.request.method) {
       case 'POST':
         return await this.#endpoint.post(exchange, principal);

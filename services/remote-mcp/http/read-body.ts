@@ -1,31 +1,112 @@
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../contracts/errors.ts';
+import { HttpRefusal } from './http-refusal.ts';
+import type { HeldMemory } from './memory-budget.ts';
 
 export const bodyMaxBytes = 4 * 1024 * 1024;
+/** What a message takes until it is answered: its bytes, its text, and the copy for the MCP server. */
+const copies = 3;
+/** A body of unknown length begins with this much memory. */
+const unknownBytes = 16 * 1024;
+
+export interface Pace {
+  /** A client must send the rest of the body, or this many bytes, in each period. */
+  readonly bytes: number;
+  readonly periodMs: number;
+}
+
+/** 13 KiB a second: less is a broken line or an attack. */
+const slowest: Pace = { bytes: 64 * 1024, periodMs: 5000 };
 
 /**
- * The whole body. Past the limit it is refused at once, and what still comes is read and let go, so that the client gets to read
- * the refusal. How long a client may take is the server's requestTimeout. Null where the client left.
+ * The whole body. Its memory is counted before a byte is kept. After a refusal the rest is read and dropped, so that the client can read the
+ * answer. Null where the client left.
  */
-export function readBody(request: IncomingMessage): Promise<Buffer | null> {
+export function readBody(request: IncomingMessage, held: HeldMemory, pace = slowest): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes <= bodyMaxBytes) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        reject(tooLarge());
+    const refuse = (refusal: unknown) => {
+      clearInterval(checking);
+      request.removeAllListeners('data').resume();
+      reject(refusal);
+    };
+    const body = new Body(held);
+    let checked = 0;
+    const checking = setInterval(() => {
+      if (body.length - checked < pace.bytes) refuse(tooSlow(pace));
+      checked = body.length;
+    }, pace.periodMs);
+    request.on('data', (piece: Buffer) => {
+      try {
+        body.append(piece);
+      } catch (refusal) {
+        refuse(refusal);
       }
     });
-    request.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    );
-    request.on('error', () => resolve(null));
+    request.on('end', () => {
+      clearInterval(checking);
+      resolve(body.bytes);
+    });
+    request.on('error', () => {
+      clearInterval(checking);
+      resolve(null);
+    });
+    try {
+      body.expect(request.headers['content-length']);
+    } catch (refusal) {
+      refuse(refusal);
+    }
   });
+}
+
+/** Pieces in one buffer: a piece of one byte that is kept as it came takes a hundred. */
+class Body {
+  readonly #held: HeldMemory;
+  #buffer: Buffer = Buffer.alloc(0);
+  #capacity = 0;
+  length = 0;
+
+  constructor(held: HeldMemory) {
+    this.#held = held;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.length === this.length ? this.#buffer : this.#buffer.subarray(0, this.length);
+  }
+
+  expect(contentLength: string | undefined): void {
+    this.#reserve(contentLength === undefined ? unknownBytes : Number(contentLength));
+  }
+
+  append(piece: Buffer): void {
+    const length = this.length + piece.length;
+    if (length > this.#capacity) this.#reserve(Math.max(length, Math.min(2 * this.#capacity, bodyMaxBytes)));
+    // Most bodies come in one piece, which needs no copy.
+    if (this.length === 0) this.#buffer = piece;
+    else {
+      if (length > this.#buffer.length) this.#move();
+      this.#buffer.set(piece, this.length);
+    }
+    this.length = length;
+  }
+
+  #reserve(capacity: number): void {
+    if (capacity > bodyMaxBytes) throw tooLarge();
+    this.#held.resize(capacity * copies);
+    this.#capacity = capacity;
+  }
+
+  #move(): void {
+    const moved = Buffer.allocUnsafeSlow(this.#capacity);
+    moved.set(this.bytes);
+    this.#buffer = moved;
+  }
 }
 
 function tooLarge(): SvcError {
   return new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
+}
+
+function tooSlow({ bytes, periodMs }: Pace): HttpRefusal {
+  const message = `The body came too slowly: less than ${bytes} bytes in ${periodMs / 1000} s.`;
+  return new HttpRefusal('timeout', message, { status: 408, headers: ['connection', 'close'] });
 }

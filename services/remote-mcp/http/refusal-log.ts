@@ -16,7 +16,16 @@ export class RefusalLog {
     this.#log = log;
   }
 
-  note({ id, request }: Exchange, { code, message }: SvcError): void {
+  note({ id, owner, request }: Exchange, { code, message }: SvcError): void {
+    const from = request.socket.remoteAddress;
+    const { method } = request;
+    this.write(
+      { request: id, method, from, ...(owner === null ? {} : { key: owner }), code, why: message },
+      'refused a request',
+    );
+  }
+
+  write(fields: object, text: string): void {
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#second) {
       if (this.#left > 0) this.#log.info({ refusals: this.#left }, 'left further refusals out');
@@ -24,13 +33,7 @@ export class RefusalLog {
       this.#lines = 0;
       this.#left = 0;
     }
-    if (this.#lines++ >= linesPerSecond) {
-      this.#left++;
-      return;
-    }
-    this.#log.info(
-      { request: id, method: request.method, from: request.socket.remoteAddress, code, why: message },
-      'refused a request',
-    );
+    if (this.#lines++ < linesPerSecond) this.#log.info(fields, text);
+    else this.#left++;
   }
 }

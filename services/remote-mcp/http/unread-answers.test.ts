@@ -2,16 +2,22 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type KeyId, newId } from '../../contracts/ids.ts';
 import { listen } from '../../kit/http/listen.ts';
-import { createLog } from '../../kit/log.ts';
 import { until } from '../test/platform.ts';
 import { Exchange } from './exchange.ts';
+import { MemoryBudget } from './memory-budget.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 /** More than the system holds for a client that reads nothing. */
 const large = Buffer.alloc(24 * 1024 * 1024, 'x');
 const never = 3_600_000;
-const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('http');
+const key = newId('key');
+
+function unreadAnswers({ silenceMaxMs = never, shareBytes = large.length * 9 }) {
+  const memory = new MemoryBudget({ totalBytes: shareBytes * 9, shareBytes });
+  return { memory, unread: new UnreadAnswers({ memory, silenceMaxMs, refusals: { write: () => undefined } }) };
+}
 
 let server: Server;
 let port: number;
@@ -28,13 +34,14 @@ afterEach(() => {
 });
 
 /** A client that asks and reads nothing yet, and its request as it came. */
-async function ask(unread: UnreadAnswers) {
+async function ask({ unread }: { readonly unread: UnreadAnswers }, owner: KeyId = key) {
   const client = connect(port, '127.0.0.1').pause();
   client.on('error', () => undefined);
   clients.push(client);
   client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   const [request, response] = await once(server, 'request');
   const exchange = new Exchange(request, response, { id: 'x', cors: [], unread });
+  exchange.owner = owner;
   const socket: Socket = request.socket;
   const read = async () => {
     let bytes = 0;
@@ -48,40 +55,65 @@ async function ask(unread: UnreadAnswers) {
 }
 
 test('a client that reads nothing of its answer is let go', async () => {
-  const { exchange, socket } = await ask(
-    new UnreadAnswers(log, { silenceMaxMs: 50, waitingMaxBytes: large.length * 9 }),
-  );
+  const { exchange, socket } = await ask(unreadAnswers({ silenceMaxMs: 50 }));
   exchange.json(200, large);
   await once(socket, 'close');
 });
 
 test('one that reads nothing of a stream is let go when it has ended', async () => {
-  const { exchange, socket } = await ask(
-    new UnreadAnswers(log, { silenceMaxMs: 50, waitingMaxBytes: large.length * 9 }),
-  );
+  const { exchange, socket } = await ask(unreadAnswers({ silenceMaxMs: 50 }));
   exchange.stream().finish(large);
   await once(socket, 'close');
 });
 
-test('where too much waits for all clients together, the one that has waited longest is let go', async () => {
-  const unread = new UnreadAnswers(log, { silenceMaxMs: never, waitingMaxBytes: large.length * 1.5 });
-  const first = await ask(unread);
+test('where too much waits for a key, its answer that has waited longest is let go', async () => {
+  const all = unreadAnswers({ shareBytes: large.length * 1.5 });
+  const first = await ask(all);
   first.exchange.json(200, large);
-  const second = await ask(unread);
+  const second = await ask(all);
   second.exchange.json(200, large);
   await once(first.socket, 'close');
   await second.read();
   // What has been read does not count any more.
-  const third = await ask(unread);
+  const third = await ask(all);
   third.exchange.json(200, large);
   await third.read();
   expect([second.socket.destroyed, third.socket.destroyed]).toEqual([false, false]);
+  await until(() => all.memory.heldBytes === 0);
+});
+
+test('a key that reads nothing costs no other key its answers', async () => {
+  const all = unreadAnswers({ shareBytes: large.length * 1.5 });
+  const slow = await ask(all, newId('key'));
+  slow.exchange.json(200, large);
+  for (let i = 0; i < 20; i++) (await ask(all)).exchange.json(200, large);
+  await slow.read();
+});
+
+test('an answer above the share is let go, and counts no more', async () => {
+  const all = unreadAnswers({ shareBytes: large.length / 4 });
+  const { exchange, socket } = await ask(all);
+  exchange.json(200, large);
+  await until(() => socket.destroyed);
+  expect(all.memory.heldBytes).toBe(0);
+});
+
+test('streams that nobody reads count with their first message', async () => {
+  const all = unreadAnswers({ shareBytes: large.length / 4 });
+  const opened: Socket[] = [];
+  const message = 'x'.repeat(100_000);
+  for (let i = 0; i < 20; i++) {
+    const { exchange, socket } = await ask(all);
+    opened.push(socket);
+    const stream = exchange.stream();
+    while (stream.notify(message));
+  }
+  await until(() => opened.some((socket) => socket.destroyed));
+  expect(all.memory.heldBytes).toBeLessThanOrEqual(large.length / 4);
 });
 
 test('a stream whose client reads again may be silent for as long as it likes', async () => {
-  const { exchange, socket, read } = await ask(
-    new UnreadAnswers(log, { silenceMaxMs: never, waitingMaxBytes: large.length }),
-  );
+  const { exchange, socket, read } = await ask(unreadAnswers({}));
   const stream = exchange.stream();
   const message = 'x'.repeat(100_000);
   while (stream.notify(message));

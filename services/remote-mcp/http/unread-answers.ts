@@ -1,79 +1,80 @@
 import type { ServerResponse } from 'node:http';
-import type { Logger } from '../../kit/log.ts';
+import type { HeldMemory, MemoryBudget, MemoryOwner } from './memory-budget.ts';
+import type { RefusalLog } from './refusal-log.ts';
 
 /** A client that reads nothing of its answer for this long is taken for gone. */
 const silenceMaxMs = 60_000;
-/** What may wait for all clients together: sixteen results of the largest size. */
-const waitingMaxBytes = 256 * 1024 * 1024;
-
-export interface UnreadLimits {
-  readonly silenceMaxMs: number;
-  readonly waitingMaxBytes: number;
-}
 
 interface Waiting {
-  bytes: number;
+  readonly held: HeldMemory;
   readonly release: () => void;
 }
 
-/** Answers that wait in this process because their clients don't read them: none for ever, and all together only so much. */
+export interface UnreadAnswersOptions {
+  readonly memory: MemoryBudget;
+  readonly refusals: Pick<RefusalLog, 'write'>;
+  readonly silenceMaxMs?: number;
+}
+
+/** Answers that wait in this process because their clients do not read them: no answer for ever, and of each key only so much. */
 export class UnreadAnswers {
-  readonly #log: Logger;
-  readonly #limits: UnreadLimits;
-  /** Oldest first. */
-  readonly #waiting = new Map<ServerResponse, Waiting>();
-  #bytes = 0;
+  readonly #options: UnreadAnswersOptions;
+  /** Of each owner, oldest first. */
+  readonly #waitingOf = new Map<MemoryOwner, Map<ServerResponse, Waiting>>();
 
-  constructor(log: Logger, limits: UnreadLimits = { silenceMaxMs, waitingMaxBytes }) {
-    this.#log = log;
-    this.#limits = limits;
+  constructor(options: UnreadAnswersOptions) {
+    this.#options = options;
   }
 
-  /** To be told of what was just written. Nearly always the system has taken all of it by then, and there is nothing to do. */
-  note(response: ServerResponse): void {
-    if (response.writableLength > 0) this.#wait(response);
+  /** To be told of what was just written. Nearly always the system has taken all of it by then. */
+  note(response: ServerResponse, owner: MemoryOwner): void {
+    if (response.writableLength > 0) this.#wait(response, owner);
   }
 
-  #wait(response: ServerResponse): void {
-    const { socket } = response.req;
-    if (socket.destroyed) return;
-    const waiting = this.#waiting.get(response) ?? this.#begin(response);
-    this.#bytes += response.writableLength - waiting.bytes;
-    waiting.bytes = response.writableLength;
-    this.#makeRoom();
+  #wait(response: ServerResponse, owner: MemoryOwner): void {
+    if (response.req.socket.destroyed) return;
+    const waiting = this.#waitingOf.get(owner)?.get(response) ?? this.#begin(response, owner);
+    const more = response.writableLength - waiting.held.bytes;
+    if (more > 0) this.#makeRoom(owner, more);
+    if (this.#waitingOf.get(owner)?.has(response)) waiting.held.resize(response.writableLength);
   }
 
-  #begin(response: ServerResponse): Waiting {
+  #begin(response: ServerResponse, owner: MemoryOwner): Waiting {
     const { socket } = response.req;
     const onDrain = () => {
       if (response.writableLength === 0) release();
     };
     const release = () => {
-      this.#bytes -= waiting.bytes;
-      this.#waiting.delete(response);
+      waiting.held.release();
+      this.#forget(response, owner);
       response.off('close', release);
       socket.off('close', release).off('drain', onDrain);
       // Answers that go on are silent for as long as they like; after those that have ended Node counts the connection's idle time.
       if (!response.writableEnded) response.setTimeout(0);
     };
-    const waiting: Waiting = { bytes: 0, release };
-    this.#waiting.set(response, waiting);
+    const waiting: Waiting = { held: this.#options.memory.hold(owner, 0), release };
+    const ofOwner = this.#waitingOf.get(owner) ?? new Map<ServerResponse, Waiting>();
+    this.#waitingOf.set(owner, ofOwner.set(response, waiting));
     // That of the connection as well: an answer behind another one that was never sent is not told.
     response.once('close', release);
     socket.once('close', release).on('drain', onDrain);
     // Node begins anew while the client reads, and ends the connection when the time is over.
-    response.setTimeout(this.#limits.silenceMaxMs);
+    response.setTimeout(this.#options.silenceMaxMs ?? silenceMaxMs);
     return waiting;
   }
 
-  /** Whoever has waited longest goes first. */
-  #makeRoom(): void {
-    for (const [response, { bytes, release }] of this.#waiting) {
-      if (this.#bytes <= this.#limits.waitingMaxBytes) return;
-      this.#log.warn(
-        { bytes, waiting: this.#bytes },
-        'ended a connection, because too much waits to be read by clients',
-      );
+  #forget(response: ServerResponse, owner: MemoryOwner): void {
+    const ofOwner = this.#waitingOf.get(owner);
+    ofOwner?.delete(response);
+    if (ofOwner?.size === 0) this.#waitingOf.delete(owner);
+  }
+
+  /** The owner's answer that has waited longest goes first, and the new one last. Nobody else's is touched. */
+  #makeRoom(owner: MemoryOwner, bytes: number): void {
+    const { memory, refusals } = this.#options;
+    for (const [response, { held, release }] of this.#waitingOf.get(owner) ?? []) {
+      if (memory.hasRoom(owner, bytes)) return;
+      refusals.write({ key: owner, bytes: held.bytes }, 'ended a connection whose client reads too slowly');
       release();
       response.req.socket.destroy();
     }

@@ -9,6 +9,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Catalogues } from '../catalogue/catalogues.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { Exchange } from '../http/exchange.ts';
+import { MemoryBudget } from '../http/memory-budget.ts';
 import { UnreadAnswers } from '../http/unread-answers.ts';
 import { nothingDisclosed } from './disclosure.ts';
 import { Session } from './session.ts';
@@ -19,7 +20,7 @@ afterEach(() => void vi.useRealTimers());
 
 const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
 const alone = { onListening: () => undefined, tell: () => undefined };
-const unread = new UnreadAnswers(log('http'));
+const unread = new UnreadAnswers({ memory: new MemoryBudget(), refusals: { write: () => undefined } });
 
 /** A stream of a session of its own, and what was written to it. */
 function opened({ expiresAt = null as number | null, key = newId('key') } = {}) {
@@ -34,7 +35,7 @@ function opened({ expiresAt = null as number | null, key = newId('key') } = {}) 
   const written: unknown[] = [];
   response.write = (chunk: unknown) => written.push(chunk) > 0;
   return {
-    stream: new EventStream(response, unread),
+    stream: new EventStream(response, () => undefined),
     session,
     principal,
     authorization: undefined,

@@ -76,11 +76,17 @@ export class Sessions {
 
   async open(principal: Principal, state: SessionState): Promise<Session> {
     this.#room.check(principal.key);
+    this.#room.take(principal.key);
     const names = { id: newSessionId(), key: principal.key, workspace: principal.workspace };
     const session = new Session(names, state, { revision: 0, epoch: this.#epoch });
-    session.revision = await (await this.#bucket()).update(session.id, formatRecord(session, state), 0);
+    try {
+      session.revision = await (await this.#bucket()).update(session.id, formatRecord(session, state), 0);
+    } catch (thrown) {
+      this.#room.leave(principal.key);
+      throw thrown;
+    }
     session.saved(session.seenAt);
-    this.#hold(session);
+    this.#held.set(session.id, session);
     return session;
   }
 
@@ -214,7 +220,10 @@ export class Sessions {
     if (held !== undefined) held.adopt(record, saved);
     else this.#room.checkAll();
     const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
-    if (held === undefined) this.#hold(session);
+    if (held === undefined) {
+      this.#held.set(sessionId, session);
+      this.#room.take(key);
+    }
     return session;
   }
 
@@ -273,11 +282,6 @@ export class Sessions {
     } catch (thrown) {
       this.#options.log.debug({ err: thrown, session: session.id }, 'failed to renew the record of a session');
     }
-  }
-
-  #hold(session: Session): void {
-    this.#held.set(session.id, session);
-    this.#room.take(session.key);
   }
 
   async #bucket(): Promise<Bucket> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { depthMax, locateMembers, memberTexts, writeMembers } from './json-members.ts';
+import { depthMax, locateMembers, memberTexts, valuesMax, writeMembers } from './json-members.ts';
 
 describe('members', () => {
   const texts: readonly string[] = [
@@ -45,7 +45,7 @@ test('what is no object is malformed, whatever is cut off', () => {
 
 test('a value nested too deep is refused, and one just within is not', () => {
   const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
-  expect(locateMembers(nested(depthMax - 1))).toHaveLength(1);
+  expect(locateMembers(nested(depthMax - 1))).toMatchObject({ members: { length: 1 } });
   expect(locateMembers(nested(depthMax))).toBe('too_deep');
   expect(locateMembers(`{"a":${'['.repeat(4_000_000)}`)).toBe('too_deep');
 });
@@ -80,3 +80,18 @@ function randomObject(seed: number): Record<string, unknown> {
     );
   return object(0);
 }
+
+test.each([
+  ['objects', (count: number) => `{"a":[${'{},'.repeat(count)}0]}`],
+  ['numbers', (count: number) => `{"a":[${'1,'.repeat(count)}1]}`],
+  ['lists', (count: number) => `{"a":[${'[],'.repeat(count)}1]}`],
+  ['members', (count: number) => `{"a":{${'"b":1,'.repeat(count)}"c":1}}`],
+  ['members of the message', (count: number) => `{${'"b":1,'.repeat(count)}"c":1}`],
+])('too many %s are told from few without being parsed', (_, write) => {
+  expect(locateMembers(write(valuesMax + 1))).toBe('too_many');
+  expect(locateMembers(write(valuesMax / 2 - 10))).toMatchObject({ values: expect.any(Number) });
+});
+
+test('values are counted, and what only looks like one inside a text is not', () => {
+  expect(locateMembers('{"a":[{},{"b":"[,,,]"},3],"c":"{}"}')).toMatchObject({ values: 8 });
+});

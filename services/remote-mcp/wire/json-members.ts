@@ -5,23 +5,32 @@ export interface Member {
   readonly end: number;
 }
 
-/** Why the members could not be told: the text is no object, or it is nested deeper than anyone needs. */
-export type Unreadable = 'malformed' | 'too_deep';
+export interface Located {
+  readonly members: readonly Member[];
+  /** Values in the text at most: an empty object of two bytes takes sixty in memory. */
+  readonly values: number;
+}
+
+/** Why the members could not be told: the text is no object, is nested too deep, or holds too many values. */
+export type Unreadable = 'malformed' | 'too_deep' | 'too_many';
 
 /** No message needs more, and every reader further on may recurse. */
 export const depthMax = 128;
+/** Parsing this many takes 20 ms, for which all other requests wait. */
+export const valuesMax = 100_000;
 
 /**
  * Where the members of a JSON object lie, so that their text can be passed on as it is: numbers stay exact and large values are never
  * written anew. It only locates: a text that it takes may still be wrong, so `JSON.parse` has the last word. Equal names are all
  * reported, in order; like `JSON.parse`, the reader of a message must let the last one count.
  */
-export function locateMembers(text: string, from = 0): readonly Member[] | Unreadable {
-  let at = skipSpace(text, from);
+export function locateMembers(text: string): Located | Unreadable {
+  let at = skipSpace(text, 0);
   if (text.charCodeAt(at) !== openBrace) return 'malformed';
   const members: Member[] = [];
+  const count = { values: 1 };
   at = skipSpace(text, at + 1);
-  if (text.charCodeAt(at) === closeBrace) return members;
+  if (text.charCodeAt(at) === closeBrace) return { members, values: count.values };
   for (;;) {
     if (text.charCodeAt(at) !== quote) return 'malformed';
     const nameEnd = endOfString(text, at);
@@ -29,13 +38,14 @@ export function locateMembers(text: string, from = 0): readonly Member[] | Unrea
     if (colon < 0 || text.charCodeAt(colon) !== colonSign) return 'malformed';
     const name = readName(text.slice(at + 1, nameEnd - 1));
     const start = skipSpace(text, colon + 1);
-    const end = endOfValue(text, start);
+    const end = endOfValue(text, start, count);
     if (name === null || end === 0) return 'malformed';
     if (end < 0) return 'too_deep';
+    if (count.values > valuesMax) return 'too_many';
     members.push({ name, start, end });
     at = skipSpace(text, end);
     const separator = text.charCodeAt(at);
-    if (separator === closeBrace) return members;
+    if (separator === closeBrace) return { members, values: count.values };
     if (separator !== comma) return 'malformed';
     at = skipSpace(text, at + 1);
   }
@@ -43,10 +53,10 @@ export function locateMembers(text: string, from = 0): readonly Member[] | Unrea
 
 /** The text of each member's value, the last of equal names only; null where the text is no object. */
 export function memberTexts(text: string): Map<string, string> | null {
-  const members = locateMembers(text);
-  if (typeof members === 'string') return null;
+  const located = locateMembers(text);
+  if (typeof located === 'string') return null;
   const texts = new Map<string, string>();
-  for (const { name, start, end } of members) texts.set(name, text.slice(start, end));
+  for (const { name, start, end } of located.members) texts.set(name, text.slice(start, end));
   return texts;
 }
 
@@ -65,9 +75,10 @@ const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
 
-/** Where the value that begins at `start` ends; 0 where it doesn't, negative where it is too deep. */
-function endOfValue(text: string, start: number): number {
+/** Where the value that begins at `start` ends; 0 where it doesn't, negative where it is too deep. Adds what it holds to the count. */
+function endOfValue(text: string, start: number, count: { values: number }): number {
   let depth = 0;
+  count.values++;
   for (let at = start; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case quote: {
@@ -80,6 +91,7 @@ function endOfValue(text: string, start: number): number {
       case openBrace:
       case openBracket:
         if (++depth >= depthMax) return -1;
+        count.values++;
         break;
       case closeBrace:
       case closeBracket:
@@ -88,6 +100,7 @@ function endOfValue(text: string, start: number): number {
         break;
       case comma:
         if (depth === 0) return at === start ? 0 : at;
+        if (++count.values > valuesMax) return at;
         break;
       case 32:
       case 9:

@@ -1,17 +1,22 @@
 import type { Principal } from '../../../contracts/bus/messages.ts';
 import { type ErrorCode, SvcError } from '../../../contracts/errors.ts';
+import { giveWay } from '../../../kit/give-way.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
 import type { RemoteMcp } from '../../context.ts';
 import { type Accepts, checkContent, readAccept } from '../../http/accept.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { HttpRefusal } from '../../http/http-refusal.ts';
+import type { HeldMemory } from '../../http/memory-budget.ts';
 import { readBody } from '../../http/read-body.ts';
 import type { Session } from '../../sessions/session.ts';
 import { errorResponse, jsonRpcCodes } from './error-to-json-rpc.ts';
-import { type Params, type RpcRequest, readMessage } from './message.ts';
+import { type Invalid, type Params, type RpcMessage, type RpcRequest, readMessage } from './message.ts';
 import { notificationMethods, requestMethods } from './methods.ts';
 import { findProtocolVersion, protocolVersions } from './protocol.ts';
 import { RpcAnswer } from './rpc-answer.ts';
+
+/** Reading a larger body takes long enough that small ones must not wait for several of them. */
+const largeBytes = 64 * 1024;
 
 /** Streamable HTTP of the revisions with sessions (2025-11-25, "Transports"), for requests whose key and origin are good. */
 export class Endpoint {
@@ -25,9 +30,28 @@ export class Endpoint {
   async post(exchange: Exchange, principal: Principal): Promise<void> {
     const accepts = readAccept(exchange.header('accept'));
     checkContent(exchange.header('content-type'), exchange.header('content-encoding'));
-    const body = await readBody(exchange.request);
-    if (body === null) return;
-    const message = readMessage(body);
+    // Until the message is answered, also where its client has left: the call goes on.
+    const held = this.#platform.memory.hold(principal.key, 0);
+    try {
+      const message = await this.#read(exchange, held);
+      if (message !== null) await this.#take(exchange, principal, { message, accepts });
+    } finally {
+      held.release();
+    }
+  }
+
+  async #read({ request }: Exchange, held: HeldMemory): Promise<RpcMessage | Invalid | null> {
+    const body = await readBody(request, held);
+    if (body === null) return null;
+    if (body.length > largeBytes) await giveWay();
+    return readMessage(body, held);
+  }
+
+  async #take(
+    exchange: Exchange,
+    principal: Principal,
+    { message, accepts }: { readonly message: RpcMessage | Invalid; readonly accepts: Accepts },
+  ): Promise<void> {
     switch (message.kind) {
       case 'request':
         return await this.#answer(exchange, principal, { message, accepts });
@@ -38,7 +62,8 @@ export class Endpoint {
         return exchange.empty(202);
       }
       case 'response':
-        return (await this.#session(exchange, principal, 'null')) === null ? undefined : exchange.empty(202);
+        if ((await this.#session(exchange, principal, 'null')) !== null) exchange.empty(202);
+        return;
       case 'invalid': {
         const { code, message: text, hint, idText } = message;
         const error = { code, message: text, ...(hint === undefined ? {} : { data: { hint } }) };

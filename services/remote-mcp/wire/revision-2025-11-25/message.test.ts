@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { newId } from '../../../contracts/ids.ts';
+import { MemoryBudget } from '../../http/memory-budget.ts';
 import { readMessage } from './message.ts';
 
-const read = (text: string) => readMessage(Buffer.from(text));
+const budget = new MemoryBudget({ totalBytes: 20_000_000, shareBytes: 2_000_000 });
+const read = (text: string) => readMessage(Buffer.from(text), budget.hold(newId('key'), 0));
 
 test('a request keeps its id and its parameters as they were written', () => {
   const text = '{"jsonrpc":"2.0","id": 9007199254740993 ,"method":"tools/call","params": {"n": 1.0} }';
@@ -47,6 +50,9 @@ describe('refused', () => {
       'null',
       /deep/,
     ],
+    [`[${'{},'.repeat(1_000_000)}`, -32600, 'null', /batch/],
+    [`{"a":[${'{},'.repeat(40_000)}`, -32700, 'null', /not valid JSON/],
+    [`{"a":[${'{},'.repeat(1_000_000)}1]}`, -32600, 'null', /more than 100000 values/],
     ['{"id":1,"method":"ping"}', -32600, '1', /"jsonrpc"/],
     ['{"jsonrpc":2.0,"id":1,"method":"ping"}', -32600, '1', /"jsonrpc"/],
     ['{"jsonrpc":"2.0","id":1}', -32600, '1', /"method"/],
@@ -58,14 +64,27 @@ describe('refused', () => {
     ['{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, 'null', /"id"/],
     [`{"jsonrpc":"2.0","id":"${'x'.repeat(600)}","method":"ping"}`, -32600, 'null', /"id"/],
   ];
-  test.each(rows)('%s', (text, code, idText, message) => {
+  test.each(rows)('%.100s', (text, code, idText, message) => {
     expect(read(text)).toMatchObject({ kind: 'invalid', code, idText, message: expect.stringMatching(message) });
   });
 
   test('bytes that are not UTF-8', () => {
-    expect(readMessage(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]))).toMatchObject({
+    const held = budget.hold(newId('key'), 0);
+    expect(readMessage(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), held)).toMatchObject({
       code: -32700,
       message: expect.stringMatching(/UTF-8/),
     });
   });
+});
+
+test('what parsing takes is counted before it is taken', () => {
+  const text = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[${'{},'.repeat(20_000)}1]}}`;
+  expect(() => read(text)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+});
+
+test('a name that means something to JavaScript means nothing here', () => {
+  const text = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"__proto__":{"name":"x"},"constructor":1}}';
+  const message = read(text);
+  expect(message).toMatchObject({ kind: 'request', paramsText: '{"__proto__":{"name":"x"},"constructor":1}' });
+  expect(message.kind === 'request' && message.params.name).toBe(undefined);
 });

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { depthMax, locateMembers, type Member } from '../json-members.ts';
+import type { HeldMemory } from '../../http/memory-budget.ts';
+import { depthMax, locateMembers, type Member, valuesMax } from '../json-members.ts';
 import { jsonRpcCodes } from './error-to-json-rpc.ts';
 
 /** An id as it was given: a number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
@@ -32,25 +33,44 @@ export interface Invalid {
   readonly idText: string;
 }
 
-/** Reads the body of a POST: one JSON-RPC message. */
-export function readMessage(body: Buffer): RpcMessage | Invalid {
+/** What a value takes when it is parsed, beside its text. */
+const valueBytes = 64;
+
+/**
+ * Reads the body of a POST: one JSON-RPC message. Counts what parsing takes before it parses, and parses nothing that costs much and is refused.
+ */
+export function readMessage(body: Buffer, held: HeldMemory): RpcMessage | Invalid {
   if (!isUtf8(body)) return invalid(jsonRpcCodes.parse, 'The body is not UTF-8.');
   const text = body.toString('utf8');
-  const members = locateMembers(text);
-  if (members === 'too_deep') {
-    return invalid(jsonRpcCodes.request, `The body is nested more than ${depthMax} levels deep.`);
+  const located = locateMembers(text);
+  switch (located) {
+    case 'too_deep':
+      return invalid(jsonRpcCodes.request, `The body is nested more than ${depthMax} levels deep.`);
+    case 'too_many':
+      return invalid(jsonRpcCodes.request, `The body holds more than ${valuesMax} values.`, {
+        hint: 'Send large data as one text, or in several calls.',
+      });
+    case 'malformed':
+      return readNoObject(text);
   }
+  held.resize(held.bytes + located.values * valueBytes);
   const parsed = parse(text);
-  if (parsed === undefined) return invalid(jsonRpcCodes.parse, 'The body is not valid JSON.');
-  if (Array.isArray(parsed)) {
+  return isObject(parsed) ? classify(parsed, text, located.members) : notJson();
+}
+
+function readNoObject(text: string): Invalid {
+  const start = text.trimStart()[0];
+  if (start === '[') {
     return invalid(jsonRpcCodes.request, 'The body is a JSON-RPC batch, which is not supported.', {
       hint: 'Send each message as a request of its own.',
     });
   }
-  if (!isObject(parsed) || members === 'malformed') {
-    return invalid(jsonRpcCodes.request, 'The body is not a JSON-RPC message: it must be an object.');
-  }
-  return classify(parsed, text, members);
+  if (start === '{' || parse(text) === undefined) return notJson();
+  return invalid(jsonRpcCodes.request, 'The body is not a JSON-RPC message: it must be an object.');
+}
+
+function notJson(): Invalid {
+  return invalid(jsonRpcCodes.parse, 'The body is not valid JSON.');
 }
 
 function classify(message: Params, text: string, members: readonly Member[]): RpcMessage | Invalid {

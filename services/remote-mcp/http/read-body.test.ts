@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newId } from '../../contracts/ids.ts';
+import { listen } from '../../kit/http/listen.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import { bodyMaxBytes, type Pace, readBody } from './read-body.ts';
+
+let server: Server;
+let client: Socket;
+beforeEach(async () => {
+  server = createServer();
+  const { port } = new URL(await listen(server, { host: '127.0.0.1', port: 0 }));
+  client = connect(Number(port), '127.0.0.1');
+  client.on('error', () => undefined);
+});
+afterEach(() => {
+  client.destroy();
+  server.close();
+});
+
+const lots = { totalBytes: 1e9, shareBytes: 1e9 };
+const never: Pace = { bytes: 0, periodMs: 60_000 };
+
+/** The body of the next request, as it is read, and the memory that it holds. */
+async function reading(header: string, { limits = lots, pace = never } = {}) {
+  client.write(`POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n`);
+  const [request] = await once(server, 'request');
+  const budget = new MemoryBudget(limits);
+  const held = budget.hold(newId('key'), 0);
+  const body = readBody(request, held, pace);
+  body.catch(() => undefined);
+  return { body, budget, held };
+}
+
+function chunk(text: string): string {
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
+}
+
+test('a body of known length counts as a whole before its first byte', async () => {
+  const { body, budget } = await reading('content-length: 300000');
+  expect(budget.heldBytes).toBe(900_000);
+  client.write('x'.repeat(100_000));
+  client.write('y'.repeat(200_000));
+  expect((await body)?.toString()).toBe('x'.repeat(100_000) + 'y'.repeat(200_000));
+  expect(budget.heldBytes).toBe(900_000);
+});
+
+test('a body of single bytes takes what its bytes take', async () => {
+  const { body, budget } = await reading('transfer-encoding: chunked');
+  const text = 'abcdefghij'.repeat(5000);
+  client.write([...text].map(chunk).join(''));
+  client.write('0\r\n\r\n');
+  expect((await body)?.toString()).toBe(text);
+  expect(budget.heldBytes).toBe(3 * 64 * 1024);
+});
+
+test.each([
+  ['known', `content-length: ${bodyMaxBytes + 1}`, ''],
+  ['unknown', 'transfer-encoding: chunked', chunk('x'.repeat(bodyMaxBytes + 1))],
+])('a body above the limit is refused, its length being %s', async (_, header, text) => {
+  const { body } = await reading(header);
+  client.write(text);
+  await expect(body).rejects.toMatchObject({ code: 'too_large' });
+});
+
+test.each([
+  ['known', 'content-length: 100000', ''],
+  ['unknown', 'transfer-encoding: chunked', chunk('x'.repeat(100_000))],
+])('a body without room is refused before it is kept, its length being %s', async (_, header, text) => {
+  const { body, budget } = await reading(header, { limits: { totalBytes: 1e6, shareBytes: 99_999 } });
+  client.write(text);
+  await expect(body).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(budget.heldBytes).toBeLessThanOrEqual(99_999);
+});
+
+test('a body that comes too slowly is refused', async () => {
+  const { body } = await reading('content-length: 1000', { pace: { bytes: 100, periodMs: 50 } });
+  client.write('x'.repeat(500));
+  await expect(body).rejects.toMatchObject({ code: 'timeout', status: 408 });
+});
+
+test('a body that comes fast enough may take several periods', async () => {
+  const { body } = await reading('content-length: 40', { pace: { bytes: 1, periodMs: 60 } });
+  let sent = 0;
+  const sending = setInterval(() => sent++ < 40 && client.write('x'), 10);
+  expect((await body)?.length).toBe(40);
+  clearInterval(sending);
+});
+
+test('a body whose client leaves is null', async () => {
+  const { body } = await reading('content-length: 1000');
+  client.write('x');
+  client.destroy();
+  expect(await body).toBe(null);
+});

@@ -1,0 +1,253 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newKey } from '../../../services/contracts/keys.ts';
+import { rpc } from '../../../services/remote-mcp/test/raw.ts';
+
+/** Where an attack goes, and what the attacker has. */
+export interface Target {
+  /** Address of `/mcp`. */
+  readonly mcpUrl: string;
+  /** A good API key of the attacker's own workspace, and a session of it. */
+  readonly key: string;
+  readonly session: string;
+}
+
+/** How often each status came; `closed` counts connections that the platform closed. */
+export type Outcome = Readonly<Record<string, number>>;
+
+/** Every attack ends by itself after this long. */
+const attackMs = 2000;
+const mebibyte = 1024 * 1024;
+
+/** What a client can do that writes its own bytes. Each takes a bounded time and number of connections. */
+export const httpAttacks = {
+  /** Bodies of 4 MiB, all but the last byte. */
+  async unfinishedBodies(target) {
+    const body = Buffer.alloc(4 * mebibyte - 1, 'x');
+    return await hold(target, 600, (client) => client.write(head(target, { length: 4 * mebibyte }), body));
+  },
+
+  /** One byte a chunk: each chunk costs a server far more than a byte. */
+  async bodiesOfSingleBytes(target) {
+    const bytes = Buffer.from('1\r\nx\r\n'.repeat(50_000));
+    return await hold(target, 64, (client) => client.write(head(target, { length: 'chunked' }), bytes));
+  },
+
+  /** Only the beginning of a body, on as many connections as can be had. */
+  async bodiesThatStop(target) {
+    return await hold(target, 3000, (client) => client.write(head(target, { length: mebibyte }), Buffer.from('{')));
+  },
+
+  /** Large answers of a tool, none of which is read. */
+  async unreadAnswers(target) {
+    const call = rpc('tools/call', { name: 'echo', arguments: { message: 'x'.repeat(3 * mebibyte) } });
+    return await hold(target, 100, (client, index) => {
+      const body = Buffer.from(JSON.stringify({ ...call, id: index }));
+      client.socket.pause();
+      client.write(head(target, { length: body.length }), body);
+    });
+  },
+
+  /** Values of three bytes, each of which is an object when it is parsed, in calls that take long. */
+  async wideBodies(target) {
+    const wide = `[${'{},'.repeat(1_300_000)}{}]`;
+    return await hold(target, 24, (client, index) => {
+      const params = `{"name":"trigger-long-running-operation","arguments":{"duration":4,"steps":1,"wide":${wide}}}`;
+      const body = Buffer.from(`{"jsonrpc":"2.0","id":${index},"method":"tools/call","params":${params}}`);
+      client.write(head(target, { length: body.length }), body);
+    });
+  },
+
+  /** A million levels in one body. */
+  async deepBodies(target) {
+    const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","params":'.padEnd(4 * mebibyte, '{"a":'));
+    return await repeat(target, 4, () => [head(target, { length: body.length }), body]);
+  },
+
+  async sessions(target) {
+    const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+    return await repeat({ ...target, session: '' }, 32, () => post({ ...target, session: '' }, body));
+  },
+
+  async streams(target) {
+    return await hold(target, 3000, (client) => client.write(head(target, { method: 'GET' })));
+  },
+
+  /** Requests behind each other on a connection, without waiting for an answer. */
+  async pipelined(target) {
+    const many = Buffer.concat(
+      Array.from({ length: 300 }, () => Buffer.concat(post(target, rpc('ping', undefined, 1)))),
+    );
+    return await repeat(target, 64, () => [many], 300);
+  },
+
+  /** As many requests as 64 agents of one key can send. */
+  async fullSpeed(target) {
+    return await repeat(target, 64, () => post(target, rpc('tools/list', undefined, 1)));
+  },
+
+  /** Keys that look like keys, each another. */
+  async unknownKeys(target) {
+    return await repeat(target, 400, () => post({ ...target, key: newKey('user').reveal() }, rpc('ping')));
+  },
+
+  /** A key with a typo. */
+  async wrongKeys(target) {
+    const request = post({ ...target, key: `${target.key.slice(0, -1)}!` }, rpc('ping'));
+    return await repeat(target, 64, () => request);
+  },
+
+  /** Connections that ask once without a key, and stay. */
+  async idleConnections(target) {
+    return await hold(target, 6000, (client) => client.write(Buffer.from('GET /health HTTP/1.1\r\nhost: x\r\n\r\n')));
+  },
+
+  async unfinishedHeads(target) {
+    return await hold(target, 3000, (client) => client.write(Buffer.from('POST /mcp HTTP/1.1\r\nhost: x\r\nx: ')));
+  },
+
+  async hugeHeads(target) {
+    const line = `x-filling: ${'x'.repeat(64 * 1024)}\r\n`;
+    return await repeat(target, 32, () => [Buffer.from(`POST /mcp HTTP/1.1\r\nhost: x\r\n${line}\r\n`)]);
+  },
+} satisfies Readonly<Record<string, (target: Target) => Promise<Outcome>>>;
+
+export type HttpAttack = keyof typeof httpAttacks;
+
+class Client {
+  readonly socket: Socket;
+  /** By status. */
+  readonly answers: Record<string, number> = {};
+  #answered = 0;
+  #closed = false;
+  #tail = '';
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.#closed = true;
+    });
+    socket.on('data', (chunk: Buffer) => {
+      const text = this.#tail + chunk.toString('latin1');
+      for (const [, status = ''] of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+        this.answers[status] = (this.answers[status] ?? 0) + 1;
+        this.#answered++;
+      }
+      // A status line may come in two parts, and must not be counted twice.
+      this.#tail = text.slice(text.lastIndexOf('HTTP/1.1 ') + 12).slice(-12);
+    });
+  }
+
+  static async open({ mcpUrl }: Target): Promise<Client | null> {
+    const { hostname, port } = new URL(mcpUrl);
+    const socket = connect(Number(port), hostname);
+    try {
+      await once(socket, 'connect');
+      return new Client(socket);
+    } catch {
+      return null;
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get answered(): number {
+    return this.#answered;
+  }
+
+  write(...parts: readonly Buffer[]): void {
+    for (const part of parts) this.socket.write(part);
+  }
+
+  /** Until so many more answers have come, or the connection was closed. */
+  async heard(count: number, signal: AbortSignal): Promise<void> {
+    const until = this.#answered + count;
+    while (this.#answered < until && !this.#closed && !signal.aborted) {
+      await Promise.race([
+        once(this.socket, 'data', { signal }).catch(() => undefined),
+        once(this.socket, 'close', { signal }).catch(() => undefined),
+      ]);
+    }
+  }
+}
+
+/** Opens the connections, says something on each, and keeps them open until the attack ends. */
+async function hold(target: Target, count: number, say: (client: Client, index: number) => void): Promise<Outcome> {
+  const ending = pause(attackMs);
+  const clients: Client[] = [];
+  const atOnce = 50;
+  const deadline = performance.now() + attackMs;
+  for (let index = 0; index < count && performance.now() < deadline; index += atOnce) {
+    const opened = await Promise.all(Array.from({ length: atOnce }, () => Client.open(target)));
+    for (const [nth, client] of opened.entries()) {
+      if (client === null) continue;
+      clients.push(client);
+      say(client, index + nth);
+    }
+  }
+  await ending;
+  const outcome = sum(clients);
+  for (const { socket } of clients) socket.destroy();
+  return outcome;
+}
+
+/** Sends again and again on so many connections, each time when the last was answered, until the attack ends. */
+async function repeat(
+  target: Target,
+  connections: number,
+  request: () => readonly Buffer[],
+  answersEach = 1,
+): Promise<Outcome> {
+  const signal = AbortSignal.timeout(attackMs);
+  const clients: Client[] = [];
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (!signal.aborted) {
+        const client = await Client.open(target);
+        if (client === null) continue;
+        clients.push(client);
+        while (!client.closed && !signal.aborted) {
+          client.write(...request());
+          await client.heard(answersEach, signal);
+        }
+        client.socket.destroy();
+      }
+    }),
+  );
+  return sum(clients);
+}
+
+function sum(clients: readonly Client[]): Outcome {
+  const outcome: Record<string, number> = { connections: clients.length, closed: 0 };
+  for (const { answers, closed } of clients) {
+    if (closed) outcome.closed = (outcome.closed ?? 0) + 1;
+    for (const [status, count] of Object.entries(answers)) outcome[status] = (outcome[status] ?? 0) + count;
+  }
+  return outcome;
+}
+
+function post(target: Target, message: unknown): readonly Buffer[] {
+  const body = Buffer.from(JSON.stringify(message));
+  return [Buffer.concat([head(target, { length: body.length }), body])];
+}
+
+function head(
+  { mcpUrl, key, session }: Target,
+  { method = 'POST', length }: { readonly method?: string; readonly length?: number | 'chunked' },
+): Buffer {
+  const lines = [
+    `${method} /mcp HTTP/1.1`,
+    `host: ${new URL(mcpUrl).host}`,
+    `authorization: Bearer ${key}`,
+    ...(session === '' ? [] : [`mcp-session-id: ${session}`]),
+    'accept: application/json, text/event-stream',
+    ...(length === undefined ? [] : ['content-type: application/json']),
+    ...(typeof length === 'number' ? [`content-length: ${length}`] : []),
+    ...(length === 'chunked' ? ['transfer-encoding: chunked'] : []),
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
