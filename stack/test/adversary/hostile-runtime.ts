@@ -5,7 +5,8 @@ import type { Identity } from '../../../services/contracts/bus/permissions.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import { newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
 import { findIdentity } from '../../../services/kit/bus/nats/known-as.ts';
-import { readReplySubject } from '../../../services/kit/bus/nats/subjects.ts';
+import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
+import { readReplySubject, toldSubject } from '../../../services/kit/bus/nats/subjects.ts';
 import type { BackendClient } from '../../backend-client.ts';
 import { type Flooded, flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
@@ -46,7 +47,10 @@ export class HostileRuntime {
   }
 
   static async connect(busPort: number, key: string): Promise<HostileRuntime> {
-    const entered = await enter(busPort, key, newProcessId());
+    return await HostileRuntime.#listen(await enter(busPort, key, newProcessId()), busPort);
+  }
+
+  static async #listen(entered: Entered, busPort: number): Promise<HostileRuntime> {
     const { client, identity } = entered;
     client.subscribe(subjects.call(identity.runtime, identity.process));
     client.subscribe(subjects.command(identity.runtime, identity.process));
@@ -62,7 +66,7 @@ export class HostileRuntime {
 
   /** Connects once more with the same key, and claims to be this process. */
   async connectAs(process: ProcessId): Promise<HostileRuntime> {
-    return new HostileRuntime(await enter(this.#busPort, this.#login.pass ?? '', process), this.#busPort);
+    return await HostileRuntime.#listen(await enter(this.#busPort, this.#login.pass ?? '', process), this.#busPort);
   }
 
   /** Sends the same message again and again at full speed from a process of its own. */
@@ -133,18 +137,14 @@ interface Entered {
   readonly login: WireLogin;
 }
 
-const user = z.object({ data: z.object({ user: z.string() }) });
-
 /** Connects, and learns as whom the platform let it in. */
 async function enter(port: number, key: string, process: ProcessId): Promise<Entered> {
-  const inbox = `_I.${randomText(22)}`;
-  const login = { user: 'runtime', pass: key, name: `${process} ${inbox}` };
+  const inbox = newInbox();
+  const login = { user: 'runtime', pass: key, name: connectionName(process, inbox) };
   const client = await WireClient.connect(port, login);
   client.subscribe(`${inbox}.>`);
-  client.publish('$SYS.REQ.USER.INFO', '', { reply: `${inbox}.1` });
-  const told = await client.heard((message) => message.subject === `${inbox}.1`);
-  const { name } = { name: user.parse(JSON.parse(told.payload.toString())).data.user };
-  const identity = findIdentity(name);
-  if (identity?.kind !== 'runtime') throw new Error(`let in as ${name}`);
+  const told = await client.heard(({ subject }) => subject === toldSubject(inbox));
+  const identity = findIdentity(told.payload.toString());
+  if (identity?.kind !== 'runtime') throw new Error(`let in as ${told.payload}`);
   return { client, identity, login };
 }

@@ -1,0 +1,462 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { subjects } from '../../../services/contracts/bus/subjects.ts';
+import {
+  findProcessId,
+  newSessionId,
+  type ProcessId,
+  parseId,
+  type RuntimeId,
+  randomText,
+  type WorkspaceId,
+} from '../../../services/contracts/ids.ts';
+import { newKey } from '../../../services/contracts/keys.ts';
+import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
+import type { BackendClient } from '../../backend-client.ts';
+import { type Home, startTwoHomes } from '../homes.ts';
+import { hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { HostileRuntime } from './hostile-runtime.ts';
+import { setTrap } from './trap.ts';
+import { Victim } from './victim.ts';
+import { publication } from './wire-client.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+/**
+ * The attacker has one runtime key and one API key, both of workspace A, and writes every byte that it sends to the bus. The victims are workspace
+ * B, whose MCP server runs in the platform's own runtime, and the platform.
+ */
+describe.skipIf(!hasNatsServer)('on a real server', () => {
+  let platform: Platform;
+  let backend: BackendClient;
+  let attacker: Home;
+  let victims: Home;
+  let victim: Victim;
+  /** What the attacker knows of others: ids that it was shown, or read somewhere. */
+  let known: Known;
+  let asBefore: unknown;
+  const opened: HostileRuntime[] = [];
+
+  beforeAll(async () => {
+    ({ platform, backend, a: attacker, b: victims } = await startTwoHomes({ topology: 'distributed' }));
+    const [mcpUrl, key] = [platform.mcpUrl, victims.same.keyText];
+    victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: victims.mark });
+    const sprung = await trap();
+    const { call, calling } = await sprung.spring();
+    sprung.runtime.reply(call.message.reply, forgedResult);
+    await calling;
+    asBefore = await readStatus();
+    known = {
+      platform: readSender(platform, victims.same.mcpServer),
+      remoteMcp: processOf(call.asker),
+      remoteMcpEnd: call.asker,
+      workspace: parseId('workspace', victims.workspace),
+      session: newSessionId(),
+    };
+  }, startTimeoutMs);
+  afterAll(async () => {
+    for (const runtime of opened) runtime.close();
+    await platform[Symbol.asyncDispose]();
+  }, startTimeoutMs);
+
+  /** A fresh one for each row: what one of them did must not count against the next. */
+  async function hostile(): Promise<HostileRuntime> {
+    const options = { busPort: platform.busPorts.port, backend, workspace: attacker.workspace };
+    const runtime = await HostileRuntime.register(options, `hostile-${randomText(8).toLowerCase()}`);
+    opened.push(runtime);
+    return runtime;
+  }
+
+  const trap = async () => setTrap({ platform, backend, home: attacker, runtime: await hostile() });
+
+  describe('replies', () => {
+    test('the answer to a call that it was sent counts, and nothing after it', async () => {
+      const sprung = await trap();
+      const { call, calling } = await sprung.spring();
+      sprung.runtime.reply(call.message.reply, '{"content":[{"type":"text","text":"mine"}]}');
+      expect((await calling).text).toContain('mine');
+      await victim.expectUndisturbedBy(async () => {
+        for (let i = 0; i < 100; i++) sprung.runtime.reply(call.message.reply, forgedResult);
+        await sprung.runtime.client.flush();
+      });
+    });
+
+    test('replies under guessed ids answer nobody: a key that was never issued stays refused', async () => {
+      const sprung = await trap();
+      const { call, calling } = await sprung.spring();
+      sprung.runtime.reply(call.message.reply, forgedResult);
+      await calling;
+      const principal = {
+        ...{ key: attacker.same.key, keyName: 'forged', user: victims.owner.id, workspace: victims.workspace },
+        ...{ workspaceName: victims.name, suspended: false, roles: null, expiresAt: null },
+      };
+      const forged = JSON.stringify({ ok: true, principal });
+      const answer = await victim.expectUndisturbedBy(async () => {
+        const forging = repeat(2000, () => {
+          for (const id of idsAfter(call.id, 200)) {
+            sprung.runtime.reply(`_R.${call.asker}.${sprung.runtime.end}.${id}`, forged);
+          }
+        });
+        const seen: number[] = [];
+        while (!forging.ended) {
+          const answer = await send(platform.mcpUrl, { key: newKey('user').reveal(), body: ping });
+          seen.push(answer.status);
+        }
+        return [...new Set(seen)];
+      });
+      expect(answer).toEqual([401]);
+    });
+
+    test('replies under guessed ids answer nobody: a victim gets the result of its own tool', async () => {
+      const sprung = await trap();
+      const { call, calling } = await sprung.spring();
+      sprung.runtime.reply(call.message.reply, forgedResult);
+      await calling;
+      await victim.expectUndisturbedBy(async () => {
+        const forging = repeat(2000, () => {
+          for (const id of idsAfter(call.id, 200)) {
+            sprung.runtime.reply(`_R.${call.asker}.${sprung.runtime.end}.${id}`, forgedResult);
+          }
+        });
+        await forging.finished;
+      });
+    });
+  });
+
+  /** Every subject of the platform: what a runtime may send to it, in its own name and in the names of others. */
+  describe('subjects', () => {
+    const each: Readonly<Record<keyof typeof subjects, (by: Names) => readonly Row[]>> = {
+      handshake: (by) => ofRuntimes(by, subjects.handshake),
+      report: (by) => ofRuntimes(by, subjects.report),
+      heartbeat: (by) => ofRuntimes(by, subjects.heartbeat),
+      call: (by) => othersOnly([subjects.call(by.own.runtime, by.own.process), ...foreign(by, subjects.call)]),
+      command: (by) => othersOnly([subjects.command(by.own.runtime, by.own.process), ...foreign(by, subjects.command)]),
+      gone: (by) => othersOnly([subjects.gone(by.own.runtime, by.own.process), ...foreign(by, subjects.gone)]),
+      hello: (by) => othersOnly([subjects.hello(by.remoteMcp), subjects.hello(by.own.process)]),
+      key: (by) => othersOnly([subjects.key(by.remoteMcp), subjects.key(by.own.process)]),
+      event: (by) => othersOnly([subjects.event(by.workspace, 'key'), subjects.event(by.workspace, 'catalogue')]),
+      session: (by) => othersOnly([subjects.session(by.session)]),
+    };
+
+    test.each(Object.keys(each) as (keyof typeof subjects)[])('%s', async (name) => {
+      const runtime = await hostile();
+      const rows = each[name]({ ...known, own: runtime.identity });
+      const eachManner = rows.flatMap((row) =>
+        Object.entries(manners).map(([manner, say]) => ({ ...row, manner, say })),
+      );
+      await victim.expectUndisturbedBy(async () => {
+        for (const { subject, granted, manner, say } of eachManner) {
+          const before = runtime.client.errors.length;
+          say(runtime, subject);
+          await runtime.client.flush().catch(() => {});
+          const denied = runtime.client.errors
+            .slice(before)
+            .some((error) => error.startsWith(`'Permissions Violation for Publish to "${subject}"`));
+          if (!granted) expect({ subject, manner, denied }).toEqual({ subject, manner, denied: true });
+        }
+      });
+      await expectAsBefore();
+    });
+
+    test.each([
+      ['the bus’s own subjects', (by: Names) => busSubjects(by)],
+      ['NATS’s own subjects', () => natsSubjects],
+    ])('%s', async (_, list) => {
+      const runtime = await hostile();
+      await victim.expectUndisturbedBy(async () => {
+        for (const subject of list({ ...known, own: runtime.identity })) {
+          const before = runtime.client.errors.length;
+          runtime.client.publish(subject, '{}', { reply: `_R.${runtime.end}.backend.x` });
+          await runtime.client.flush();
+          expect([subject, runtime.client.errors.slice(before)]).toEqual([
+            subject,
+            [expect.stringContaining('Permissions Violation for Publish')],
+          ]);
+        }
+      });
+      await expectAsBefore();
+    });
+
+    test('nothing of others can be heard', async () => {
+      const runtime = await hostile();
+      const by = { ...known, own: runtime.identity };
+      const patterns = [
+        ...['>', '*', 'svc.>', 'svc.runtime.>', '_R.>', '_C.>', '_I.>', '_INBOX.>', '$SYS.>', '$JS.>', '$KV.>'],
+        ...foreign(by, subjects.call),
+        ...['svc.event.>', 'svc.session.*', 'svc.heartbeat.*.*', '_G.>'],
+      ];
+      for (const pattern of patterns) {
+        const before = runtime.client.errors.length;
+        runtime.client.subscribe(pattern);
+        await runtime.client.flush();
+        expect([pattern, runtime.client.errors.slice(before)]).toEqual([
+          pattern,
+          [expect.stringContaining('Permissions Violation for Subscription')],
+        ]);
+      }
+    });
+  });
+
+  describe('floods', () => {
+    const floods: Readonly<Record<string, (runtime: HostileRuntime) => { message: Buffer; count: number }>> = {
+      'heartbeats that are good': ({ identity: { runtime, process } }) => ({
+        message: publication(
+          subjects.heartbeat(runtime, process),
+          JSON.stringify({ at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' }),
+        ),
+        count: 200_000,
+      }),
+      'heartbeats that are no JSON': ({ identity: { runtime, process } }) => ({
+        message: publication(subjects.heartbeat(runtime, process), '{'),
+        count: 200_000,
+      }),
+      'empty frames of reports that never end': ({ end, identity: { runtime, process } }) => ({
+        message: publication(subjects.report(runtime, process), '', {
+          reply: `_R.${end}.backend.${randomText(10)}`,
+          headers: { 'Svc-Frame': 'question+' },
+        }),
+        count: 60_000,
+      }),
+      'handshakes, one after the other': ({ end, identity: { runtime, process } }) => ({
+        message: publication(subjects.handshake(runtime, process), '{}', {
+          reply: `_R.${end}.backend.${randomText(10)}`,
+          headers: { 'Svc-Frame': 'question' },
+        }),
+        count: 60_000,
+      }),
+      'replies that nobody asked for': ({ end }) => ({
+        message: publication(`_R.${known.remoteMcpEnd}.${end}.${randomText(10)}`, forgedResult, {
+          headers: { 'Svc-Frame': 'final' },
+        }),
+        count: 200_000,
+      }),
+      'frames for exchanges with the backend that there are not': ({ end }) => ({
+        message: publication(`_C.backend.${end}.${randomText(10)}`, '', { headers: { 'Svc-Frame': 'waiting' } }),
+        count: 200_000,
+      }),
+    };
+
+    test.each(Object.entries(floods))('%s', async (_, flood) => {
+      const runtime = await hostile();
+      const { message, count } = flood(runtime);
+      const seen = await victim.expectUndisturbedBy(() => runtime.flood(message, count));
+      expect(seen.sent).toBeGreaterThan(0);
+      await expectAsBefore();
+    });
+
+    /** `SVC_TEST_FLOOD_SECONDS=60` runs it for a minute. */
+    test(
+      `all of these in turn for ${floodSeconds} s: memory is afterwards what it was`,
+      async () => {
+        const runtime = await hostile();
+        const before = await memoryBytes();
+        await victim.expectUndisturbedBy(async () => {
+          const until = performance.now() + floodSeconds * 1000;
+          while (performance.now() < until) {
+            for (const flood of Object.values(floods)) {
+              const { message, count } = flood(runtime);
+              // Where the platform keeps it out, the attacker tries again at once.
+              await runtime.flood(message, count).catch(() => undefined);
+            }
+          }
+        });
+        await new Promise((resolve) => setTimeout(resolve, settleMs));
+        const after = await memoryBytes();
+        expect(after / before, `${before} → ${after} bytes`).toBeLessThanOrEqual(1.1);
+      },
+      testTimeoutMs + floodSeconds * 2000,
+    );
+
+    test('messages in frames, each begun and none ended', async () => {
+      const runtime = await hostile();
+      const subject = subjects.heartbeat(runtime.identity.runtime, runtime.identity.process);
+      const parts = Array.from({ length: 20_000 }, (_, index) =>
+        publication(subject, '', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': `m${index}` } }),
+      );
+      await victim.expectUndisturbedBy(async () => {
+        await runtime.flood(Buffer.concat(parts), 1);
+      });
+      await expectAsBefore();
+    });
+
+    test('questions, each begun and none ended, keep no other runtime from being answered', async () => {
+      const runtime = await hostile();
+      const { runtime: id, process } = runtime.identity;
+      const parts = Array.from({ length: 500 }, () =>
+        publication(subjects.report(id, process), 'x', {
+          reply: `_R.${runtime.end}.backend.${randomText(22)}`,
+          headers: { 'Svc-Frame': 'question+' },
+        }),
+      );
+      await victim.expectUndisturbedBy(async () => {
+        runtime.client.write(Buffer.concat(parts));
+        await runtime.client.flush();
+        const other = await hostile();
+        const { runtime: otherId, process: otherProcess } = other.identity;
+        const complete = `${JSON.stringify({ complete: true, mcpServers: [] })}\n`;
+        const answer = await other.ask(subjects.report(otherId, otherProcess), complete);
+        expect([answer.headers, answer.payload.toString()]).toEqual([
+          expect.stringContaining('final'),
+          '{"refused":[]}',
+        ]);
+      });
+    });
+  });
+
+  test('a process that calls itself by the name of another’s changes nothing of what that one said', async () => {
+    const runtime = await hostile();
+    const same = await runtime.connectAs(known.platform.process);
+    opened.push(same);
+    await victim.expectUndisturbedBy(async () => {
+      const { runtime: id, process } = same.identity;
+      await same.ask(subjects.report(id, process), `${JSON.stringify({ complete: true, mcpServers: [] })}\n`);
+      same.close();
+      await expectAsBefore();
+    });
+    await expectAsBefore();
+  });
+
+  /** The status of the victim's MCP server is the one from before any attack. */
+  async function expectAsBefore(): Promise<void> {
+    expect(await readStatus()).toEqual(asBefore);
+  }
+
+  /** Of all services together. */
+  async function memoryBytes(): Promise<number> {
+    const { services }: { readonly services: readonly { readonly memoryBytes: number }[] } =
+      await platform.svc('status');
+    return services.reduce((sum, service) => sum + service.memoryBytes, 0);
+  }
+
+  async function readStatus() {
+    const { workspace } = await backend.query(
+      'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status health reason { code } } } }',
+      { w: victims.workspace, id: victims.same.mcpServer },
+      z.object({ workspace: z.object({ mcpServer: z.record(z.string(), z.unknown()) }) }).parse,
+    );
+    return { ...workspace.mcpServer, ...readSender(platform, victims.same.mcpServer) };
+  }
+});
+
+/** Long floods are run by hand. */
+const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
+/** Garbage is collected when there is time for it. */
+const settleMs = 3000;
+const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
+
+interface Sender {
+  readonly runtime: RuntimeId;
+  readonly process: ProcessId;
+}
+
+interface Known {
+  /** The process of the platform's own runtime. */
+  readonly platform: Sender;
+  readonly remoteMcp: ProcessId;
+  readonly remoteMcpEnd: string;
+  readonly workspace: WorkspaceId;
+  readonly session: ReturnType<typeof newSessionId>;
+}
+
+interface Names extends Known {
+  readonly own: Sender;
+}
+
+interface Row {
+  readonly subject: string;
+  /** Whether NATS lets it pass; all else it must deny. */
+  readonly granted: boolean;
+}
+
+/** A runtime may send to the subject with its own name and process in it, and to no other. */
+function ofRuntimes(by: Names, build: (runtime: RuntimeId, process: ProcessId) => string): readonly Row[] {
+  return [{ subject: build(by.own.runtime, by.own.process), granted: true }, ...othersOnly(foreign(by, build))];
+}
+
+function othersOnly(subjects: readonly string[]): readonly Row[] {
+  return subjects.map((subject) => ({ subject, granted: false }));
+}
+
+/** In the name of another runtime, and of a process of another. */
+function foreign({ own, platform }: Names, build: (runtime: RuntimeId, process: ProcessId) => string): string[] {
+  return [
+    build(platform.runtime, platform.process),
+    build(platform.runtime, own.process),
+    build(own.runtime, platform.process),
+  ];
+}
+
+/** Each way of saying something, whether or not it means anything on the subject. */
+const manners: Readonly<Record<string, (runtime: HostileRuntime, subject: string) => void>> = {
+  message: ({ client }, subject) => client.publish(subject, '{}'),
+  malformed: ({ client }, subject) => client.publish(subject, Buffer.from([0, 0xff, 0xc0, 0x80])),
+  'malformed headers': ({ client }, subject) =>
+    client.publish(subject, '{}', { headers: { 'Svc-Frame': 'question', 'Svc-Headers': '{"a":' } }),
+  question: (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '{}' }),
+  'malformed question': (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '\0' }),
+  'unfinished question': (runtime, subject) => ask(runtime, subject, { frame: 'question+', payload: 'x' }),
+  'unfinished message': ({ client }, subject) =>
+    client.publish(subject, 'x', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': randomText(10) } }),
+  'question with another’s reply subject': ({ client }, subject) =>
+    client.publish(subject, '{}', { reply: '_R.backend-x.backend.y', headers: { 'Svc-Frame': 'question' } }),
+  'many small ones': ({ client }, subject) => {
+    for (let i = 0; i < 500; i++) client.publish(subject, '{}');
+  },
+};
+
+function ask(runtime: HostileRuntime, subject: string, { frame, payload }: { frame: string; payload: string }): void {
+  const reply = `_R.${runtime.end}.backend.${randomText(22)}`;
+  runtime.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': frame } });
+}
+
+/** Of the engine of the bus, in the names of others. */
+function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] {
+  const [ownEnd, otherEnd] = [`${own.runtime}-${own.process}`, `${platform.runtime}-${platform.process}`];
+  return [
+    ...[`_R.${remoteMcpEnd}.${otherEnd}.x`, `_R.${remoteMcpEnd}.backend.x`, `_R.${otherEnd}.backend.x`],
+    ...[`_C.backend.${otherEnd}.x`, `_C.backend.${remoteMcpEnd}.x`, `_C.${otherEnd}.${ownEnd}.x`],
+    ...[`_C.${otherEnd}.${remoteMcpEnd}.x`, `_G.runtime.${otherEnd}`, `_G.backend.backend-x`, '_I.x', '_I.x.y'],
+    ...['svc.stream.usage', 'svc.blob.aa.x', 'svc.authorization', 'svc.unknown'],
+  ];
+}
+
+const natsSubjects = [
+  ...['$JS.API.INFO', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.KV_sessions', '$JS.API.STREAM.PURGE.KV_sessions'],
+  ...['$JS.ACK.x', '$KV.sessions.x', '$SYS.REQ.USER.INFO', '$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.USER.AUTH'],
+];
+
+/** Ids as a counter in base 36 behind a constant beginning would give them after this one. */
+function idsAfter(id: string, count: number): readonly string[] {
+  const [head, tail] = [id.slice(0, 6), Number.parseInt(id.slice(6), 36)];
+  return Array.from({ length: count }, (_, index) => `${head}${(tail + index + 1).toString(36)}`);
+}
+
+/** Does it again and again for a while, and lets others have their turn in between. */
+function repeat(forMs: number, work: () => void): { readonly ended: boolean; readonly finished: Promise<void> } {
+  const state = { ended: false, finished: Promise.resolve() };
+  const until = performance.now() + forMs;
+  state.finished = (async () => {
+    for (; performance.now() < until; await new Promise((resolve) => setTimeout(resolve, 2))) work();
+    state.ended = true;
+  })();
+  return state;
+}
+
+/** Of the runtime process that has the MCP server Connected, as the graph has it. */
+function readSender({ installation }: Platform, mcpServer: string): Sender {
+  using graph = new DatabaseSync(join(installation.dir, 'data/graph.sqlite'), { readOnly: true });
+  const row = graph.prepare('select runtime, process from status where mcpServer = ?').get(mcpServer);
+  return { runtime: parseId('runtime', String(row?.runtime)), process: asProcess(String(row?.process)) };
+}
+
+function processOf(end: string): ProcessId {
+  return asProcess(end.split('-').at(-1) ?? '');
+}
+
+function asProcess(text: string): ProcessId {
+  const process = findProcessId(text);
+  if (process === null) throw new Error(`"${text}" is no process`);
+  return process;
+}
