@@ -1,4 +1,4 @@
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { saysNobodyListens } from './frame.ts';
 import { whoAmISubject, whoIsSubject } from './grants.ts';
 import { toldSubject } from './subjects.ts';
@@ -12,6 +12,8 @@ const pauseFirstMs = 4;
 const pauseMaxMs = 500;
 /** A client of the version before asks once each time it connects. */
 const answersMax = 4;
+/** Questions do not say who asks. NATS drops those beyond these, until the next client of the version before is let in. */
+const questionsMax = 200;
 
 interface Introduction {
   readonly inbox: string;
@@ -28,6 +30,7 @@ export class Introductions {
   #connection: NatsConnection | null = null;
   #own = '';
   #isMapped = false;
+  #questions: Subscription | null = null;
 
   /** The backend's connection to the bus and its inbox there. */
   async open(connection: NatsConnection, inbox: string): Promise<void> {
@@ -38,11 +41,7 @@ export class Introductions {
         if (error === null) this.#hearNobody(message);
       },
     });
-    connection.subscribe(whoIsSubject, {
-      callback: (error, message) => {
-        if (error === null) this.#hearQuestion(message);
-      },
-    });
+    this.#hearQuestions(connection);
     // Only a bus that maps the subject lets this backend hear its own question.
     connection.publish(whoAmISubject, '', { reply: this.#mappedReply });
     await connection.flush();
@@ -64,6 +63,7 @@ export class Introductions {
     this.#all.delete(inbox);
     this.#all.set(inbox, introduction);
     if (!asks) this.#tellLater(introduction);
+    else if (this.#connection !== null) this.#hearQuestions(this.#connection);
   }
 
   close(): void {
@@ -73,6 +73,16 @@ export class Introductions {
 
   get #mappedReply(): string {
     return `${this.#own}.mapped`;
+  }
+
+  #hearQuestions(connection: NatsConnection): void {
+    if (this.#questions?.isClosed() === false) this.#questions.unsubscribe();
+    this.#questions = connection.subscribe(whoIsSubject, {
+      max: questionsMax,
+      callback: (error, message) => {
+        if (error === null) this.#hearQuestion(message);
+      },
+    });
   }
 
   #tellLater(introduction: Introduction): void {
