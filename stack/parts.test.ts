@@ -25,6 +25,7 @@ function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): P
   return planFor(installation, definition, { ...usual, ...ports, ...claimed });
 }
 const distributed = 'topology: distributed\n';
+const readyOfNats = (port: number) => `nats://127.0.0.1:${port}/?seed=%2Fsrv%2Fsvc%2Fsecrets%2Fbus-system.seed`;
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
 const variablesOf = (plan: Plan, name: string) => partOf(plan, name)?.variables ?? {};
 const pair = (side: string) => ` ${side}-cert=secrets/graphdb-nodes.crt; ${side}-key=secrets/graphdb-nodes.key;`;
@@ -57,7 +58,7 @@ describe('the parts of an installation', () => {
       ['runtime', 'http://127.0.0.1:3003', 'http://127.0.0.1:3003/ready', ['backend']],
       ['runtime-2', 'http://127.0.0.1:3302', 'http://127.0.0.1:3302/ready', ['backend']],
       ['frontend', 'http://127.0.0.1:8888', 'http://127.0.0.1:8888/ready', ['backend']],
-      ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
+      ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['caddy', 'http://127.0.0.1:3001', 'http://127.0.0.1:3001/ready', ['remote-mcp', 'remote-mcp-2']],
     ]);
     expect(inStartOrder(plan.parts).map(({ name }) => name)).toEqual([
@@ -75,7 +76,7 @@ describe('the parts of an installation', () => {
   test('with a Dgraph of our own are its two nodes too, before the backend', () => {
     const plan = planOf(`${distributed}graph: dgraph\n`);
     expect(plan.parts.slice(4).map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
-      ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
+      ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
       ['dgraph-alpha', 'dgraph://127.0.0.1:9080', 'http://127.0.0.1:8080/health', ['dgraph-zero']],
     ]);
@@ -87,9 +88,9 @@ describe('the parts of an installation', () => {
     const plan = planOf(`${distributed}graph: dgraph\n${replicas}`);
     const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
     expect(plan.parts.slice(4).map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
-      ['nats', 'nats://127.0.0.1:4222', 'http://127.0.0.1:8222/healthz', []],
-      ['nats-2', 'nats://127.0.0.1:4223', 'http://127.0.0.1:8223/healthz', []],
-      ['nats-3', 'nats://127.0.0.1:4224', 'http://127.0.0.1:8224/healthz', []],
+      ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
+      ['nats-2', 'nats://127.0.0.1:4223', readyOfNats(4223), []],
+      ['nats-3', 'nats://127.0.0.1:4224', readyOfNats(4224), []],
       ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
       ['dgraph-zero-2', 'dgraph://127.0.0.1:5081', 'http://127.0.0.1:6081/health', []],
       ['dgraph-zero-3', 'dgraph://127.0.0.1:5082', 'http://127.0.0.1:6082/health', []],
@@ -123,11 +124,21 @@ describe('what a part is started with', () => {
     expect(nats?.variables).toEqual({
       NAME: 'svc-abcdef0123456789',
       LISTEN: '127.0.0.1:4222',
-      HTTP_LISTEN: '127.0.0.1:8222',
       STORE_DIR: '/srv/svc/data/nats',
       TLS: '',
     });
     expect(nats?.secrets).toEqual(['callout', 'system', 'issuer'].map((name) => `/srv/svc/secrets/bus-${name}.seed`));
+  });
+
+  test('nats-server: its monitoring only where svc.yaml names a port, and then on this machine', () => {
+    for (const httpPort of ['null', 'auto']) {
+      const plan = planOf(`${distributed}bus: { httpPort: ${httpPort} }\n`);
+      expect(partOf(plan, 'nats')?.variables).not.toHaveProperty('HTTP_LISTEN');
+      expect(partOf(plan, 'nats')?.otherUrls).toBeUndefined();
+    }
+    const plan = planOf(`${distributed}bus: { port: 4222, httpPort: 8222 }\nreplicas: { nats: 3 }\n`);
+    expect(variablesOf(plan, 'nats-2').HTTP_LISTEN).toBe('127.0.0.1:8223');
+    expect(partOf(plan, 'nats-2')?.otherUrls).toEqual(['http://127.0.0.1:8223']);
   });
 
   test('nodes of NATS: each its name, its folder and its way to the others', () => {
@@ -135,7 +146,6 @@ describe('what a part is started with', () => {
     expect(variablesOf(plan, 'nats-2')).toEqual({
       NAME: 'svc-abcdef0123456789-2',
       LISTEN: '127.0.0.1:4223',
-      HTTP_LISTEN: '127.0.0.1:8223',
       STORE_DIR: '/srv/svc/data/nats-cluster/nats-2',
       TLS: '',
       ROUTE_LISTEN: '127.0.0.1:6223',
@@ -168,7 +178,6 @@ describe('what a part is started with', () => {
     );
     expect(variablesOf(plan, 'nats')).toMatchObject({
       LISTEN: '[::]:4222',
-      HTTP_LISTEN: '127.0.0.1:8222',
       TLS: 'tls { cert_file: "/srv/svc/secrets/bus.pem", key_file: "/etc/bus.key" }',
     });
     expect(partOf(plan, 'nats')?.secrets.slice(3)).toEqual(['/srv/svc/secrets/bus.pem', '/etc/bus.key']);

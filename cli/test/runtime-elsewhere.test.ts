@@ -24,14 +24,13 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   beforeAll(async () => {
     here = new Elsewhere();
     there = new Elsewhere();
-    const [port = 0, httpPort = 0, backend = 0, mcp = 0, runtime = 0, frontend = 0] = await freePorts(6);
+    const [port = 0, backend = 0, mcp = 0, runtime = 0, frontend = 0] = await freePorts(5);
     address = `tls://localhost:${port}`;
     await svc('init', '.', '--yes', '--topology', 'distributed', '--graph', 'sqlite');
     makeCertificate(join(here.folder, 'secrets'), 'bus', 'DNS:localhost');
     const tls = '{ cert: secrets/bus.pem, key: secrets/bus.key, ca: secrets/bus.pem }';
     edit('public: null', `public: { servers: [${address}], bind: 127.0.0.1, tls: ${tls} }`);
     edit('  port: auto', `  port: ${port}`);
-    edit('  httpPort: auto', `  httpPort: ${httpPort}`);
     edit('backend: auto # 3000', `backend: ${backend}`);
     edit('remote-mcp: auto', `remote-mcp: ${mcp}`);
     edit('runtime: auto', `runtime: ${runtime}`);

@@ -6,6 +6,7 @@ import type { Part } from '../part.ts';
 import { httpPortOf, loopback, replicaNames, routePortOf } from '../ports/port-wishes.ts';
 import { busFolderOf } from './bus-folders.ts';
 import { hasOwnBus } from './has-own-bus.ts';
+import { natsReadyUrl } from './nats-readiness.ts';
 
 /**
  * The nodes of the bus, unless somebody else runs it. None waits for another: of a cluster none is ready before most of them are there. They know
@@ -22,18 +23,21 @@ export function busParts({ installation, definition, ports, secrets }: Environme
     const others = nodes.filter((other) => other !== node);
     const routes: Record<string, string> =
       others.length === 0 ? {} : { ROUTE_LISTEN: routeTo(node), ROUTES: others.map(routeTo).join(',') };
+    const url = `nats://${reachable(bind)}:${ports[node]}`;
+    const httpPort = typeof bus.httpPort === 'number' ? ports[httpPortOf(node)] : undefined;
     return {
       name: node,
       service: 'nats',
-      url: `nats://${reachable(bind)}:${ports[node]}`,
-      readyUrl: `${httpAddress(loopback, ports[httpPortOf(node)] ?? 0)}/healthz`,
+      url,
+      readyUrl: natsReadyUrl(url, secrets.busSystemSeed),
+      ...(httpPort === undefined ? {} : { otherUrls: [httpAddress(loopback, httpPort)] }),
       after: [],
       variables: {
         NAME: node.replace('nats', `svc-${definition.id}`),
         LISTEN: hostAndPort(bind, ports[node]),
-        HTTP_LISTEN: hostAndPort(loopback, ports[httpPortOf(node)]),
         STORE_DIR: join(installation.dataDir, busFolderOf(node, nodes.length)),
         TLS: tls === null ? '' : tlsOf(tls),
+        ...(httpPort === undefined ? {} : { HTTP_LISTEN: hostAndPort(loopback, httpPort) }),
         ...routes,
       },
       // A certificate that was renewed is taken up like everything else that differs.

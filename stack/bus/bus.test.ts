@@ -70,6 +70,12 @@ describe('the configuration of nats-server', () => {
     for (const value of Object.values(values)) expect(text).toContain(value);
   });
 
+  test('opens the monitoring of NATS only where it is told an address', () => {
+    const { HTTP_LISTEN: _, ...closed } = values;
+    expect(natsConfiguration(closed)).not.toMatch(/^\s*http/m);
+    expect(natsConfiguration(values)).toContain('http: "the-HTTP_LISTEN"');
+  });
+
   test('with a place left open is none', () => {
     expect(() => natsConfiguration({ ...values, LISTEN: undefined } as never)).toThrow('LISTEN');
   });

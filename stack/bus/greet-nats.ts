@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { connect as secure } from 'node:tls';
+import { type ConnectionOptions, connect as secure } from 'node:tls';
 import { fromSeed } from '@nats-io/nkeys';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -17,6 +17,7 @@ export interface Greeting {
 
 /** What a NATS server says of itself before anybody has shown who he is, as far as it matters here. */
 const info = z.object({
+  server_id: z.string().default(''),
   version: z.string(),
   jetstream: z.boolean().default(false),
   nonce: z.string().optional(),
@@ -24,7 +25,7 @@ const info = z.object({
   tls_available: z.boolean().default(false),
 });
 
-export interface Greeted extends Omit<z.infer<typeof info>, 'nonce'> {
+export interface Greeted extends Omit<z.infer<typeof info>, 'nonce' | 'server_id'> {
   /** Whether it lets this user in. */
   readonly isKnown: boolean;
 }
@@ -38,19 +39,37 @@ const lineMaxBytes = 64 * 1024;
  * where nobody answers, or something else than NATS.
  */
 export async function greetNats({ server, ca, seed }: Greeting): Promise<Greeted> {
-  const { port, protocol } = new URL(server);
-  const host = hostOf(server);
+  const trust = ca === null ? {} : { ca };
+  return await spoken(server, async (open) => {
+    const { said, answer } = await enter({ server, seed, trust, timeoutMs: answerTimeoutMs }, open);
+    return { ...said, isKnown: answer.startsWith('PONG') };
+  });
+}
+
+/** What a node says of its own health, as on the page /healthz of its monitoring. */
+const health = z.object({ data: z.object({ status: z.string(), error: z.string().optional() }) });
+export type NatsHealth = z.infer<typeof health>['data'];
+
+/** A node that does not answer within this time counts as not ready. */
+const healthTimeoutMs = 2000;
+
+/** Asks a node of this machine for its health, at its client port, as the user of the system account. Throws as above. */
+export async function askHealth({ server, seed }: Omit<Greeting, 'ca'>): Promise<NatsHealth> {
+  // The certificate is for another name than this machine's own address, and the seed signs a nonce and is never sent.
+  const trust = { rejectUnauthorized: false };
+  return await spoken(server, async (open) => {
+    const { said, socket, answer } = await enter({ server, seed, trust, timeoutMs: healthTimeoutMs }, open);
+    if (!answer.startsWith('PONG')) throw new Error('it does not know the user of our system account');
+    const subject = `$SYS.REQ.SERVER.${said.server_id}.HEALTHZ`;
+    socket.write(`SUB health 1\r\nPUB ${subject} health 2\r\n{}\r\n`);
+    return health.parse(JSON.parse(await nextLine(socket, healthTimeoutMs, '{', '-ERR'))).data;
+  });
+}
+
+async function spoken<Result>(server: string, speak: (open: Socket[]) => Promise<Result>): Promise<Result> {
   const open: Socket[] = [];
   try {
-    const plain = await opened(connect({ host, port: Number(port), timeout: answerTimeoutMs }), open, 'connect');
-    const said = readInfo(await nextLine(plain, 'INFO '));
-    const wantsTls = protocol === 'tls:' || said.tls_required;
-    const socket = wantsTls
-      ? await opened(secure({ socket: plain, servername: host, ...(ca === null ? {} : { ca }) }), open, 'secureConnect')
-      : plain;
-    socket.write(`CONNECT ${JSON.stringify(shownBy(seed, said.nonce))}\r\nPING\r\n`);
-    const answer = await nextLine(socket, 'PONG', '-ERR');
-    return { ...said, isKnown: answer.startsWith('PONG') };
+    return await speak(open);
   } catch (error) {
     throw new SvcError('unavailable', `${server} does not answer as a NATS server: ${whyNot(error)}.`, {
       hint: 'Is it running, and is bus.servers in svc.yaml right?',
@@ -59,6 +78,27 @@ export async function greetNats({ server, ca, seed }: Greeting): Promise<Greeted
   } finally {
     for (const socket of open) socket.destroy();
   }
+}
+
+interface Entry {
+  readonly server: string;
+  readonly seed: string;
+  readonly trust: ConnectionOptions;
+  readonly timeoutMs: number;
+}
+
+/** Shows itself as a user, and returns what the server says to that. */
+async function enter({ server, seed, trust, timeoutMs }: Entry, open: Socket[]) {
+  const { port, protocol } = new URL(server);
+  const host = hostOf(server);
+  const plain = await opened(connect({ host, port: Number(port), timeout: timeoutMs }), open, 'connect');
+  const said = readInfo(await nextLine(plain, timeoutMs, 'INFO '));
+  const wantsTls = protocol === 'tls:' || said.tls_required;
+  const socket = wantsTls
+    ? await opened(secure({ socket: plain, servername: host, ...trust }), open, 'secureConnect')
+    : plain;
+  socket.write(`CONNECT ${JSON.stringify(shownBy(seed, said.nonce))}\r\nPING\r\n`);
+  return { said, socket, answer: await nextLine(socket, timeoutMs, 'PONG', '-ERR') };
 }
 
 function shownBy(seed: string, nonce = '') {
@@ -72,12 +112,12 @@ function opened<Kind extends Socket>(socket: Kind, open: Socket[], event: string
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
-    socket.once('timeout', () => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`)));
+    socket.once('timeout', () => reject(new Error(`no answer within ${(socket.timeout ?? 0) / 1000} s`)));
   });
 }
 
 /** The next line that begins with one of these words; others are passed over. */
-function nextLine(socket: Socket, ...words: readonly string[]): Promise<string> {
+function nextLine(socket: Socket, timeoutMs: number, ...words: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     const fail = (why: string) => () => reject(new Error(why));
@@ -93,7 +133,7 @@ function nextLine(socket: Socket, ...words: readonly string[]): Promise<string> 
       resolve(line);
     };
     socket.on('data', read);
-    socket.setTimeout(answerTimeoutMs, fail(`no answer within ${answerTimeoutMs / 1000} s`));
+    socket.setTimeout(timeoutMs, fail(`no answer within ${timeoutMs / 1000} s`));
     socket.once('error', reject);
     socket.once('close', fail('it closed the connection'));
   });

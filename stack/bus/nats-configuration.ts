@@ -6,7 +6,13 @@ type Values = Readonly<Record<string, string>>;
 
 /** The template with these values in its places. Throws where one is left open. */
 export function natsConfiguration(values: Values): string {
-  return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), { ...values, CLUSTER: clusterOf(values) });
+  const places = { ...values, MONITORING: monitoringOf(values), CLUSTER: clusterOf(values) };
+  return fillPlaces(new URL('../../templates/nats.conf', import.meta.url), places);
+}
+
+/** Everybody who reaches it sees who is connected. */
+function monitoringOf({ HTTP_LISTEN }: Values): string {
+  return HTTP_LISTEN === undefined ? '' : `http: ${JSON.stringify(HTTP_LISTEN)}`;
 }
 
 /** What a node is told of the others, where there are any: whoever speaks with it as one of them must know their secret. */

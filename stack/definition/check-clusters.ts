@@ -35,7 +35,7 @@ export function portsOfNodes(definition: Definition, text: YamlText): readonly M
   const busNodes = hasOwnBus(definition)
     ? [
         { path: ['bus', 'port'], port: bus.port, above: 0, nodes: replicas.nats },
-        { path: ['bus', 'httpPort'], port: bus.httpPort, above: 0, nodes: replicas.nats },
+        { path: ['bus', 'httpPort'], port: bus.httpPort ?? 'auto', above: 0, nodes: replicas.nats },
       ]
     : [];
   return [...busNodes, ...graphNodes].flatMap(({ path, port, above, nodes }) =>

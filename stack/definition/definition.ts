@@ -124,7 +124,8 @@ export const shape = {
   bus: {
     servers: orAuto(busAddresses),
     port,
-    httpPort: port,
+    // auto, as installations of older versions say it, opens none.
+    httpPort: optional(port),
     ca: optional(pemFile),
     persistentMessaging: trueOrFalse(),
     public: publicBus,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isNatsUrl, missingOfNats } from '../bus/nats-readiness.ts';
 import { request } from '../http.ts';
 
 /** What `/ready` of a service says, or another address that answers 200 while all is well. */
@@ -14,6 +15,10 @@ const pauseMaxMs = 100;
 
 export async function readReadiness(url: string, signal?: AbortSignal): Promise<Readiness> {
   try {
+    if (isNatsUrl(url)) {
+      const missing = await missingOfNats(url);
+      return missing === null ? { ready: true } : { ready: false, missing: withRepair(missing) };
+    }
     const { status, body } = await request({ method: 'GET', url, timeoutMs: probeTimeoutMs, signal });
     if (status === 200) return { ready: true };
     return { ready: false, missing: missingIn(body) ?? `GET ${url} answered ${status}` };
@@ -25,7 +30,8 @@ export async function readReadiness(url: string, signal?: AbortSignal): Promise<
 
 /** Whether anything at all comes back: what is not ready may well be alive. */
 export function answers(url: string): Promise<boolean> {
-  return request({ method: 'GET', url, timeoutMs: probeTimeoutMs }).then(
+  const asked = isNatsUrl(url) ? missingOfNats(url) : request({ method: 'GET', url, timeoutMs: probeTimeoutMs });
+  return asked.then(
     () => true,
     () => false,
   );
@@ -46,7 +52,7 @@ export async function waitUntilReady(url: string, options: { timeoutMs: number; 
   }
 }
 
-/** What our services say, and what NATS says. */
+/** What our services say, and what a container of NATS says. */
 const notReady = z.union([
   z.object({ missing: z.array(z.string()).min(1) }).transform(({ missing }) => missing.join(', ')),
   z.object({ error: z.string().min(1) }).transform(({ error }) => withRepair(error)),

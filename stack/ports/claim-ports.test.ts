@@ -101,13 +101,12 @@ describe('with processes of their own', () => {
       runtime: 3003,
       frontend: 8888,
       nats: 4222,
-      'nats-http': 8222,
       'remote-mcp-1': 3101,
       'remote-mcp-2': 3102,
       'remote-mcp-3': 3103,
       'runtime-2': 3302,
     });
-    const local = [4222, 8222, 3101, 3102, 3103, 3302].map((port) => `127.0.0.1:${port}`);
+    const local = [4222, 3101, 3102, 3103, 3302].map((port) => `127.0.0.1:${port}`);
     expect(asked.slice(4)).toEqual(local);
     expect(asked[1]).toBe('0.0.0.0:3001');
   });

@@ -91,7 +91,11 @@ function busWishes({ bus, replicas }: Definition): readonly PortWish[] {
   const nodes = replicaNames('nats', replicas.nats);
   return [
     ...eachAfter(nodes, { wanted: bus.port, usual: nats, host: bus.public?.bind ?? loopback, place: 'bus.port' }),
-    ...eachAfter(nodes.map(httpPortOf), { wanted: bus.httpPort, usual: http, host: loopback, place: 'bus.httpPort' }),
+    ...(typeof bus.httpPort !== 'number'
+      ? []
+      : eachAfter(nodes.map(httpPortOf), {
+          ...{ wanted: bus.httpPort, usual: http, host: loopback, place: 'bus.httpPort' },
+        })),
     ...(nodes.length === 1
       ? []
       : eachAfter(nodes.map(routePortOf), {
@@ -100,7 +104,7 @@ function busWishes({ bus, replicas }: Definition): readonly PortWish[] {
   ];
 }
 
-/** The names of the ports of a node of NATS: for how it is, and for the other nodes. */
+/** The names of the ports of a node of NATS: for its monitoring, and for the other nodes. */
 export const httpPortOf = (node: string): string => `${node}-http`;
 export const routePortOf = (node: string): string => `${node}-route`;
 

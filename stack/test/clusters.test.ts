@@ -29,7 +29,6 @@ describe.skipIf(!hasNatsServer)('on real servers', () => {
     platform = await Platform.start({ topology: 'distributed' });
     const ports = await freeBusPorts(3);
     await edit(`port: ${platform.busPorts.port}`, `port: ${ports.port}`);
-    await edit(`httpPort: ${platform.busPorts.httpPort}`, `httpPort: ${ports.httpPort}`);
     const skill = await platform.addEcho();
     agent = await platform.connect(await platform.addKey('agent'), `?skillIds=${skill}`);
     await call();

@@ -62,7 +62,7 @@ export class Platform {
   readonly folder: string;
   readonly installation: Installation;
   readonly ports: ServicePorts;
-  /** As the fields of `bus` in svc.yaml; of use where the bus is a process. */
+  /** As the fields of `bus` in svc.yaml, of which `httpPort` is left closed; of use where the bus is a process. */
   readonly busPorts: BusPorts;
   /** Everything that `svc` printed, both streams. */
   readonly printed: string[] = [];
@@ -82,7 +82,7 @@ export class Platform {
   /** By the sections of svc.yaml. */
   get #sections(): Readonly<Record<string, Readonly<Record<string, number>>>> {
     const { 'dgraph-alpha': port, 'dgraph-zero': zeroPort } = this.#dgraphPorts;
-    return { ports: this.ports, bus: this.busPorts, graphdb: { port, zeroPort } };
+    return { ports: this.ports, bus: { port: this.busPorts.port }, graphdb: { port, zeroPort } };
   }
 
   /** Made, and not started yet. */

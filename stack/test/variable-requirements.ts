@@ -169,7 +169,11 @@ export const variableRequirements: readonly Requirement[] = [
   { id: '8.infrastructure.GRAPHDB_GRPC_PORT', says: '9080', shown: [dgraphParts] },
   { id: '8.infrastructure.GRAPHDB_ZERO_PORT', says: '5080', shown: [dgraphParts] },
   { id: '8.infrastructure.BUS_PORT', says: '4222', shown: [`${parts}: nats-server: where it listens`] },
-  { id: '8.infrastructure.BUS_HTTP_PORT', says: '8222', shown: [`${parts}: nats-server: where it listens`] },
+  {
+    id: '8.infrastructure.BUS_HTTP_PORT',
+    says: '8222',
+    shown: [`${parts}: nats-server: its monitoring only where svc.yaml names a port, and then on this machine`],
+  },
   {
     id: '8.infrastructure.BUS_PERSISTENT_MESSAGING',
     says: 'Persistent messaging',

@@ -373,7 +373,10 @@ export const infrastructure = {
   GRAPHDB_GRPC_PORT: port({ meaning: 'Graph data node, gRPC.', default: '9080' }),
   GRAPHDB_ZERO_PORT: port({ meaning: 'Graph coordination node, gRPC.', default: '5080' }),
   BUS_PORT: port({ meaning: 'Message bus, clients.', default: '4222' }),
-  BUS_HTTP_PORT: port({ meaning: 'Message bus, monitoring.', default: '8222' }),
+  BUS_HTTP_PORT: port({
+    meaning: 'Message bus, monitoring, where bus.httpPort in svc.yaml opens it.',
+    default: '8222',
+  }),
   BUS_PERSISTENT_MESSAGING: boolean({ meaning: 'Persistent messaging on the bus.', default: 'true' }),
 } as const;
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
+import { natsReadyUrl } from '../../bus/nats-readiness.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { loopback } from '../../ports/port-wishes.ts';
@@ -9,24 +10,27 @@ import { loopback } from '../../ports/port-wishes.ts';
  * The nodes of NATS with their data below `dir`, at ports that nobody was told: neither runtimes elsewhere nor agents shall see a bus without
  * a backend.
  */
-export async function natsAlone({ installation, parts }: Plan, dir: string): Promise<readonly Part[]> {
+export async function natsAlone({ installation, parts, secrets }: Plan, dir: string): Promise<readonly Part[]> {
   const moved = await Promise.all(
     parts
       .filter(({ service }) => service === 'nats')
       .map(async (part) => {
-        const [port, httpPort, routePort] = await Promise.all([freePort(), freePort(), freePort()]);
-        return { part, port, httpPort, route: `${loopback}:${routePort}` };
+        const [port, routePort] = await Promise.all([freePort(), freePort()]);
+        return { part, port, route: `${loopback}:${routePort}` };
       }),
   );
-  return moved.map(({ part, port, httpPort, route }) => {
+  return moved.map(({ part, port, route }) => {
+    const { HTTP_LISTEN: _, ...variables } = part.variables;
+    const url = `nats://${loopback}:${port}`;
     const others = moved.filter((other) => other.part !== part).map((other) => other.route);
     return {
       ...part,
-      url: `nats://${loopback}:${port}`,
-      readyUrl: `http://${loopback}:${httpPort}/healthz`,
+      url,
+      readyUrl: natsReadyUrl(url, secrets.busSystemSeed),
+      otherUrls: [],
       variables: {
-        ...part.variables,
-        ...{ LISTEN: `${loopback}:${port}`, HTTP_LISTEN: `${loopback}:${httpPort}`, TLS: '' },
+        ...variables,
+        ...{ LISTEN: `${loopback}:${port}`, TLS: '' },
         STORE_DIR: join(dir, relative(installation.dataDir, part.variables.STORE_DIR ?? '')),
         ...(others.length === 0 ? {} : { ROUTE_LISTEN: route, ROUTES: others.join(',') }),
       },

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { installationIn } from '../../installation.ts';
 import { replaceScalar } from '../../yaml-text.ts';
-import { freePort } from '../free-ports.ts';
+import { freeBusPorts, freePort } from '../free-ports.ts';
 
 export interface Settings {
   /** Of each service that may be several. */
@@ -21,6 +21,11 @@ export async function choose(dir: string, { replicas, busUrl, nodes = {} }: Sett
   }
   const counts = { 'remote-mcp': replicas, runtime: replicas, ...nodes };
   for (const [name, count] of Object.entries(counts)) text = replaceScalar(text, ['replicas', name], String(count));
+  // What is left on the bus is read from its monitoring.
+  if (nodes.nats !== undefined) {
+    const { httpPort } = await freeBusPorts(nodes.nats);
+    text = replaceScalar(text, ['bus', 'httpPort'], String(httpPort));
+  }
   if (busUrl !== undefined) text = replaceScalar(text, ['bus', 'servers'], `[${busUrl}]`);
   await writeFile(file, text);
 }

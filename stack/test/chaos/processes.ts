@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import type { Installation } from '../../installation.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
+import type { Part } from '../../part.ts';
 import { svc } from '../bench/processes.ts';
 import { processesOf } from '../running-processes.ts';
 import { type BusInHand, faultsOfBus } from './bus-in-hand.ts';
@@ -48,7 +49,7 @@ export class ProcessesInHand implements EngineInHand {
   async busStates(): Promise<readonly unknown[]> {
     const urls =
       this.#bus === null
-        ? this.#nodesOfBus(({ readyUrl }) => new URL(readyUrl).origin)
+        ? this.#nodesOfBus(({ otherUrls: [monitoring = ''] = [] }) => monitoring)
         : [this.#bus.server.monitoringUrl];
     return await Promise.all(
       urls.map(async (url) => {
@@ -83,7 +84,7 @@ export class ProcessesInHand implements EngineInHand {
     return processesOf(this.#installation.dir).map(({ command }) => `a process: ${command}`);
   }
 
-  #nodesOfBus(tell: (part: { readonly url: string; readonly readyUrl: string }) => string): readonly string[] {
+  #nodesOfBus(tell: (part: Part) => string): readonly string[] {
     return readPlan(this.#installation).parts.flatMap((part) => (part.service === 'nats' ? [tell(part)] : []));
   }
 

@@ -222,6 +222,10 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await backend.flush();
       await client.flush();
       expect(answers).toHaveLength(4);
+      for (let i = 0; i < 1000; i++) client.publish(whoAmI, '', { reply: `${shown.inboxPrefix}.a` });
+      await client.flush();
+      const next = await raw(inOldForm('runtime', 'RTK-edge'));
+      expect(await asked(next)).toMatchObject({ kind: 'runtime', runtime });
       expect(heard).toEqual([`${victim.inboxPrefix}.told`]);
     });
 

@@ -4,14 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { connect as connectRaw } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { buckets, streams } from '../../../contracts/bus/subjects.ts';
+import { SvcError } from '../../../contracts/errors.ts';
+import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import type { Authorizer, Bus, Credentials } from '../bus.ts';
 import { openBusContent } from '../open-content.ts';
 import { connectNats } from './connect.ts';
+import { newInbox } from './login.ts';
 import { routeSecret, TestCluster } from './test/cluster.ts';
 import { findNatsServer, type TestServer } from './test/server.ts';
 
@@ -41,8 +45,8 @@ async function startCluster(): Promise<TestCluster> {
   return cluster;
 }
 
-async function open(cluster: TestCluster, credentials: Credentials): Promise<Bus> {
-  const servers = cluster.urls;
+async function open(cluster: TestCluster, credentials: Credentials, nodes = cluster.nodes): Promise<Bus> {
+  const servers = nodes.map(({ url }) => url);
   const bus = await connectNats({ servers, caPath: null, persistent: true, credentials, logger });
   opened.push(() => bus.close());
   return bus;
@@ -152,6 +156,36 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
         await content.addEntries(stream, Readable.from([{ key: 'a', value: Buffer.from('a'), expiresAt }]));
       }
     }
+  });
+
+  it('clients at any node learn who they are from a backend at another', async () => {
+    const cluster = await startCluster();
+    const [first = expect.fail(), ...others] = cluster.nodes;
+    const backend = await open(cluster, { kind: 'backend', seeds: cluster.seeds }, [first]);
+    backend.authorize(authorizer);
+    const stranger: Authorizer = async () => {
+      throw new SvcError('unauthenticated', 'This key is not known.');
+    };
+    for (const node of others) {
+      const asker = await open(cluster, remoteMcp, [node]);
+      expect(asker.identity.kind).toBe('remote-mcp');
+      const states: string[] = [];
+      asker.onConnection((state) => states.push(state));
+      await node.stop('SIGKILL');
+      await node.start();
+      await vi.waitUntil(() => states.includes('connected'), soon);
+      const inbox = newInbox();
+      const shown = { user: 'remote-mcp', pass: 'SYK', name: `${newProcessId()} ${inbox}`, inboxPrefix: inbox };
+      const old = await connectRaw({ servers: node.url, ...shown });
+      opened.push(() => old.close());
+      const answer = await old.request('$SYS.REQ.USER.INFO', undefined, { timeout: 3000 });
+      expect(answer.string()).toContain('remote-mcp');
+    }
+    const refusing = backend.authorize(stranger);
+    for (const node of others) {
+      await expect(open(cluster, remoteMcp, [node])).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    await refusing.stop();
   });
 
   it('nobody comes in as one of them who does not know their secret', async () => {

@@ -1,5 +1,4 @@
-import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { saysNobodyListens } from './frame.ts';
+import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { whoAmISubject, whoIsSubject } from './grants.ts';
 import { toldSubject } from './subjects.ts';
 
@@ -7,17 +6,19 @@ import { toldSubject } from './subjects.ts';
 const rememberedMs = 10_000;
 /** More clients than can be let in within that time; the oldest is forgotten first. */
 const rememberedMax = 20_000;
-/** The pause before a client that does not listen yet is told again: at first, and at most. */
+/** A client is told after 4 ms, 12 ms, 28 ms and so on, up to 4 s: it may not listen yet, or the backend's own connection may be lost. */
 const pauseFirstMs = 4;
-const pauseMaxMs = 500;
+const tellingsMax = 10;
 /** A client of the version before asks once each time it connects. */
 const answersMax = 4;
+/** Questions do not say who asks. NATS drops those beyond these, until the next client of the version before is let in. */
+const questionsMax = 200;
 
 interface Introduction {
   readonly inbox: string;
   readonly name: string;
   readonly until: number;
-  /** How often it was told. */
+  /** How often it was told, or was answered. */
   count: number;
 }
 
@@ -26,23 +27,15 @@ export class Introductions {
   readonly #all = new Map<string, Introduction>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #connection: NatsConnection | null = null;
-  #own = '';
+  #mappedReply = '';
   #isMapped = false;
+  #questions: Subscription | null = null;
 
   /** The backend's connection to the bus and its inbox there. */
   async open(connection: NatsConnection, inbox: string): Promise<void> {
-    this.#own = `${inbox}.introduced`;
+    this.#mappedReply = `${inbox}.mapped`;
     this.#connection = connection;
-    connection.subscribe(`${this.#own}.*`, {
-      callback: (error, message) => {
-        if (error === null) this.#hearNobody(message);
-      },
-    });
-    connection.subscribe(whoIsSubject, {
-      callback: (error, message) => {
-        if (error === null) this.#hearQuestion(message);
-      },
-    });
+    this.#hearQuestions(connection);
     // Only a bus that maps the subject lets this backend hear its own question.
     connection.publish(whoAmISubject, '', { reply: this.#mappedReply });
     await connection.flush();
@@ -64,6 +57,7 @@ export class Introductions {
     this.#all.delete(inbox);
     this.#all.set(inbox, introduction);
     if (!asks) this.#tellLater(introduction);
+    else if (this.#connection !== null) this.#hearQuestions(this.#connection);
   }
 
   close(): void {
@@ -71,32 +65,32 @@ export class Introductions {
     this.#connection = null;
   }
 
-  get #mappedReply(): string {
-    return `${this.#own}.mapped`;
+  #hearQuestions(connection: NatsConnection): void {
+    if (this.#questions?.isClosed() === false) this.#questions.unsubscribe();
+    this.#questions = connection.subscribe(whoIsSubject, {
+      max: questionsMax,
+      callback: (error, message) => {
+        if (error === null) this.#hearQuestion(message);
+      },
+    });
   }
 
   #tellLater(introduction: Introduction): void {
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        this.#tell(introduction);
-      },
-      Math.min(pauseFirstMs * 2 ** introduction.count++, pauseMaxMs),
-    );
+    const pauseMs = pauseFirstMs * 2 ** introduction.count++;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#tell(introduction);
+    }, pauseMs);
     this.#timers.add(timer);
     timer.unref();
   }
 
   #tell(introduction: Introduction): void {
-    const { inbox, name, until } = introduction;
-    if (this.#all.get(inbox) !== introduction || performance.now() > until) return;
-    this.#connection?.publish(toldSubject(inbox), name, { reply: `${this.#own}.${inbox.split('.')[1]}` });
-  }
-
-  /** NATS says by itself that a client does not listen yet. */
-  #hearNobody(message: Msg): void {
-    const introduction = this.#all.get(`_I.${message.subject.split('.').at(-1)}`);
-    if (introduction !== undefined && saysNobodyListens(message)) this.#tellLater(introduction);
+    const { inbox, name, count } = introduction;
+    // It has been let in anew meanwhile.
+    if (this.#all.get(inbox) !== introduction || this.#connection === null || this.#connection.isClosed()) return;
+    this.#connection.publish(toldSubject(inbox), name);
+    if (count < tellingsMax) this.#tellLater(introduction);
   }
 
   /** A client of the version before asks as NATS itself would answer. Whatever reply it names, the answer goes to its own inbox. */

@@ -3,8 +3,8 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { withinDeadline } from '../deadline.ts';
 import { toldSubject } from './subjects.ts';
 
-/** The backend tries for as long, with pauses of half a second at most. */
-const toldWithinMs = 4000;
+/** The backend tells it for four seconds, and anew where the connection is lost and comes back meanwhile. */
+const toldWithinMs = 5000;
 
 /** Hears from the backend who this connection is, or why it is refused, each time it was let in. */
 export class Told {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 
 const folder = dirname(process.argv[1]);
@@ -52,10 +53,30 @@ const at = process.argv.findIndex((argument) => argument === '-c' || argument ==
 if (at === -1) listen(process.env.PORT ?? process.env.REMOTE_PORT, process.env.BIND_HOST);
 else {
   const configuration = readFileSync(process.argv[at + 1], 'utf8');
-  const [, host = '127.0.0.1', port] = /^\s*http:(?: "(.+)|\/\/):(\d+)/m.exec(configuration) ?? [];
-  listen(port, host);
+  const [, natsHost, natsPort] = /^listen: "(.+):(\d+)"/m.exec(configuration) ?? [];
+  if (natsPort === undefined) listen(/^\s*http:\/\/:(\d+)/m.exec(configuration)?.[1], '127.0.0.1');
+  else failing(createTcpServer(speakNats)).listen(Number(natsPort), natsHost);
 }
-server.on('error', (error) => {
-  console.error(`Cannot listen: ${error.code}`);
-  process.exit(1);
-});
+failing(server);
+
+function failing(one) {
+  return one.on('error', (error) => {
+    console.error(`Cannot listen: ${error.code}`);
+    process.exit(1);
+  });
+}
+
+/** As much of NATS as tells whether it is ready. */
+function speakNats(socket) {
+  const info = { server_id: 'test', version: '2.11.0', nonce: 'test', jetstream: true };
+  socket.on('error', () => undefined);
+  socket.write(`INFO ${JSON.stringify(info)}\r\n`);
+  socket.on('data', (chunk) => {
+    const said = chunk.toString();
+    if (said.includes('PING\r\n')) socket.write('PONG\r\n');
+    if (!said.includes('HEALTHZ')) return;
+    const data = behaviour().notReady ? { status: 'unavailable', error: 'patience' } : { status: 'ok' };
+    const body = JSON.stringify({ data });
+    socket.write(`MSG health 1 ${body.length}\r\n${body}\r\n`);
+  });
+}

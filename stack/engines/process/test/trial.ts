@@ -40,7 +40,7 @@ export const hasty: Patience = {
 /** An installation whose parts are processes of a small program, which listens where the real ones would. */
 export async function openProcessTrial(yaml: readonly (readonly [from: string, to: string])[] = []) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-processes-')));
-  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, http = 0, ...others] = await freePorts(11);
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, ...others] = await freePorts(10);
   const ports = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
   const { installation } = await createInstallation({ dir: join(dir, 'svc'), ports, topology: 'distributed' });
   const edit = (from: string, to: string) => {
@@ -49,7 +49,6 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
     writeFileSync(installation.definitionFile, before.replace(from, to));
   };
   edit('  port: auto', `  port: ${nats}`);
-  edit('  httpPort: auto', `  httpPort: ${http}`);
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);
   writeFileSync(join(dir, 'tester.pid'), String(process.pid));

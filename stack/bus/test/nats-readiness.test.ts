@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
+import { answers, readReadiness } from '../../lifecycle/readiness.ts';
+import { hasNatsServer } from '../../test/platform.ts';
+import { natsReadyUrl } from '../nats-readiness.ts';
+import { newBusSeed } from '../seeds.ts';
+
+describe.skipIf(!hasNatsServer)('a node of NATS', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'svc-ready-'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  const seedFile = (seed: string) => {
+    const file = join(dir, 'system.seed');
+    writeFileSync(file, `${seed}\n`);
+    return file;
+  };
+
+  test('says at its client port whether it is ready, to the user of the system account alone', async () => {
+    const server = await TestServer.start(dir);
+    try {
+      const known = natsReadyUrl(server.url, seedFile(server.seeds.system.reveal()));
+      expect([await readReadiness(known), await answers(known)]).toEqual([{ ready: true }, true]);
+      const unknown = natsReadyUrl(server.url, seedFile(newBusSeed('user')));
+      const missing = expect.stringContaining(`${server.url} does not answer as a NATS server`);
+      expect(await readReadiness(unknown)).toEqual({ ready: false, missing });
+      await server.stop();
+      expect(await readReadiness(unknown)).toEqual({ ready: false, missing: expect.stringContaining(server.url) });
+      expect(await answers(unknown)).toBe(false);
+    } finally {
+      await server.stop();
+    }
+  });
+});
