@@ -6,7 +6,7 @@ import type { Deadlined } from '../in-flight.ts';
 import { Question } from '../question.ts';
 import type { Wire } from './asking.ts';
 import { Incoming, Outgoing } from './flow.ts';
-import { type Frame, framesOf, signalFrame } from './frame.ts';
+import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
 
 /** Who answers, as far as one exchange is concerned. */
 export interface Answerer {
@@ -24,6 +24,8 @@ export interface Asked {
 
 /** Longest a question may take in all; whoever asks has a deadline of its own, and tells it where it can. */
 const answerMaxMs = 35 * 60_000;
+/** The asker writes one sentence with its own subject. */
+const reasonMaxLength = 1000;
 const sent = Promise.resolve();
 
 /** One request to this connection: puts its frames together, has it handled, and sends what comes of it. */
@@ -66,7 +68,7 @@ export class Answering implements Deadlined {
         this.#take(frame);
         return;
       case 'received':
-        this.#replies.received(Number(Buffer.from(frame.payload).toString()));
+        this.#received(frame);
         return;
       case 'cancel':
         this.abandon(reasonOf(frame));
@@ -100,6 +102,16 @@ export class Answering implements Deadlined {
     this.#end();
     if (this.#question === null) this.#answerer.settled();
     else this.#question.abort(reason);
+  }
+
+  #received(frame: Frame): void {
+    try {
+      this.#replies.received(frame);
+    } catch (thrown) {
+      if (this.#over) return;
+      this.#wire.logger.warn({ err: thrown, asker: this.#asked.asker }, 'ended a request after a malformed receipt');
+      this.abandon();
+    }
   }
 
   #take(frame: Frame): void {
@@ -163,5 +175,5 @@ export class Answering implements Deadlined {
 }
 
 function reasonOf({ payload }: Frame): SvcError | undefined {
-  return payload.byteLength === 0 ? undefined : new SvcError('timeout', Buffer.from(payload).toString());
+  return payload.byteLength === 0 ? undefined : new SvcError('timeout', textOf(payload).slice(0, reasonMaxLength));
 }

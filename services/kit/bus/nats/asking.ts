@@ -1,13 +1,12 @@
-import { z } from 'zod';
 import { anyBackend, isBackendEnd } from '../../../contracts/bus/ends.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import { AnswererGone, NobodyAnswers, type Reply, type RequestOptions } from '../bus.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
-import { errorFromBus } from '../error-on-bus.ts';
+import { parseErrorFromBus } from '../error-on-bus.ts';
 import type { Deadlined } from '../in-flight.ts';
 import { Incoming, Outgoing } from './flow.ts';
-import { type Frame, framesOf, signalFrame } from './frame.ts';
+import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
 import { controlSubject, replySubject } from './subjects.ts';
 
 /** What an exchange needs of its connection. */
@@ -28,8 +27,6 @@ export interface Asked {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: SvcError) => void;
 }
-
-const errorShape = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
 
 /** One request of this connection: from the question to the final reply, the error, the deadline or the cancel, whichever is first. */
 export class Asking implements Deadlined {
@@ -69,6 +66,11 @@ export class Asking implements Deadlined {
 
   get id(): string {
     return this.#asked.id;
+  }
+
+  /** The end that was asked. A reply counts only from this end. */
+  get answerer(): string {
+    return this.#asked.answerer;
   }
 
   /** Of several that could answer, it may be any of them until one has said that it does. */
@@ -125,16 +127,16 @@ export class Asking implements Deadlined {
   #hear(frame: Frame): void {
     switch (frame.kind) {
       case 'accepted':
-        this.#acceptedBy = text(frame.payload);
+        this.#accept(textOf(frame.payload));
         return;
       case 'unknown':
         this.answererGone();
         return;
       case 'received':
-        this.#question.received(Number(text(frame.payload)));
+        this.#question.received(frame);
         return;
       case 'error':
-        this.#fail(errorFromBus(errorShape.parse(JSON.parse(text(frame.payload)))));
+        this.#fail(parseErrorFromBus(frame.payload));
         return;
       case 'interim':
       case 'final': {
@@ -151,6 +153,16 @@ export class Asking implements Deadlined {
       case 'waiting':
         throw malformed(this.#asked.subject, frame.kind);
     }
+  }
+
+  /**
+   * The payload names the backend, and the subject says only that a backend sent it. That suffices: NATS lets no other service publish on a
+   * subject with `backend` as the answerer, and backends trust each other.
+   */
+  #accept(end: string): void {
+    const { answerer, subject } = this.#asked;
+    if (answerer !== anyBackend || !isBackendEnd(end)) throw malformed(subject, 'accepted');
+    this.#acceptedBy = end;
   }
 
   #deliver(reply: Reply): void {
@@ -185,8 +197,4 @@ export class Asking implements Deadlined {
 
 function malformed(subject: string, cause: unknown): SvcError {
   return new SvcError('internal', `The reply to "${subject}" is malformed.`, { cause });
-}
-
-function text(payload: Uint8Array): string {
-  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString();
 }

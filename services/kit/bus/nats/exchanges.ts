@@ -1,13 +1,13 @@
 import type { Msg } from '@nats-io/transport-node';
 import { anyBackend, endsOf } from '../../../contracts/bus/ends.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import { randomText } from '../../../contracts/ids.ts';
 import type { Reply, RequestOptions } from '../bus.ts';
 import { InFlight } from '../in-flight.ts';
 import { Answering } from './answering.ts';
 import { Asking, type Wire } from './asking.ts';
 import { readFrame, saysNobodyListens, signalFrame } from './frame.ts';
 import type { Listener } from './listener.ts';
+import { RandomIds } from './random-ids.ts';
 import { readControlSubject, readReplySubject, replySubject } from './subjects.ts';
 
 /** Nobody answers on a subject that names no answerer; NATS says so by itself. */
@@ -24,9 +24,7 @@ export class Exchanges {
   readonly #answering = new InFlight<Answering>();
   /** By the subject that the reply goes to. */
   readonly #answers = new Map<string, Answering>();
-  /** Ids are nobody's to guess. */
-  readonly #ids = randomText(6);
-  #lastId = 0;
+  readonly #ids = new RandomIds();
   /** One timer for all: those that were there at its last turn have waited long enough to inquire. */
   #inquiries: NodeJS.Timeout | null = null;
   #waiting: readonly Asking[] = [];
@@ -37,7 +35,7 @@ export class Exchanges {
 
   /** Tells what this connection sends apart from all else that is sent. */
   nextId(): string {
-    return `${this.#ids}${(++this.#lastId).toString(36)}`;
+    return this.#ids.next();
   }
 
   ask(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply> {
@@ -66,8 +64,10 @@ export class Exchanges {
   }
 
   hearReply(message: Msg): void {
-    const asking = this.#asked.get(readReplySubject(message.subject)?.id ?? '');
-    if (asking === undefined) return;
+    const ends = readReplySubject(message.subject);
+    const asking = this.#asked.get(ends?.id ?? '');
+    // NATS lets a sender name only itself as the answerer, so the subject proves who replies. An id proves nothing: other ends may know it.
+    if (asking === undefined || ends?.answerer !== asking.answerer || ends.asker !== this.#wire.own) return;
     if (saysNobodyListens(message)) asking.hearNobody();
     else {
       const frame = readFrame(message);

@@ -1,5 +1,5 @@
 import { SvcError } from '../../../contracts/errors.ts';
-import { Assembly, type Frame } from './frame.ts';
+import { Assembly, type Frame, textOf } from './frame.ts';
 
 /** Frames on their way before the sender waits: two of the largest payloads. */
 const windowFrames = 64;
@@ -7,6 +7,8 @@ const windowFrames = 64;
 const receivedEvery = 16;
 /** Frames that wait to be sent before a sender that does not wait is refused. */
 const waitingMax = 10_000;
+/** Digits of a receipt. */
+const countMaxLength = 4;
 const sent = Promise.resolve();
 
 /** Frames from one end of an exchange to the other, no faster than that takes them. */
@@ -33,8 +35,12 @@ export class Outgoing {
     return this.#give(frames);
   }
 
-  received(count: number): void {
-    this.#onTheirWay = Math.max(0, this.#onTheirWay - count);
+  /** The receiver has taken frames. Throws where the frame names no count, or more frames than are on their way. */
+  received({ payload }: Frame): void {
+    const text = payload.byteLength > countMaxLength ? '' : textOf(payload);
+    const count = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN;
+    if (!(count <= this.#onTheirWay)) throw new SvcError('invalid_input', 'A receipt names frames that were not sent.');
+    this.#onTheirWay -= count;
     this.#proceed();
     if (this.#waiting.length > 0) return;
     for (const open of this.#opened.splice(0)) open();

@@ -1,7 +1,8 @@
 import { type Msg, type MsgHdrs, headers as newHeaders } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { SvcError } from '../../../contracts/errors.ts';
-import { frameMaxBytes, type Headers, payloadMaxBytes } from '../bus.ts';
+import { frameMaxBytes, type Headers, headersMaxLength, payloadMaxBytes } from '../bus.ts';
+import { copyHeaders } from '../copies.ts';
 
 /**
  * What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. `accepted` says
@@ -73,10 +74,13 @@ export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | und
 }
 
 const headersShape = z.record(z.string(), z.string());
+/** JSON writes a character as six at most, and six more stand around a name and its value. */
+const headersTextMaxLength = 8 * headersMaxLength;
 
-/** Null where it is no frame of ours. */
+/** Null where it is no frame of ours, or larger than our own client sends. */
 export function readFrame(message: Msg): Frame | null {
   const { headers, data } = message;
+  if (data.byteLength > frameMaxBytes) return null;
   if (headers === undefined) return { kind: 'message', more: false, headers: {}, payload: data };
   const text = headers.get(kindHeader);
   const more = text.endsWith('+');
@@ -106,11 +110,16 @@ export function saysNobodyListens({ headers, data }: Msg): boolean {
 
 function readHeaders(text: string): Headers | null {
   if (text === '') return {};
+  if (text.length > headersTextMaxLength) return null;
   try {
-    return headersShape.parse(JSON.parse(text));
+    return copyHeaders(headersShape.parse(JSON.parse(text)));
   } catch {
     return null;
   }
+}
+
+export function textOf(payload: Uint8Array): string {
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString();
 }
 
 function hasAny(headers: Headers): boolean {

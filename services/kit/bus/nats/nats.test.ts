@@ -3,10 +3,11 @@ import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import { busContract } from '../bus.contract.ts';
-import type { Bus, Hub } from '../bus.ts';
-import type { Acknowledged } from '../contract/test-platform.ts';
+import type { Bus } from '../bus.ts';
+import type { Acknowledged, TestHub } from '../contract/test-platform.ts';
 import { connectNats } from './connect.ts';
 import { NatsBus } from './nats-bus.ts';
+import { connectRaw } from './test/raw-client.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
 /** Enough of both that many writes lie before the kill. */
@@ -19,12 +20,12 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
   busContract({ name: 'NATS', start: startHub, reached, crash: writeUntilKilled });
 });
 
-async function startHub(folder: string): Promise<Hub> {
+async function startHub(folder: string): Promise<TestHub> {
   return hubOn(await TestServer.start(folder));
 }
 
 /** Connections to a server, and the server, as one bus. */
-function hubOn(server: TestServer): Hub {
+function hubOn(server: TestServer): TestHub {
   const buses: Bus[] = [];
   return {
     async connect(credentials, nonce) {
@@ -35,6 +36,7 @@ function hubOn(server: TestServer): Hub {
       buses.push(bus);
       return bus;
     },
+    connectRaw: (credentials, process) => connectRaw(server.url, credentials, process),
     async stop() {
       await server.stop();
       await Promise.all(buses.map((bus) => bus.close()));
