@@ -40,6 +40,8 @@ export interface Runtime extends IssuedKey {
 export interface RawRuntime extends IssuedKey {
   readonly client: RawClient;
   readonly process: ProcessId;
+  /** What it shows to be this process again. */
+  readonly nonce: ProcessId;
 }
 
 /** A runtime key that was issued. */
@@ -99,8 +101,9 @@ export class TestPlatform implements AsyncDisposable {
   /** A new runtime whose process does not run our code. */
   async rawRuntime(): Promise<RawRuntime> {
     const issued = this.issueKey();
-    const client = await this.hub.connectRaw(issued.credentials, newProcessId());
-    return { ...issued, client, process: await issued.admitted };
+    const nonce = newProcessId();
+    const client = await this.hub.connectRaw(issued.credentials, nonce);
+    return { ...issued, client, nonce, process: await issued.admitted };
   }
 
   issueKey(runtime: RuntimeId = newId('runtime')): IssuedKey {

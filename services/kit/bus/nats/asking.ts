@@ -15,6 +15,8 @@ export interface Wire {
   readonly own: string;
   readonly send: (subject: string, frame: Frame, reply?: string) => void;
   readonly logger: Logger;
+  /** Counts the times that what was sent has left this process. */
+  readonly turn: () => number;
 }
 
 export interface Asked {
@@ -40,6 +42,7 @@ export class Asking implements Deadlined {
   deadline: number;
   #acceptedBy: string | null = null;
   #hasInquired = false;
+  #heardLast = false;
 
   constructor(asked: Asked, wire: Wire, onEnd: (asking: Asking) => void) {
     const { id, subject, answerer, options } = asked;
@@ -52,7 +55,8 @@ export class Asking implements Deadlined {
     this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
     this.#deadlineLast = now + timeoutMaxMs;
     this.#control = controlSubject({ answerer, asker: wire.own, id });
-    this.#replies = new Incoming((count) => wire.send(this.#control, signalFrame('received', String(count))));
+    const tellReceived = (count: number) => wire.send(this.#control, signalFrame('received', String(count)));
+    this.#replies = new Incoming({ tellReceived, turn: wire.turn });
     const reply = replySubject({ answerer, asker: wire.own, id });
     let first = true;
     // The first frame finds whoever answers; the others follow it to where it went.
@@ -73,6 +77,11 @@ export class Asking implements Deadlined {
     return this.#asked.answerer;
   }
 
+  /** Nothing more comes of the answerer. Where the request ended earlier, frames may still be on their way. */
+  get heardLast(): boolean {
+    return this.#heardLast;
+  }
+
   /** Of several that could answer, it may be any of them until one has said that it does. */
   isAnsweredBy(end: string): boolean {
     const { answerer } = this.#asked;
@@ -80,16 +89,20 @@ export class Asking implements Deadlined {
     return this.#acceptedBy === null ? isBackendEnd(end) : this.#acceptedBy === end;
   }
 
-  hear(frame: Frame): void {
+  /** False where the answerer breaks the protocol, which ends the request. */
+  hear(frame: Frame): boolean {
     try {
       this.#hear(frame);
+      return true;
     } catch (thrown) {
       this.#fail(thrown instanceof SvcError ? thrown : malformed(this.#asked.subject, thrown));
       this.#cancel('it is malformed');
+      return false;
     }
   }
 
   hearNobody(): void {
+    this.#heardLast = true;
     if (this.#hasInquired) this.answererGone();
     else this.#fail(new NobodyAnswers(this.#asked.subject));
   }
@@ -130,12 +143,14 @@ export class Asking implements Deadlined {
         this.#accept(textOf(frame.payload));
         return;
       case 'unknown':
+        this.#heardLast = true;
         this.answererGone();
         return;
       case 'received':
         this.#question.received(frame);
         return;
       case 'error':
+        this.#heardLast = true;
         this.#fail(parseErrorFromBus(frame.payload));
         return;
       case 'interim':
@@ -174,6 +189,7 @@ export class Asking implements Deadlined {
   }
 
   #succeed(reply: Reply): void {
+    this.#heardLast = true;
     this.#end();
     this.#asked.resolve(reply);
   }

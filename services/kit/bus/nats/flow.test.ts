@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Outgoing } from './flow.ts';
+import { Incoming, Outgoing } from './flow.ts';
 import { type Frame, signalFrame } from './frame.ts';
 
 const frame: Frame = { kind: 'interim', more: false, headers: {}, payload: Buffer.from('x') };
@@ -26,6 +26,22 @@ it.each(['', '0', '-1', '-1000000', 'NaN', '1e3', '65', '99999999999', 'Infinity
     expect(sent.length).toBe(100);
   },
 );
+
+it('a sender that does not wait for receipts is noticed, and one that waits is not', () => {
+  let turn = 0;
+  const receipts: number[] = [];
+  const options = { tellReceived: (count: number) => void receipts.push(count), turn: () => turn };
+  const honest = new Incoming(options);
+  // Receipts leave with each turn.
+  for (let i = 0; i < 10_000; i++) {
+    if (i % 64 === 0) turn++;
+    honest.take(frame);
+  }
+  expect(receipts.length).toBe(10_000 / 16);
+  const hostile = new Incoming(options);
+  for (let i = 0; i < 128; i++) hostile.take(frame);
+  expect(() => hostile.take(frame)).toThrow('The sender does not wait for receipts.');
+});
 
 function flow() {
   const sent: Frame[] = [];

@@ -69,22 +69,43 @@ export class Outgoing {
   }
 }
 
+export interface IncomingOptions {
+  readonly tellReceived: (count: number) => void;
+  /** Counts the times that what this process says has left it. */
+  readonly turn: () => number;
+}
+
 /** The other side of it: puts payloads together, and lets the sender know that there is room again. */
 export class Incoming {
   readonly #assembly = new Assembly();
   readonly #tellReceived: (count: number) => void;
+  readonly #turn: () => number;
   #taken = 0;
+  #atTurn = -1;
+  #inTurn = 0;
 
-  constructor(tellReceived: (count: number) => void) {
+  constructor({ tellReceived, turn }: IncomingOptions) {
     this.#tellReceived = tellReceived;
+    this.#turn = turn;
   }
 
-  /** A whole payload with its last frame, null before. Throws `too_large`. */
+  /** A whole payload with its last frame, null before. Throws `too_large`, and `rate_limited` where the sender goes beyond the window. */
   take(frame: Frame): Uint8Array | null {
+    this.#checkWindow();
     if (++this.#taken >= receivedEvery) {
       this.#tellReceived(this.#taken);
       this.#taken = 0;
     }
     return this.#assembly.take(frame);
+  }
+
+  /** Receipts of this turn have not left yet. A sender that keeps to them has one window on its way, and one more for earlier receipts. */
+  #checkWindow(): void {
+    const turn = this.#turn();
+    if (turn !== this.#atTurn) {
+      this.#atTurn = turn;
+      this.#inTurn = 0;
+    }
+    if (++this.#inTurn > 2 * windowFrames) throw new SvcError('rate_limited', 'The sender does not wait for receipts.');
   }
 }

@@ -92,6 +92,11 @@ export function readFrame(message: Msg): Frame | null {
   return { kind, more, headers: own, payload: data, ...(id === '' ? {} : { id }) };
 }
 
+/** Bytes of a message with its headers, which need not be read for it. The client's type of a message does not declare it. */
+export function sizeOf(message: Msg): number {
+  return 'size' in message && typeof message.size === 'function' ? Number(message.size()) : message.data.byteLength;
+}
+
 /** What tells the ends of connections apart, each of which several tell. */
 export function goneHeaders(id: string): MsgHdrs {
   const result = newHeaders();
@@ -127,24 +132,26 @@ function hasAny(headers: Headers): boolean {
   return false;
 }
 
+/** Frames of the largest payload. An empty frame counts as one, so that a sender cannot send them without end. */
+const framesMax = payloadMaxBytes / frameMaxBytes;
+
 /** A payload whose frames are coming in. */
 export class Assembly {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** The whole payload with its last frame, null before. Throws `too_large`. */
   take({ payload, more }: Frame): Uint8Array | null {
     if (!more && this.#parts.length === 0) return payload;
     this.#size += payload.byteLength;
-    if (this.#size > payloadMaxBytes) {
-      this.#parts = [];
-      throw new SvcError('too_large', `A message is above the limit of ${payloadMaxBytes} bytes.`);
-    }
     this.#parts.push(payload);
+    if (this.#size > payloadMaxBytes || this.#parts.length > framesMax) {
+      this.#parts = [];
+      throw new SvcError(
+        'too_large',
+        `A message is above the limit of ${payloadMaxBytes} bytes or ${framesMax} frames.`,
+      );
+    }
     if (more) return null;
     const whole = this.#parts.length === 1 ? (this.#parts[0] ?? empty) : Buffer.concat(this.#parts, this.#size);
     this.#parts = [];

@@ -7,6 +7,8 @@ export function rawClientOf(bus: Bus): RawClient {
   const ended = new Promise<void>((resolve) => bus.onConnection((state) => state === 'disconnected' && resolve()));
   return {
     say(subject, { kind, payload = new Uint8Array(0), headers = {} }) {
+      // No message here has frames.
+      if (kind?.endsWith('+')) return;
       try {
         if (kind === 'question') void bus.request(subject, payload, { headers, timeoutMs: 60_000 }).catch(() => {});
         else bus.publish(subject, payload, headers);
