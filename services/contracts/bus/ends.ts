@@ -17,8 +17,10 @@ export function isBackendEnd(end: string): boolean {
 
 /** Whether it is an end of a runtime, whose program may be anybody's. Backends and remote-mcps are the platform's own. */
 export function isRuntimeEnd(end: string): boolean {
-  return end.startsWith(`${idPrefixes.runtime}_`);
+  return end.startsWith(runtimeEndStart);
 }
+
+const runtimeEndStart = `${idPrefixes.runtime}_`;
 
 export interface RuntimeProcessName {
   readonly runtime: RuntimeId;

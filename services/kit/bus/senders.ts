@@ -103,6 +103,7 @@ export class Senders {
 
   /** `spend` and `begin` in one, for an engine that tells the sender at once. */
   ask(end: string, bytes: number): () => void {
+    if (!isRuntimeEnd(end)) return nothingTaken;
     if (!this.spend(end, 'question', bytes)) throw askedTooMuch(end);
     return this.begin(end);
   }

@@ -1,8 +1,7 @@
 import { type Msg, type MsgHdrs, headers as newHeaders } from '@nats-io/transport-node';
-import { z } from 'zod';
 import { SvcError } from '../../../contracts/errors.ts';
 import { frameMaxBytes, type Headers, headersMaxLength, payloadMaxBytes } from '../bus.ts';
-import { copyHeaders } from '../copies.ts';
+import { areHeaders } from '../copies.ts';
 
 /**
  * What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. `accepted` says
@@ -73,7 +72,6 @@ export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | und
   return result;
 }
 
-const headersShape = z.record(z.string(), z.string());
 /** JSON writes a character as six at most, and six more stand around a name and its value. */
 const headersTextMaxLength = 8 * headersMaxLength;
 
@@ -117,7 +115,8 @@ function readHeaders(text: string): Headers | null {
   if (text === '') return {};
   if (text.length > headersTextMaxLength) return null;
   try {
-    return copyHeaders(headersShape.parse(JSON.parse(text)));
+    const headers: unknown = JSON.parse(text);
+    return areHeaders(headers) ? headers : null;
   } catch {
     return null;
   }
