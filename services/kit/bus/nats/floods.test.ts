@@ -142,21 +142,21 @@ describe.skipIf(findNatsServer() === null)('a runtime that floods the bus is end
     '$name',
     async ({ send, reachesNobody = false }) => {
       const hostile = platform.issueKey();
-    await latencies(500);
-    const idle = await latencies(1000);
-    const { child, connected, end } = start({ url, key: hostile.secret });
-    await connected;
-    const process = await hostile.admitted;
-    const flood: Flood = {
-      ...{ kind: null, payloadBytes: 0, hasId: false, headerBytes: 0 },
-      ...send({
-        ...{ own: `${hostile.runtime}-${process}`, runtime: hostile.runtime, process },
-        ...{ remoteMcp: endOf(asker.identity), otherRuntime: endOf(other.bus.identity) },
-        backend: endOf(platform.backend.identity),
-      }),
-    };
-    child.send(flood);
-    const flooded = await latencies(3000);
+      await latencies(500);
+      const idle = await latencies(1000);
+      const { child, connected, end } = start({ url, key: hostile.secret });
+      await connected;
+      const process = await hostile.admitted;
+      const flood: Flood = {
+        ...{ kind: null, payloadBytes: 0, hasId: false, headerBytes: 0 },
+        ...send({
+          ...{ own: `${hostile.runtime}-${process}`, runtime: hostile.runtime, process },
+          ...{ remoteMcp: endOf(asker.identity), otherRuntime: endOf(other.bus.identity) },
+          backend: endOf(platform.backend.identity),
+        }),
+      };
+      child.send(flood);
+      const flooded = await latencies(3000);
       expect(await end).toBe(reachesNobody ? 'stayed' : 'ended');
       expect(atShare(flooded, 0.99)).toBeLessThan(Math.max(5 * atShare(idle, 0.99), unnoticedMs));
       const named = lines.filter((line) => line.includes(process) && line.includes('sent more than it may'));
