@@ -1,3 +1,4 @@
+import { findId, findProcessId, idPrefixes, type ProcessId, type RuntimeId } from '../ids.ts';
 import type { Identity } from './permissions.ts';
 import { patterns, tokensOf } from './subjects.ts';
 
@@ -12,6 +13,38 @@ export function endOf(identity: Identity): string {
 /** Whether it is an end of one of the backends. */
 export function isBackendEnd(end: string): boolean {
   return end.startsWith(`${anyBackend}-`);
+}
+
+/** Whether it is an end of a runtime, whose program may be anybody's. Backends and remote-mcps are the platform's own. */
+export function isRuntimeEnd(end: string): boolean {
+  return end.startsWith(runtimeEndStart);
+}
+
+const runtimeEndStart = `${idPrefixes.runtime}_`;
+
+export interface RuntimeProcessName {
+  readonly runtime: RuntimeId;
+  readonly process: ProcessId;
+}
+
+export function findRuntimeProcess(end: string): RuntimeProcessName | null {
+  const [first = '', second = '', ...more] = end.split('-');
+  const [runtime, process] = [findId('runtime', first), findProcessId(second)];
+  return runtime === null || process === null || more.length > 0 ? null : { runtime, process };
+}
+
+/** The end of the runtime that alone may say this subject; null where the subject is not a runtime's. */
+export function runtimeEndIn(subject: string): string | null {
+  const tokens = subject.split('.');
+  switch (tokens[1]) {
+    case 'heartbeat':
+    case 'report':
+      return tokens.length === 4 ? `${tokens[2]}-${tokens[3]}` : null;
+    case 'identity':
+      return tokens.length === 5 && tokens[2] === 'handshake' ? `${tokens[3]}-${tokens[4]}` : null;
+    default:
+      return null;
+  }
 }
 
 /** The two ends of a request on this subject; null where the subject leaves open who asks, or nobody answers it. */

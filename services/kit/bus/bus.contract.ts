@@ -4,6 +4,7 @@ import { connectionsContract } from './contract/connections.contract.ts';
 import { messagesContract } from './contract/messages.contract.ts';
 import { permissionsContract } from './contract/permissions.contract.ts';
 import { requestsContract } from './contract/requests.contract.ts';
+import { sendersContract } from './contract/senders.contract.ts';
 import { streamsContract } from './contract/streams.contract.ts';
 import type { BusEngine } from './contract/test-platform.ts';
 
@@ -14,6 +15,7 @@ export function busContract(engine: BusEngine): void {
     describe('requests', () => requestsContract(engine));
     describe('permissions', () => permissionsContract(engine));
     describe('connections', () => connectionsContract(engine));
+    describe('senders', () => sendersContract(engine));
     describe('streams', () => streamsContract(engine));
     describe('buckets', () => bucketsContract(engine));
   });

@@ -33,3 +33,14 @@ export function copyHeaders(headers: Headers | undefined): Headers {
   }
   return copy;
 }
+
+/** Whether a sender's headers keep the rules of `copyHeaders`. */
+export function areHeaders(value: unknown): value is Headers {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  let length = 0;
+  for (const [name, text] of Object.entries(value)) {
+    if (typeof text !== 'string' || text.includes('\n') || text.includes('\r')) return false;
+    length += name.length + text.length;
+  }
+  return length <= headersMaxLength;
+}

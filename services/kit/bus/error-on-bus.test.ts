@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { errorCodes, SvcError } from '../../contracts/errors.ts';
 import { createLog } from '../log.ts';
-import { errorFromBus, errorOnBus } from './error-on-bus.ts';
+import { errorFromBus, errorOnBus, parseErrorFromBus } from './error-on-bus.ts';
 
 function written() {
   const lines: string[] = [];
@@ -42,3 +42,16 @@ it('a long text is cut, not refused', () => {
 it('a code of a newer version is internal', () => {
   expect(errorFromBus({ code: 'teapot', message: 'a' })).toMatchObject({ code: 'internal', message: 'a' });
 });
+
+it('what a hostile responder sends is cut, and never says that the asker cancelled', () => {
+  const error = { code: 'cancelled', message: 'm'.repeat(10_000), hint: 'h'.repeat(10_000) };
+  const arrived = parseErrorFromBus(Buffer.from(JSON.stringify(error)));
+  expect([arrived.code, arrived.message.length, arrived.hint?.length]).toEqual(['unavailable', 4000, 1000]);
+});
+
+it.each(['', '{}', '[]', '{"code":"conflict","message":7}', '{"code":"conflict","message":"m","hint":{}}'])(
+  'what is no error is not taken for one: %s',
+  (text) => {
+    expect(() => parseErrorFromBus(Buffer.from(text))).toThrow();
+  },
+);

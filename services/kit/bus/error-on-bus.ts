@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type ErrorCode, isErrorCode, SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../log.ts';
 import { withBugReported } from '../report-bug.ts';
@@ -39,12 +40,24 @@ export function errorOnBus(thrown: unknown, logger: Logger): BusError {
   };
 }
 
-/** The error at the asker's end. A code of a newer version is `internal` here. */
-export function errorFromBus(error: {
+interface Received {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
-}): SvcError {
-  const code = isErrorCode(error.code) ? error.code : 'internal';
-  return new SvcError(code, error.message, error.hint === undefined ? {} : { hint: error.hint });
+}
+
+/** The error at the asker's end. The sender may be hostile, so the bounds of `errorOnBus` are applied again. A code of a newer version is `internal` here. */
+export function errorFromBus({ code, message, hint }: Received): SvcError {
+  return new SvcError(
+    isErrorCode(code) ? codeAtAsker[code] : 'internal',
+    message.slice(0, messageMaxLength),
+    hint === undefined ? {} : { hint: hint.slice(0, hintMaxLength) },
+  );
+}
+
+const received = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
+
+/** The error in a payload. Throws where the payload holds none. */
+export function parseErrorFromBus(payload: Uint8Array): SvcError {
+  return errorFromBus(received.parse(JSON.parse(Buffer.from(payload).toString())));
 }

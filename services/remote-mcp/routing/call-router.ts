@@ -3,7 +3,7 @@ import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
-import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
+import { parseErrorFromBus } from '../../kit/bus/error-on-bus.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
@@ -108,6 +108,9 @@ function isOverloaded(thrown: unknown): boolean {
 }
 
 function refusalIn({ payload }: Reply): SvcError {
-  const { code, message, hint } = JSON.parse(Buffer.from(payload).toString());
-  return errorFromBus({ code, message, hint });
+  try {
+    return parseErrorFromBus(payload);
+  } catch (cause) {
+    return new SvcError('unavailable', 'The runtime refused the call with an error that is malformed.', { cause });
+  }
 }

@@ -6,12 +6,13 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { type KeyId, newId, newProcessId, type ProcessId, type RuntimeId, randomText } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
 import type { Authorizer, Bus, Credentials, Hub } from '../bus.ts';
+import type { RawClient } from './raw-client.ts';
 
 /** An engine of the bus, as its contract suite needs it. */
 export interface BusEngine {
   readonly name: string;
   /** Starts a bus of its own that keeps its streams and buckets in the folder, and finds there what was kept before. */
-  start(folder: string): Promise<Hub>;
+  start(folder: string): Promise<TestHub>;
   /** Resolves when what the connection told the bus so far, subscriptions above all, has reached it. */
   reached(bus: Bus): Promise<void>;
   /**
@@ -21,29 +22,47 @@ export interface BusEngine {
   crash(folder: string): Promise<Acknowledged>;
 }
 
+export interface TestHub extends Hub {
+  connectRaw(credentials: Credentials, process: ProcessId): Promise<RawClient>;
+}
+
 /** Texts of records of the stream `usage`, and keys of the bucket `sessions` with the text last put there. */
 export interface Acknowledged {
   readonly records: readonly string[];
   readonly keys: ReadonlyMap<string, string>;
 }
 
-export interface Runtime {
+export interface Runtime extends IssuedKey {
   readonly bus: Bus;
-  readonly runtime: RuntimeId;
   readonly process: ProcessId;
+}
+
+export interface RawRuntime extends IssuedKey {
+  readonly client: RawClient;
+  readonly process: ProcessId;
+  /** What it shows to be this process again. */
+  readonly nonce: ProcessId;
+}
+
+/** A runtime key that was issued. */
+export interface IssuedKey {
+  readonly runtime: RuntimeId;
   readonly key: KeyId;
   readonly credentials: Credentials;
+  readonly secret: string;
+  /** The process id that the first client with the key gets. */
+  readonly admitted: Promise<ProcessId>;
 }
 
 /** A bus with a backend that lets in whom the test names. */
 export class TestPlatform implements AsyncDisposable {
-  readonly hub: Hub;
+  readonly hub: TestHub;
   readonly backend: Bus;
   readonly folder: string;
   readonly #engine: BusEngine;
   readonly #identities = new Map<string, (process: ProcessId) => Identity>();
 
-  private constructor(engine: BusEngine, folder: string, hub: Hub, backend: Bus) {
+  private constructor(engine: BusEngine, folder: string, hub: TestHub, backend: Bus) {
     this.#engine = engine;
     this.folder = folder;
     this.hub = hub;
@@ -74,14 +93,29 @@ export class TestPlatform implements AsyncDisposable {
 
   /** One more process of the runtime given, or the first of a new one. */
   async runtime(runtime: RuntimeId = newId('runtime')): Promise<Runtime> {
+    const issued = this.issueKey(runtime);
+    const bus = await this.hub.connect(issued.credentials, newProcessId());
+    return { ...issued, bus, process: bus.identity.process };
+  }
+
+  /** A new runtime whose process does not run our code. */
+  async rawRuntime(): Promise<RawRuntime> {
+    const issued = this.issueKey();
+    const nonce = newProcessId();
+    const client = await this.hub.connectRaw(issued.credentials, nonce);
+    return { ...issued, client, nonce, process: await issued.admitted };
+  }
+
+  issueKey(runtime: RuntimeId = newId('runtime')): IssuedKey {
     const secret = randomText(20);
     const key = newId('key');
+    const { promise: admitted, resolve: admit } = Promise.withResolvers<ProcessId>();
     this.#identities.set(secret, (process) => {
+      admit(process);
       return { kind: 'runtime', process, runtime, name: 'test', workspace: null, key };
     });
     const credentials: Credentials = { kind: 'runtime', key: new Secret(secret) };
-    const bus = await this.hub.connect(credentials, newProcessId());
-    return { bus, runtime, process: bus.identity.process, key, credentials };
+    return { runtime, key, credentials, secret, admitted };
   }
 
   forget(credentials: Credentials): void {

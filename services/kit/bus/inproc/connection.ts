@@ -1,3 +1,4 @@
+import { endOf } from '../../../contracts/bus/ends.ts';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { RuntimeId } from '../../../contracts/ids.ts';
@@ -21,6 +22,7 @@ import {
 import { copyHeaders, copyPayload } from '../copies.ts';
 import { finishHandlers } from '../finish-handlers.ts';
 import { Permit } from '../permit.ts';
+import { checkMessageOf } from '../senders.ts';
 import { Subscriber } from '../subscriber.ts';
 import { Subscriptions } from '../subscriptions.ts';
 import { Watchers } from '../watchers.ts';
@@ -49,6 +51,7 @@ type State = 'open' | 'lost' | 'closing' | 'closed';
 
 export class Connection implements Bus {
   readonly identity: Identity;
+  readonly ownEnd: string;
   readonly #permit: Permit;
   readonly #inside: Inside;
   readonly #listeners = new Set<Subscriber | Responder>();
@@ -61,6 +64,7 @@ export class Connection implements Bus {
 
   constructor(identity: Identity, inside: Inside) {
     this.identity = identity;
+    this.ownEnd = endOf(identity);
     this.#permit = new Permit(identity);
     this.#inside = inside;
     this.#watchers = new Watchers(inside.turns, inside.logger);
@@ -73,6 +77,7 @@ export class Connection implements Bus {
   publish(subject: string, payload: Uint8Array, headers?: Headers): void {
     this.#checkUsable();
     const route = this.#routeTo(subject);
+    checkMessageOf(this.identity, payload);
     // Refused or not must not depend on who listens, so the first copy is made even for nobody.
     let message: Message | null = { subject, payload: copyPayload(payload), headers: copyHeaders(headers) };
     const own = () => {
@@ -80,7 +85,7 @@ export class Connection implements Bus {
       message = null;
       return next;
     };
-    if (!this.#connected) return;
+    if (!this.#connected || !this.#inside.senders.spend(this.ownEnd, 'message', payload.byteLength)) return;
     for (const subscriber of route.subscribers) subscriber.hear(own());
   }
 

@@ -3,11 +3,12 @@ import { newProcessId } from '../../../contracts/ids.ts';
 import { createLog } from '../../log.ts';
 import type { Reply, Request } from '../bus.ts';
 import { InFlight } from '../in-flight.ts';
+import { Senders } from '../senders.ts';
 import { Turns } from '../turns.ts';
 import { Exchange } from './exchange.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('test');
-const asker = { identity: { kind: 'backend', process: newProcessId() } } as const;
+const asker = { identity: { kind: 'backend', process: newProcessId() }, ownEnd: 'backend-1' } as const;
 const nothing = new Uint8Array(0);
 const done: Reply = { payload: nothing, headers: {} };
 
@@ -15,7 +16,8 @@ function ask(handle: (request: Request) => Promise<Reply>, onInterim?: (reply: R
   return new Promise((resolve, reject) => {
     const answerer = { party: asker, handle, settled: () => undefined };
     const options = { timeoutMs: 10_000, ...(onInterim === undefined ? {} : { onInterim }) };
-    const wires = { turns: new Turns(), inFlight: new InFlight<Exchange>(), logger };
+    const senders = new Senders({ logger, close: () => undefined });
+    const wires = { turns: new Turns(), inFlight: new InFlight<Exchange>(), senders, logger };
     new Exchange({ asker, answerer, subject: 'a', payload: nothing, options, resolve, reject }, wires);
   });
 }

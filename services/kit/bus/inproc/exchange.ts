@@ -6,11 +6,14 @@ import { copyHeaders, copyPayload } from '../copies.ts';
 import { errorFromBus, errorOnBus } from '../error-on-bus.ts';
 import type { Deadlined, InFlight } from '../in-flight.ts';
 import { Question } from '../question.ts';
+import type { Senders } from '../senders.ts';
 import type { Turn, Turns } from '../turns.ts';
 
 /** One end of an exchange: a connection. */
 export interface Party {
   readonly identity: Identity;
+  /** Its name as an end of requests. */
+  readonly ownEnd: string;
 }
 
 /** Who answers, as far as an exchange is concerned. */
@@ -24,6 +27,7 @@ export interface Answerer {
 export interface Wires {
   readonly turns: Turns;
   readonly inFlight: InFlight<Exchange>;
+  readonly senders: Senders;
   readonly logger: Logger;
 }
 
@@ -49,6 +53,8 @@ export class Exchange implements Turn, Deadlined {
   readonly #wires: Wires;
   readonly #question: Question;
   readonly #deadlineLast: number;
+  /** Gives the asker's place back. */
+  readonly #release: () => void;
   deadline: number;
   #over = false;
   #interimsWaiting = 0;
@@ -67,6 +73,7 @@ export class Exchange implements Turn, Deadlined {
     const now = performance.now();
     this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
     this.#deadlineLast = now + timeoutMaxMs;
+    this.#release = wires.senders.ask(asked.asker.ownEnd, asked.payload.byteLength);
     signal?.addEventListener('abort', this);
     wires.inFlight.begin(this);
     wires.turns.later(this);
@@ -83,7 +90,7 @@ export class Exchange implements Turn, Deadlined {
   /** Hands the question to the responder. */
   run(): void {
     if (this.#over) {
-      this.#asked.answerer.settled();
+      this.#settled();
       return;
     }
     const { handle } = this.#asked.answerer;
@@ -134,7 +141,7 @@ export class Exchange implements Turn, Deadlined {
   }
 
   #answered(reply: Reply): void {
-    this.#asked.answerer.settled();
+    this.#settled();
     if (this.#over) return;
     try {
       const own = { payload: copyPayload(reply.payload), headers: copyHeaders(reply.headers) };
@@ -145,13 +152,18 @@ export class Exchange implements Turn, Deadlined {
   }
 
   #refused(thrown: unknown): void {
-    this.#asked.answerer.settled();
+    this.#settled();
     if (!this.#over) this.#sendError(thrown);
   }
 
   #sendError(thrown: unknown): void {
     const error = errorFromBus(errorOnBus(thrown, this.#wires.logger));
     this.#finish(() => this.#asked.reject(error));
+  }
+
+  #settled(): void {
+    this.#asked.answerer.settled();
+    this.#release();
   }
 
   /** The final reply comes after every interim one. */

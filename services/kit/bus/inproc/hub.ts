@@ -10,6 +10,7 @@ import { InFlight } from '../in-flight.ts';
 import { isMeant } from '../meant.ts';
 import { nameProcess } from '../name-process.ts';
 import { Penalties } from '../penalties.ts';
+import { refusedMs, Senders } from '../senders.ts';
 import { Turns } from '../turns.ts';
 import { Watchers } from '../watchers.ts';
 import { Connection, type Inside, type OwnAuthorizer } from './connection.ts';
@@ -51,6 +52,10 @@ export class InprocHub implements Hub {
       routes: new Routes(),
       logger,
       storage,
+      senders: new Senders({
+        logger,
+        close: ({ runtime, process }) => this.#endRuntime(runtime, { process, refusedMs }),
+      }),
       authorizers: this.#authorizers,
       goneWatchers: new Watchers<Identity>(turns, logger),
       endRuntime: (runtime, meant) => this.#endRuntime(runtime, meant),
@@ -131,6 +136,7 @@ export class InprocHub implements Hub {
 
   #gone(connection: Connection, wasConnected: boolean): void {
     if (connection.state === 'closed') this.#connections.delete(connection);
+    this.#inside.senders.forget(connection.ownEnd);
     if (wasConnected) this.#inside.goneWatchers.tell(connection.identity);
   }
 }

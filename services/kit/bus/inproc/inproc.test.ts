@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { busContract } from '../bus.contract.ts';
-import type { Acknowledged } from '../contract/test-platform.ts';
+import type { Acknowledged, TestHub } from '../contract/test-platform.ts';
 import { startHub } from '../start.ts';
+import { rawClientOf } from './test/raw-client.ts';
 
 /** Enough of both that many commits lie before the kill. */
 const recordsBeforeKill = 500;
@@ -12,10 +13,19 @@ const putsBeforeKill = 500;
 
 busContract({
   name: 'in-process',
-  start: (folder) => startHub({ file: join(folder, 'bus.sqlite') }),
+  start: startTestHub,
   reached: async () => undefined,
   crash: writeUntilKilled,
 });
+
+async function startTestHub(folder: string): Promise<TestHub> {
+  const hub = await startHub({ file: join(folder, 'bus.sqlite') });
+  return {
+    connect: (credentials, process) => hub.connect(credentials, process),
+    connectRaw: async (credentials, process) => rawClientOf(await hub.connect(credentials, process)),
+    stop: () => hub.stop(),
+  };
+}
 
 async function writeUntilKilled(folder: string): Promise<Acknowledged> {
   const program = join(import.meta.dirname, 'write-until-killed.ts');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newProcessId } from '../../../contracts/ids.ts';
 import { leastBusy, Responder } from './responder.ts';
 
-const party = { identity: { kind: 'backend', process: newProcessId() } } as const;
+const party = { identity: { kind: 'backend', process: newProcessId() }, ownEnd: 'backend-1' } as const;
 const answer = async () => ({ payload: new Uint8Array(0), headers: {} });
 
 function busy(running: number, concurrencyMax = 10): Responder {

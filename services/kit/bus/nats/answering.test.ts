@@ -1,44 +1,132 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createLog } from '../../log.ts';
-import { payloadMaxBytes, type Request } from '../bus.ts';
+import { frameMaxBytes, payloadMaxBytes, type Request } from '../bus.ts';
+import { Senders } from '../senders.ts';
 import { Answering } from './answering.ts';
 import { type Frame, framesOf } from './frame.ts';
+import { Unfinished } from './unfinished.ts';
 
 const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
 const twoFrames = framesOf('question', Buffer.alloc(600_000), {});
 const tooLarge = framesOf('question', Buffer.alloc(payloadMaxBytes + 1_000_000), {});
+const emptyFrame: Frame = { kind: 'question', more: true, headers: {}, payload: Buffer.alloc(0) };
+const fullFrame: Frame = { ...emptyFrame, payload: Buffer.alloc(frameMaxBytes) };
+const asker = 'run_0000000000000000000000AA-p00000000000';
 
 it('of a question that was refused, what still comes reaches no handler', () => {
-  const { answering, handled, settled, said } = answeringOne();
-  answering.refuse();
+  const { begin, handled, running, said } = answeringOne({ isFull: true });
+  const answering = begin(twoFrames[0]);
   for (const frame of twoFrames) answering.hear(frame);
   answering.abandon();
-  expect({ handled, settled, said }).toEqual({ handled: [], settled: [], said: ['rate_limited'] });
+  expect({ handled, running: running(), said }).toEqual({ handled: [], running: 0, said: ['rate_limited'] });
 });
 
 it('of a question that is too large, what still comes reaches no handler', () => {
-  const { answering, handled, settled, said } = answeringOne();
-  for (const frame of tooLarge) answering.hear(frame);
+  const { begin, handled, running, said } = answeringOne();
+  const answering = begin(tooLarge[0]);
+  for (const frame of tooLarge.slice(1)) answering.hear(frame);
   answering.abandon();
-  expect({ handled, settled, said }).toEqual({ handled: [], settled: ['once'], said: ['too_large'] });
+  expect({ handled, running: running(), said }).toEqual({ handled: [], running: 0, said: ['too_large'] });
 });
 
-function answeringOne() {
+it('a question in empty frames is too large once it has more frames than the largest question', () => {
+  const { begin, said } = answeringOne();
+  const answering = begin(emptyFrame);
+  for (let i = 1; i < 32; i++) answering.hear(emptyFrame);
+  expect(said).toEqual([]);
+  answering.hear(emptyFrame);
+  expect(said).toEqual(['too_large']);
+});
+
+it('a question takes a place of its answerer when it is whole, and keeps it until the handler returns', async () => {
+  const { begin, handled, running, finish } = answeringOne();
+  const answering = begin(twoFrames[0]);
+  expect([running(), handled]).toEqual([0, []]);
+  answering.hear(twoFrames[1] ?? emptyFrame);
+  expect([running(), handled]).toEqual([1, [600_000]]);
+  answering.abandon();
+  expect(running()).toBe(1);
+  finish();
+  await vi.waitFor(() => expect(running()).toBe(0));
+});
+
+it('a question whose frames stop coming is given up within seconds, and one that comes on is not', () => {
+  const { begin } = answeringOne();
+  const began = performance.now();
+  const answering = begin(twoFrames[0]);
+  const untilMs = answering.deadline - began;
+  expect(untilMs).toBeGreaterThan(5000);
+  expect(untilMs).toBeLessThan(11_000);
+  const before = answering.deadline;
+  answering.hear(fullFrame);
+  expect(answering.deadline).toBeGreaterThanOrEqual(before);
+  answering.hear({ ...fullFrame, more: false });
+  expect(answering.deadline - began).toBeGreaterThan(30 * 60_000);
+});
+
+it('a sender has a place for each question until it is given up, and no more than its share', () => {
+  const senders = new Senders({ logger, close: () => undefined });
+  const ones = Array.from({ length: 6 }, () => answeringOne({ senders }));
+  const begun = ones.map(({ begin }) => begin(twoFrames[0]));
+  expect(ones.map(({ said }) => said)).toEqual([[], [], [], [], ['rate_limited'], ['rate_limited']]);
+  for (const answering of begun.slice(0, 2)) answering.timeOut();
+  expect(ones.slice(0, 2).map(({ said }) => said)).toEqual([['timeout'], ['timeout']]);
+  const next = [answeringOne({ senders }), answeringOne({ senders }), answeringOne({ senders })];
+  for (const { begin } of next) begin(twoFrames[0]);
+  expect(next.map(({ said }) => said)).toEqual([[], [], ['rate_limited']]);
+});
+
+it('of too many bytes of unfinished questions, the question that began first is given up', () => {
+  const unfinished = new Unfinished();
+  const ones = Array.from({ length: 20 }, (_, i) => {
+    const one = answeringOne({ unfinished, asker: `${asker}${i}` });
+    const answering = one.begin(fullFrame);
+    for (let frame = 1; frame < 31; frame++) answering.hear(fullFrame);
+    return one;
+  });
+  const givenUp = ones.map(({ said }) => said.join());
+  // 31 frames of each: 16 of the 20 stay below 16 times the largest payload.
+  expect(givenUp).toEqual([
+    ...Array.from({ length: 4 }, () => 'rate_limited'),
+    ...Array.from({ length: 16 }, () => ''),
+  ]);
+});
+
+interface How {
+  readonly isFull?: boolean;
+  readonly senders?: Senders;
+  readonly unfinished?: Unfinished;
+  readonly asker?: string;
+}
+
+function answeringOne(how: How = {}) {
+  const { isFull = false, unfinished = new Unfinished() } = how;
+  const senders = how.senders ?? new Senders({ logger, close: () => undefined });
   const handled: number[] = [];
-  const settled: string[] = [];
   const said: string[] = [];
+  let running = 0;
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const handle = async (request: Request) => {
     handled.push(request.payload.byteLength);
+    await finished;
     return { payload: Buffer.alloc(0), headers: {} };
   };
+  const answerer = { handle, isFull, began: () => void running++, settled: () => void running-- };
   const send = (_: string, { kind, payload }: Frame) => {
     if (kind === 'error') said.push(JSON.parse(Buffer.from(payload).toString()).code);
   };
+  let turn = 0;
   const answering = new Answering(
-    { subject: 'svc.test', asker: 'asker', reply: '_R.asker.own.1' },
-    { handle, settled: () => settled.push('once') },
-    { own: 'own', logger, send },
-    () => undefined,
+    { subject: 'svc.test', asker: how.asker ?? asker, reply: '_R.asker.own.1' },
+    answerer,
+    {
+      ...{ unfinished, senders, onEnd: () => undefined },
+      wire: { own: 'own', logger, send, turn: () => turn++ },
+    },
   );
-  return { answering, handled, settled, said };
+  const begin = (frame: Frame = emptyFrame) => {
+    answering.begin(frame);
+    return answering;
+  };
+  return { begin, handled, said, finish, running: () => running };
 }

@@ -4,14 +4,20 @@ import { copyHeaders, copyPayload } from '../copies.ts';
 import { errorOnBus } from '../error-on-bus.ts';
 import type { Deadlined } from '../in-flight.ts';
 import { Question } from '../question.ts';
+import type { Senders } from '../senders.ts';
 import type { Wire } from './asking.ts';
 import { Incoming, Outgoing } from './flow.ts';
-import { type Frame, framesOf, signalFrame } from './frame.ts';
+import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
+import type { GivenUp, Unfinished } from './unfinished.ts';
 
 /** Who answers, as far as one exchange is concerned. */
 export interface Answerer {
   readonly handle: Responder;
-  /** Its handler has returned, or was never called. */
+  /** It has as many requests under way as it accepts. */
+  readonly isFull: boolean;
+  /** Its handler is called. */
+  began(): void;
+  /** Its handler has returned. */
   settled(): void;
 }
 
@@ -22,30 +28,47 @@ export interface Asked {
   readonly reply: string;
 }
 
+/** What an answer needs of its connection. */
+export interface AnsweringWiring {
+  readonly wire: Wire;
+  readonly unfinished: Unfinished;
+  readonly senders: Senders;
+  readonly onEnd: (answering: Answering) => void;
+}
+
 /** Longest a question may take in all; whoever asks has a deadline of its own, and tells it where it can. */
 const answerMaxMs = 35 * 60_000;
+/** Frames of a question follow each other at once, over a slow line too. */
+const frameMaxMs = 10_000;
+/** Longest until a question is whole: the largest one over a line of 2 Mbit/s. */
+const questionMaxMs = 60_000;
+/** The asker writes one sentence with its own subject. */
+const reasonMaxLength = 1000;
 const sent = Promise.resolve();
 
 /** One request to this connection: puts its frames together, has it handled, and sends what comes of it. */
-export class Answering implements Deadlined {
+export class Answering implements Deadlined, GivenUp {
   readonly #asked: Asked;
   readonly #answerer: Answerer;
-  readonly #wire: Wire;
+  readonly #wiring: AnsweringWiring;
   readonly #frames: Incoming;
   readonly #replies: Outgoing;
-  readonly #onEnd: (answering: Answering) => void;
-  readonly deadline = performance.now() + answerMaxMs;
+  readonly #begunAt = performance.now();
+  deadline = this.#begunAt + frameMaxMs;
+  /** Gives the asker's place back. */
+  #release: () => void = () => undefined;
   #over = false;
   #question: Question | null = null;
 
-  constructor(asked: Asked, answerer: Answerer, wire: Wire, onEnd: (answering: Answering) => void) {
+  constructor(asked: Asked, answerer: Answerer, wiring: AnsweringWiring) {
+    const { wire } = wiring;
     this.#asked = asked;
     this.#answerer = answerer;
-    this.#wire = wire;
-    this.#onEnd = onEnd;
+    this.#wiring = wiring;
     const send = (frame: Frame) => wire.send(asked.reply, frame);
     this.#replies = new Outgoing(send);
-    this.#frames = new Incoming((count) => send(signalFrame('received', String(count))));
+    const tellReceived = (count: number) => send(signalFrame('received', String(count)));
+    this.#frames = new Incoming({ tellReceived, turn: wire.turn });
   }
 
   get reply(): string {
@@ -60,13 +83,24 @@ export class Answering implements Deadlined {
     return this.#answerer === answerer;
   }
 
+  /** Hears the first frame. */
+  begin(frame: Frame): void {
+    try {
+      this.#release = this.#wiring.senders.begin(this.#asked.asker);
+    } catch (thrown) {
+      this.#refuse(thrown);
+      return;
+    }
+    this.hear(frame);
+  }
+
   hear(frame: Frame): void {
     switch (frame.kind) {
       case 'question':
         this.#take(frame);
         return;
       case 'received':
-        this.#replies.received(Number(Buffer.from(frame.payload).toString()));
+        this.#received(frame);
         return;
       case 'cancel':
         this.abandon(reasonOf(frame));
@@ -84,47 +118,74 @@ export class Answering implements Deadlined {
     }
   }
 
-  /** Its answerer has as many as it accepts, and was not begun. */
-  refuse(): void {
-    const message = `Whoever answers "${this.#asked.subject}" has as many requests under way as it accepts.`;
-    this.#turnDown(new SvcError('rate_limited', message, { hint: 'Try again shortly.' }));
+  /** Ends the request at once: the rest of its question may lie right behind, and would be taken for a whole one. */
+  #refuse(thrown: unknown): void {
+    this.#sendError(thrown);
+    this.#end();
+  }
+
+  giveUp(): void {
+    const message = `Too many questions like "${this.#asked.subject}" are under way.`;
+    this.#refuse(new SvcError('rate_limited', message, { hint: 'Try again shortly.' }));
   }
 
   timeOut(): void {
-    this.abandon(new SvcError('timeout', `"${this.#asked.subject}" was not answered within its deadline.`));
+    if (this.#question === null) {
+      this.#refuse(new SvcError('timeout', `The rest of the question "${this.#asked.subject}" did not come.`));
+    } else {
+      this.abandon(new SvcError('timeout', `"${this.#asked.subject}" was not answered within its deadline.`));
+    }
   }
 
   /** Nobody waits for the answer any more. */
   abandon(reason?: SvcError): void {
     if (this.#over) return;
     this.#end();
-    if (this.#question === null) this.#answerer.settled();
-    else this.#question.abort(reason);
+    this.#question?.abort(reason);
+  }
+
+  #received(frame: Frame): void {
+    try {
+      this.#replies.received(frame);
+    } catch {
+      this.abandon();
+    }
   }
 
   #take(frame: Frame): void {
     if (this.#over || this.#question !== null) return;
     try {
+      if (this.#answerer.isFull) throw this.#full();
       const payload = this.#frames.take(frame);
-      if (payload === null) return;
+      if (payload === null) {
+        this.#waitForMore(frame);
+        return;
+      }
+      this.#wiring.unfinished.ended(this);
+      this.deadline = performance.now() + answerMaxMs;
       this.#question = new Question(this, { subject: this.#asked.subject, payload, headers: frame.headers });
     } catch (thrown) {
-      this.#answerer.settled();
-      this.#turnDown(thrown);
+      this.#refuse(thrown);
       return;
     }
     this.#handle(this.#question);
   }
 
-  /** Over at once: the rest of the question may lie right behind what has come of it, and would be taken for a whole one. */
-  #turnDown(thrown: unknown): void {
-    this.#sendError(thrown);
-    this.#end();
+  #waitForMore({ payload }: Frame): void {
+    this.deadline = Math.min(performance.now() + frameMaxMs, this.#begunAt + questionMaxMs);
+    this.#wiring.unfinished.grew(this, payload.byteLength);
+  }
+
+  #full(): SvcError {
+    const message = `Whoever answers "${this.#asked.subject}" has as many requests under way as it accepts.`;
+    return new SvcError('rate_limited', message, { hint: 'Try again shortly.' });
   }
 
   #handle(question: Question): void {
+    this.#answerer.began();
     const settle = (then: () => void) => {
       this.#answerer.settled();
+      this.#release();
       if (!this.#over) then();
     };
     try {
@@ -146,7 +207,7 @@ export class Answering implements Deadlined {
   }
 
   #sendError(thrown: unknown): void {
-    const error = Buffer.from(JSON.stringify(errorOnBus(thrown, this.#wire.logger)));
+    const error = Buffer.from(JSON.stringify(errorOnBus(thrown, this.#wiring.wire.logger)));
     this.#sendLast(framesOf('error', error, {}));
   }
 
@@ -157,11 +218,14 @@ export class Answering implements Deadlined {
   #end(): void {
     if (this.#over) return;
     this.#over = true;
+    this.#wiring.unfinished.ended(this);
+    // A handler that was called holds the place until it returns: a cancel must not make room for the next one.
+    if (this.#question === null) this.#release();
     this.#replies.end();
-    this.#onEnd(this);
+    this.#wiring.onEnd(this);
   }
 }
 
 function reasonOf({ payload }: Frame): SvcError | undefined {
-  return payload.byteLength === 0 ? undefined : new SvcError('timeout', Buffer.from(payload).toString());
+  return payload.byteLength === 0 ? undefined : new SvcError('timeout', textOf(payload).slice(0, reasonMaxLength));
 }

@@ -1,13 +1,12 @@
-import { z } from 'zod';
 import { anyBackend, isBackendEnd } from '../../../contracts/bus/ends.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import { AnswererGone, NobodyAnswers, type Reply, type RequestOptions } from '../bus.ts';
 import { copyHeaders, copyPayload } from '../copies.ts';
-import { errorFromBus } from '../error-on-bus.ts';
+import { parseErrorFromBus } from '../error-on-bus.ts';
 import type { Deadlined } from '../in-flight.ts';
 import { Incoming, Outgoing } from './flow.ts';
-import { type Frame, framesOf, signalFrame } from './frame.ts';
+import { type Frame, framesOf, signalFrame, textOf } from './frame.ts';
 import { controlSubject, replySubject } from './subjects.ts';
 
 /** What an exchange needs of its connection. */
@@ -16,6 +15,8 @@ export interface Wire {
   readonly own: string;
   readonly send: (subject: string, frame: Frame, reply?: string) => void;
   readonly logger: Logger;
+  /** Counts the times that what was sent has left this process. */
+  readonly turn: () => number;
 }
 
 export interface Asked {
@@ -29,8 +30,6 @@ export interface Asked {
   readonly reject: (error: SvcError) => void;
 }
 
-const errorShape = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
-
 /** One request of this connection: from the question to the final reply, the error, the deadline or the cancel, whichever is first. */
 export class Asking implements Deadlined {
   readonly #asked: Asked;
@@ -43,6 +42,7 @@ export class Asking implements Deadlined {
   deadline: number;
   #acceptedBy: string | null = null;
   #hasInquired = false;
+  #heardLast = false;
 
   constructor(asked: Asked, wire: Wire, onEnd: (asking: Asking) => void) {
     const { id, subject, answerer, options } = asked;
@@ -55,7 +55,8 @@ export class Asking implements Deadlined {
     this.deadline = now + Math.min(timeoutMs, timeoutMaxMs);
     this.#deadlineLast = now + timeoutMaxMs;
     this.#control = controlSubject({ answerer, asker: wire.own, id });
-    this.#replies = new Incoming((count) => wire.send(this.#control, signalFrame('received', String(count))));
+    const tellReceived = (count: number) => wire.send(this.#control, signalFrame('received', String(count)));
+    this.#replies = new Incoming({ tellReceived, turn: wire.turn });
     const reply = replySubject({ answerer, asker: wire.own, id });
     let first = true;
     // The first frame finds whoever answers; the others follow it to where it went.
@@ -71,6 +72,16 @@ export class Asking implements Deadlined {
     return this.#asked.id;
   }
 
+  /** The end that was asked. A reply counts only from this end. */
+  get answerer(): string {
+    return this.#asked.answerer;
+  }
+
+  /** Nothing more comes of the answerer. Where the request ended earlier, frames may still be on their way. */
+  get heardLast(): boolean {
+    return this.#heardLast;
+  }
+
   /** Of several that could answer, it may be any of them until one has said that it does. */
   isAnsweredBy(end: string): boolean {
     const { answerer } = this.#asked;
@@ -78,16 +89,20 @@ export class Asking implements Deadlined {
     return this.#acceptedBy === null ? isBackendEnd(end) : this.#acceptedBy === end;
   }
 
-  hear(frame: Frame): void {
+  /** False where the answerer breaks the protocol, which ends the request. */
+  hear(frame: Frame): boolean {
     try {
       this.#hear(frame);
+      return true;
     } catch (thrown) {
       this.#fail(thrown instanceof SvcError ? thrown : malformed(this.#asked.subject, thrown));
       this.#cancel('it is malformed');
+      return false;
     }
   }
 
   hearNobody(): void {
+    this.#heardLast = true;
     if (this.#hasInquired) this.answererGone();
     else this.#fail(new NobodyAnswers(this.#asked.subject));
   }
@@ -125,16 +140,18 @@ export class Asking implements Deadlined {
   #hear(frame: Frame): void {
     switch (frame.kind) {
       case 'accepted':
-        this.#acceptedBy = text(frame.payload);
+        this.#accept(textOf(frame.payload));
         return;
       case 'unknown':
+        this.#heardLast = true;
         this.answererGone();
         return;
       case 'received':
-        this.#question.received(Number(text(frame.payload)));
+        this.#question.received(frame);
         return;
       case 'error':
-        this.#fail(errorFromBus(errorShape.parse(JSON.parse(text(frame.payload)))));
+        this.#heardLast = true;
+        this.#fail(parseErrorFromBus(frame.payload));
         return;
       case 'interim':
       case 'final': {
@@ -153,6 +170,16 @@ export class Asking implements Deadlined {
     }
   }
 
+  /**
+   * The payload names the backend, and the subject says only that a backend sent it. That suffices: NATS lets no other service publish on a
+   * subject with `backend` as the answerer, and backends trust each other.
+   */
+  #accept(end: string): void {
+    const { answerer, subject } = this.#asked;
+    if (answerer !== anyBackend || !isBackendEnd(end)) throw malformed(subject, 'accepted');
+    this.#acceptedBy = end;
+  }
+
   #deliver(reply: Reply): void {
     try {
       this.#asked.options.onInterim?.(reply);
@@ -162,6 +189,7 @@ export class Asking implements Deadlined {
   }
 
   #succeed(reply: Reply): void {
+    this.#heardLast = true;
     this.#end();
     this.#asked.resolve(reply);
   }
@@ -185,8 +213,4 @@ export class Asking implements Deadlined {
 
 function malformed(subject: string, cause: unknown): SvcError {
   return new SvcError('internal', `The reply to "${subject}" is malformed.`, { cause });
-}
-
-function text(payload: Uint8Array): string {
-  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString();
 }

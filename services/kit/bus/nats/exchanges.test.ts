@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 /** Says how long it stays when nobody waits for anything any more. */
 const program = `
   import { Exchanges } from '${new URL('./exchanges.ts', import.meta.url)}';
-  const exchanges = new Exchanges({ own: 'asker', send() {}, logger: null });
+  const exchanges = new Exchanges({ own: 'asker', send() {}, turn: () => 0, logger: null }, null);
   const asked = exchanges.ask('svc.runtime.edge.one.call', Buffer.from('?'), { timeoutMs: 60_000 });
   exchanges.abandon();
   const since = performance.now();

@@ -1,17 +1,20 @@
 import type { Msg } from '@nats-io/transport-node';
 import { anyBackend, endsOf } from '../../../contracts/bus/ends.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import { randomText } from '../../../contracts/ids.ts';
 import type { Reply, RequestOptions } from '../bus.ts';
 import { InFlight } from '../in-flight.ts';
+import type { Senders } from '../senders.ts';
 import { Answering } from './answering.ts';
 import { Asking, type Wire } from './asking.ts';
-import { readFrame, saysNobodyListens, signalFrame } from './frame.ts';
+import { readFrame, saysNobodyListens, signalFrame, sizeOf } from './frame.ts';
 import type { Listener } from './listener.ts';
+import { RandomIds } from './random-ids.ts';
+import { Stragglers } from './stragglers.ts';
 import { readControlSubject, readReplySubject, replySubject } from './subjects.ts';
+import { Unfinished } from './unfinished.ts';
 
 /** Nobody answers on a subject that names no answerer; NATS says so by itself. */
-const nobody = 'nobody';
+export const nobody = 'nobody';
 
 /** How long one who waits may wait for nobody: of who answers it may be that none of the backends saw it go, as their connections were lost too. */
 const inquireEveryMs = 1000;
@@ -19,25 +22,27 @@ const inquireEveryMs = 1000;
 /** Everything that this connection asks and is asked, from the first frame of each to its last. */
 export class Exchanges {
   readonly #wire: Wire;
+  readonly #senders: Senders;
+  readonly #stragglers = new Stragglers();
+  readonly #unfinished = new Unfinished();
   readonly #asking = new InFlight<Asking>();
   readonly #asked = new Map<string, Asking>();
   readonly #answering = new InFlight<Answering>();
   /** By the subject that the reply goes to. */
   readonly #answers = new Map<string, Answering>();
-  /** Ids are nobody's to guess. */
-  readonly #ids = randomText(6);
-  #lastId = 0;
+  readonly #ids = new RandomIds();
   /** One timer for all: those that were there at its last turn have waited long enough to inquire. */
   #inquiries: NodeJS.Timeout | null = null;
   #waiting: readonly Asking[] = [];
 
-  constructor(wire: Wire) {
+  constructor(wire: Wire, senders: Senders) {
     this.#wire = wire;
+    this.#senders = senders;
   }
 
   /** Tells what this connection sends apart from all else that is sent. */
   nextId(): string {
-    return `${this.#ids}${(++this.#lastId).toString(36)}`;
+    return this.#ids.next();
   }
 
   ask(subject: string, payload: Uint8Array, options: RequestOptions): Promise<Reply> {
@@ -48,6 +53,7 @@ export class Exchanges {
       const asking = new Asking({ id, subject, answerer, payload, options, resolve, reject }, this.#wire, (ended) => {
         this.#asked.delete(id);
         this.#asking.done(ended);
+        if (!ended.heardLast) this.#stragglers.expect(id, answerer);
       });
       this.#asked.set(id, asking);
       this.#asking.begin(asking);
@@ -66,39 +72,50 @@ export class Exchanges {
   }
 
   hearReply(message: Msg): void {
-    const asking = this.#asked.get(readReplySubject(message.subject)?.id ?? '');
-    if (asking === undefined) return;
-    if (saysNobodyListens(message)) asking.hearNobody();
-    else {
+    const ends = readReplySubject(message.subject);
+    if (ends === null || this.#senders.isRefused(ends.answerer)) return;
+    const asking = this.#asked.get(ends.id);
+    // NATS lets a sender name only itself as the answerer, so the subject proves who replies. An id proves nothing: other ends may know it.
+    if (asking === undefined || ends.answerer !== asking.answerer) {
+      if (!this.#stragglers.take(ends)) this.#senders.spend(ends.answerer, 'stray', sizeOf(message));
+    } else if (saysNobodyListens(message)) {
+      asking.hearNobody();
+    } else {
       const frame = readFrame(message);
-      if (frame !== null) asking.hear(frame);
+      if (frame === null || !asking.hear(frame)) this.#senders.spend(ends.answerer, 'stray', sizeOf(message));
     }
   }
 
   hearQuestion(message: Msg, listener: Listener): void {
-    const { subject, reply = '' } = message;
-    const frame = readFrame(message);
-    const ends = readReplySubject(reply);
+    const { subject } = message;
     const expected = endsOf(subject);
+    if (expected.asker !== null && !this.#senders.spend(expected.asker, 'question', sizeOf(message))) return;
+    const { reply = '' } = message;
+    const ends = readReplySubject(reply);
     // Whoever asks can name any reply, and must name its own: else our answer would be heard as one to somebody else's question.
-    if (frame?.kind !== 'question' || ends === null || ends.answerer !== expected.answerer) return;
+    if (ends === null || ends.answerer !== expected.answerer) return;
     if (expected.asker !== null && expected.asker !== ends.asker) return;
-    if (this.#answers.has(reply)) return;
-    const answering = new Answering({ subject, reply, asker: ends.asker }, listener, this.#wire, (ended) => {
-      this.#answers.delete(reply);
-      this.#answering.done(ended);
+    const frame = readFrame(message);
+    if (frame?.kind !== 'question' || this.#answers.has(reply)) return;
+    const answering = new Answering({ subject, reply, asker: ends.asker }, listener, {
+      ...{ wire: this.#wire, unfinished: this.#unfinished, senders: this.#senders },
+      onEnd: (ended) => {
+        this.#answers.delete(reply);
+        this.#answering.done(ended);
+      },
     });
     this.#answers.set(reply, answering);
     this.#answering.begin(answering);
     if (expected.answerer === anyBackend) this.#wire.send(reply, signalFrame('accepted', this.#wire.own));
-    if (listener.begin()) answering.hear(frame);
-    else answering.refuse();
+    answering.begin(frame);
   }
 
   hearControl(message: Msg): void {
     const ends = readControlSubject(message.subject);
+    // The asker that the subject names pays before the frame is read: several backends hear it, and only one of them works on the question.
+    if (ends === null || !this.#senders.spend(ends.asker, 'control', sizeOf(message))) return;
     const frame = readFrame(message);
-    if (ends === null || frame === null) return;
+    if (frame === null) return;
     const answering = this.#answers.get(replySubject(ends));
     if (answering !== undefined) answering.hear(frame);
     // What one of several backends does not work on may be another's.
@@ -111,6 +128,7 @@ export class Exchanges {
   hearGone(end: string): void {
     for (const asking of this.#asking.which((one) => one.isAnsweredBy(end))) asking.answererGone();
     for (const answering of this.#answering.which((one) => one.isAskedBy(end))) answering.abandon();
+    this.#senders.forget(end);
   }
 
   /** The connection is no more. */

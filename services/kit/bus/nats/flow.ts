@@ -1,5 +1,5 @@
 import { SvcError } from '../../../contracts/errors.ts';
-import { Assembly, type Frame } from './frame.ts';
+import { Assembly, type Frame, textOf } from './frame.ts';
 
 /** Frames on their way before the sender waits: two of the largest payloads. */
 const windowFrames = 64;
@@ -7,6 +7,8 @@ const windowFrames = 64;
 const receivedEvery = 16;
 /** Frames that wait to be sent before a sender that does not wait is refused. */
 const waitingMax = 10_000;
+/** Digits of a receipt. */
+const countMaxLength = 4;
 const sent = Promise.resolve();
 
 /** Frames from one end of an exchange to the other, no faster than that takes them. */
@@ -33,8 +35,12 @@ export class Outgoing {
     return this.#give(frames);
   }
 
-  received(count: number): void {
-    this.#onTheirWay = Math.max(0, this.#onTheirWay - count);
+  /** The receiver has taken frames. Throws where the frame names no count, or more frames than are on their way. */
+  received({ payload }: Frame): void {
+    const text = payload.byteLength > countMaxLength ? '' : textOf(payload);
+    const count = /^[1-9][0-9]*$/.test(text) ? Number(text) : Number.NaN;
+    if (!(count <= this.#onTheirWay)) throw new SvcError('invalid_input', 'A receipt names frames that were not sent.');
+    this.#onTheirWay -= count;
     this.#proceed();
     if (this.#waiting.length > 0) return;
     for (const open of this.#opened.splice(0)) open();
@@ -63,22 +69,43 @@ export class Outgoing {
   }
 }
 
+export interface IncomingOptions {
+  readonly tellReceived: (count: number) => void;
+  /** Counts the times that what this process says has left it. */
+  readonly turn: () => number;
+}
+
 /** The other side of it: puts payloads together, and lets the sender know that there is room again. */
 export class Incoming {
   readonly #assembly = new Assembly();
   readonly #tellReceived: (count: number) => void;
+  readonly #turn: () => number;
   #taken = 0;
+  #atTurn = -1;
+  #inTurn = 0;
 
-  constructor(tellReceived: (count: number) => void) {
+  constructor({ tellReceived, turn }: IncomingOptions) {
     this.#tellReceived = tellReceived;
+    this.#turn = turn;
   }
 
-  /** A whole payload with its last frame, null before. Throws `too_large`. */
+  /** A whole payload with its last frame, null before. Throws `too_large`, and `rate_limited` where the sender goes beyond the window. */
   take(frame: Frame): Uint8Array | null {
+    this.#checkWindow();
     if (++this.#taken >= receivedEvery) {
       this.#tellReceived(this.#taken);
       this.#taken = 0;
     }
     return this.#assembly.take(frame);
+  }
+
+  /** Receipts of this turn have not left yet. A sender that keeps to them has one window on its way, and one more for earlier receipts. */
+  #checkWindow(): void {
+    const turn = this.#turn();
+    if (turn !== this.#atTurn) {
+      this.#atTurn = turn;
+      this.#inTurn = 0;
+    }
+    if (++this.#inTurn > 2 * windowFrames) throw new SvcError('rate_limited', 'The sender does not wait for receipts.');
   }
 }

@@ -1,7 +1,7 @@
 import { type Msg, type MsgHdrs, headers as newHeaders } from '@nats-io/transport-node';
-import { z } from 'zod';
 import { SvcError } from '../../../contracts/errors.ts';
-import { frameMaxBytes, type Headers, payloadMaxBytes } from '../bus.ts';
+import { frameMaxBytes, type Headers, headersMaxLength, payloadMaxBytes } from '../bus.ts';
+import { areHeaders } from '../copies.ts';
 
 /**
  * What a message of NATS is to us. `question`, `interim`, `final` and `message` carry payloads, which may take several frames. `accepted` says
@@ -72,11 +72,13 @@ export function toNatsHeaders({ kind, more, headers, id }: Frame): MsgHdrs | und
   return result;
 }
 
-const headersShape = z.record(z.string(), z.string());
+/** JSON writes a character as six at most, and six more stand around a name and its value. */
+const headersTextMaxLength = 8 * headersMaxLength;
 
-/** Null where it is no frame of ours. */
+/** Null where it is no frame of ours, or larger than our own client sends. */
 export function readFrame(message: Msg): Frame | null {
   const { headers, data } = message;
+  if (data.byteLength > frameMaxBytes) return null;
   if (headers === undefined) return { kind: 'message', more: false, headers: {}, payload: data };
   const text = headers.get(kindHeader);
   const more = text.endsWith('+');
@@ -86,6 +88,11 @@ export function readFrame(message: Msg): Frame | null {
   if (own === null) return null;
   const id = headers.get(idHeader);
   return { kind, more, headers: own, payload: data, ...(id === '' ? {} : { id }) };
+}
+
+/** Bytes of a message with its headers, which need not be read for it. The client's type of a message does not declare it. */
+export function sizeOf(message: Msg): number {
+  return 'size' in message && typeof message.size === 'function' ? Number(message.size()) : message.data.byteLength;
 }
 
 /** What tells the ends of connections apart, each of which several tell. */
@@ -106,11 +113,17 @@ export function saysNobodyListens({ headers, data }: Msg): boolean {
 
 function readHeaders(text: string): Headers | null {
   if (text === '') return {};
+  if (text.length > headersTextMaxLength) return null;
   try {
-    return headersShape.parse(JSON.parse(text));
+    const headers: unknown = JSON.parse(text);
+    return areHeaders(headers) ? headers : null;
   } catch {
     return null;
   }
+}
+
+export function textOf(payload: Uint8Array): string {
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString();
 }
 
 function hasAny(headers: Headers): boolean {
@@ -118,24 +131,26 @@ function hasAny(headers: Headers): boolean {
   return false;
 }
 
+/** Frames of the largest payload. An empty frame counts as one, so that a sender cannot send them without end. */
+const framesMax = payloadMaxBytes / frameMaxBytes;
+
 /** A payload whose frames are coming in. */
 export class Assembly {
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** The whole payload with its last frame, null before. Throws `too_large`. */
   take({ payload, more }: Frame): Uint8Array | null {
     if (!more && this.#parts.length === 0) return payload;
     this.#size += payload.byteLength;
-    if (this.#size > payloadMaxBytes) {
-      this.#parts = [];
-      throw new SvcError('too_large', `A message is above the limit of ${payloadMaxBytes} bytes.`);
-    }
     this.#parts.push(payload);
+    if (this.#size > payloadMaxBytes || this.#parts.length > framesMax) {
+      this.#parts = [];
+      throw new SvcError(
+        'too_large',
+        `A message is above the limit of ${payloadMaxBytes} bytes or ${framesMax} frames.`,
+      );
+    }
     if (more) return null;
     const whole = this.#parts.length === 1 ? (this.#parts[0] ?? empty) : Buffer.concat(this.#parts, this.#size);
     this.#parts = [];

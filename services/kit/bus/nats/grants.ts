@@ -1,6 +1,15 @@
 import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
 import { type Identity, permissionsOf } from '../../../contracts/bus/permissions.ts';
-import { bucketStream, gonePattern, goneSubject, keySubject, penaltySubject, streamSubject } from './subjects.ts';
+import {
+  bucketStream,
+  gonePattern,
+  goneSubject,
+  keySubject,
+  offencePattern,
+  offenceSubject,
+  penaltySubject,
+  streamSubject,
+} from './subjects.ts';
 
 /** What NATS lets a connection say and hear. */
 export interface Grants {
@@ -30,12 +39,13 @@ export function grantsOf(identity: Identity, { inbox, asks }: { inbox: string; a
       ...(identity.kind === 'backend'
         ? ['$JS.API.>', '$JS.ACK.>', gonePattern, penaltySubject, '_I.>', whoIsSubject]
         : []),
+      ...(identity.kind === 'remote-mcp' ? [offenceSubject(own)] : []),
     ],
     subscribe: [
       ...[...subscribe, `${inbox}.>`],
       ...[`_R.${own}.*.*`, `_C.${answersAs}.*.*`],
       ...gonePatterns(identity),
-      ...(identity.kind === 'backend' ? [penaltySubject] : []),
+      ...(identity.kind === 'backend' ? [penaltySubject, offencePattern] : []),
     ],
   };
 }

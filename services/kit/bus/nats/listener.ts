@@ -17,11 +17,13 @@ export class Listener implements Answerer, Subscription {
     this.#leave = leave;
   }
 
-  /** False where it has as many as it accepts. */
-  begin(): boolean {
-    if (this.#running >= this.#concurrencyMax) return false;
+  get isFull(): boolean {
+    return this.#running >= this.#concurrencyMax;
+  }
+
+  /** A question is whole and its handler is called. */
+  began(): void {
     this.#running++;
-    return true;
   }
 
   settled(): void {

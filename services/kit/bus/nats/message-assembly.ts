@@ -1,53 +1,74 @@
-import type { Msg } from '@nats-io/transport-node';
 import { type Message, payloadMaxBytes } from '../bus.ts';
-import { Assembly, readFrame } from './frame.ts';
+import { Assembly, type Frame } from './frame.ts';
 
-/** Payloads whose frames are coming in at once; of more, the one that began first is given up. */
-const assembledMaxBytes = 4 * payloadMaxBytes;
-/** Frames of one payload follow each other at once; one that takes longer lost its sender. */
-const assembledMaxMs = 30_000;
+/** Messages whose frames are coming in. Of more, or of more bytes, the message that began first is given up. */
+const begunMax = 64;
+const begunMaxBytes = 4 * payloadMaxBytes;
+/** Frames of one message follow each other at once; a message that takes longer lost its sender. */
+const begunMaxMs = 10_000;
 
 interface Begun {
   readonly assembly: Assembly;
-  readonly at: number;
+  readonly until: number;
+  bytes: number;
 }
 
-/** Puts published messages together that come in frames, each sender's apart from the others'. */
+/**
+ * Puts published messages together that come in several frames. Only backends and remote-mcps publish these: a message of a runtime is one
+ * frame. Each frame costs the same, however many messages have begun.
+ */
 export class MessageAssembly {
+  /** By subject and id, the oldest first. */
   readonly #begun = new Map<string, Begun>();
+  #bytes = 0;
 
-  /** The whole message with its last frame, null before, and for what is no frame of ours. */
-  take(message: Msg): Message | null {
-    const frame = readFrame(message);
-    if (frame?.kind !== 'message') return null;
-    const { headers, id, more } = frame;
-    if (id === undefined) return { subject: message.subject, payload: frame.payload, headers };
-    const known = this.#begun.get(id);
-    if (known === undefined && !more) return null;
-    const begun = known ?? { assembly: new Assembly(), at: performance.now() };
-    if (known === undefined) this.#add(id, begun);
+  /** Bytes that wait for the rest of their message. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The whole message with its last frame, null before. */
+  take(subject: string, frame: Frame): Message | null {
+    const { headers, id, more, payload } = frame;
+    if (id === undefined) return more ? null : { subject, payload, headers };
+    const now = performance.now();
+    const name = `${subject} ${id}`;
+    const begun = this.#begun.get(name) ?? (more ? this.#begin(name, now) : null);
+    if (begun === null) return null;
+    const whole = this.#add(name, begun, frame);
+    if (whole !== null) return { subject, payload: whole, headers };
+    this.#giveUpOldest(now);
+    return null;
+  }
+
+  #begin(name: string, now: number): Begun {
+    const begun = { assembly: new Assembly(), until: now + begunMaxMs, bytes: 0 };
+    this.#begun.set(name, begun);
+    return begun;
+  }
+
+  #add(name: string, begun: Begun, frame: Frame): Uint8Array | null {
+    begun.bytes += frame.payload.byteLength;
+    this.#bytes += frame.payload.byteLength;
     try {
-      const payload = begun.assembly.take(frame);
-      if (payload === null) return null;
-      this.#begun.delete(id);
-      return { subject: message.subject, payload, headers };
+      const whole = begun.assembly.take(frame);
+      if (whole !== null) this.#remove(name, begun);
+      return whole;
     } catch {
-      this.#begun.delete(id);
+      this.#remove(name, begun);
       return null;
     }
   }
 
-  #add(id: string, begun: Begun): void {
-    let size = 0;
-    for (const [other, { assembly, at }] of this.#begun) {
-      if (begun.at - at > assembledMaxMs) this.#begun.delete(other);
-      else size += assembly.size;
+  #giveUpOldest(now: number): void {
+    for (const [name, begun] of this.#begun) {
+      if (this.#begun.size <= begunMax && this.#bytes <= begunMaxBytes && begun.until > now) break;
+      this.#remove(name, begun);
     }
-    for (const [other, { assembly }] of this.#begun) {
-      if (size <= assembledMaxBytes) break;
-      this.#begun.delete(other);
-      size -= assembly.size;
-    }
-    this.#begun.set(id, begun);
+  }
+
+  #remove(name: string, { bytes }: Begun): void {
+    this.#begun.delete(name);
+    this.#bytes -= bytes;
   }
 }

@@ -1,5 +1,11 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { anyBackend, endOf } from '../../../contracts/bus/ends.ts';
+import {
+  anyBackend,
+  endOf,
+  findRuntimeProcess,
+  type RuntimeProcessName,
+  runtimeEndIn,
+} from '../../../contracts/bus/ends.ts';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import type { RuntimeId } from '../../../contracts/ids.ts';
@@ -26,6 +32,7 @@ import { finishHandlers } from '../finish-handlers.ts';
 import { isMeant } from '../meant.ts';
 import type { Penalty } from '../penalties.ts';
 import { Permit } from '../permit.ts';
+import { checkMessageOf, refusedMs, runtimeMessageMaxBytes, Senders } from '../senders.ts';
 import { Subscriber } from '../subscriber.ts';
 import { Subscriptions } from '../subscriptions.ts';
 import { Turns } from '../turns.ts';
@@ -34,8 +41,8 @@ import type { Wire } from './asking.ts';
 import type { BackendAccounts } from './backend-accounts.ts';
 import { NatsBucket } from './bucket.ts';
 import { isClustered } from './election.ts';
-import { Exchanges } from './exchanges.ts';
-import { framesOf, goneHeaders, goneId } from './frame.ts';
+import { Exchanges, nobody } from './exchanges.ts';
+import { type Frame, framesOf, goneHeaders, goneId, readFrame, sizeOf } from './frame.ts';
 import { gonePatterns } from './grants.ts';
 import type { NatsPlace } from './kept.ts';
 import { findIdentity, nameOf } from './known-as.ts';
@@ -44,7 +51,7 @@ import { MessageAssembly } from './message-assembly.ts';
 import { Outbox } from './outbox.ts';
 import { Recent } from './recent.ts';
 import { NatsStream } from './stream.ts';
-import { goneSubject, penaltySubject } from './subjects.ts';
+import { goneSubject, offencePattern, offenceSubject, penaltySubject, replySubject } from './subjects.ts';
 
 export interface NatsBusOptions {
   readonly identity: Identity;
@@ -72,12 +79,14 @@ export class NatsBus implements Bus {
   readonly #turns = new Turns();
   readonly #outbox: Outbox;
   readonly #wire: Wire;
+  readonly #senders: Senders;
   readonly #exchanges: Exchanges;
   readonly #listeners = new Set<Subscription>();
   readonly #consumers = new Subscriptions();
   readonly #watchers: Watchers<'connected' | 'disconnected'>;
   readonly #goneWatchers: Watchers<Identity>;
   readonly #goneHeard = new Recent();
+  #hearsReplies = false;
   #state: State = 'open';
   #connected = true;
   #closing: Promise<void> | null = null;
@@ -96,12 +105,13 @@ export class NatsBus implements Bus {
     this.#wire = {
       own,
       logger,
+      turn: () => this.#outbox.emptied,
       send: (subject, frame, reply) => {
         if (this.#connected) this.#outbox.put(subject, frame, reply);
       },
     };
-    this.#exchanges = new Exchanges(this.#wire);
-    this.#listen(`_R.${own}.*.*`, (message) => this.#exchanges.hearReply(message));
+    this.#senders = new Senders({ logger, close: (sender) => this.#tellOffence(sender) });
+    this.#exchanges = new Exchanges(this.#wire, this.#senders);
     const answersAs = identity.kind === 'backend' ? anyBackend : own;
     if (identity.kind !== 'remote-mcp') {
       this.#listen(`_C.${answersAs}.*.*`, (message) => this.#exchanges.hearControl(message));
@@ -110,6 +120,7 @@ export class NatsBus implements Bus {
     if (accounts !== null) {
       const { penalties } = accounts.callout;
       this.#listen(penaltySubject, (message) => penalties.add(message.json()));
+      this.#listen(offencePattern, (message) => this.#hearOffence(message), { queue: 'backend' });
     }
     accounts?.system.onGone((gone, id) => this.#tellGone(gone, id));
     // With one server everybody's connection ends. Of several one that dies tells nobody who was connected to it.
@@ -119,6 +130,7 @@ export class NatsBus implements Bus {
   publish(subject: string, payload: Uint8Array, headers?: Headers): void {
     this.#checkUsable();
     this.#permit.checkMaySay(subject);
+    checkMessageOf(this.identity, payload);
     const id = this.#exchanges.nextId();
     for (const frame of framesOf('message', copyPayload(payload), copyHeaders(headers), id)) {
       this.#wire.send(subject, frame);
@@ -133,7 +145,8 @@ export class NatsBus implements Bus {
     this.#checkMayHear(pattern);
     const assembly = new MessageAssembly();
     const heard = this.#listen(pattern, (message) => {
-      const whole = assembly.take(message);
+      const frame = this.#readPublished(message);
+      const whole = frame === null ? null : assembly.take(message.subject, frame);
       if (whole !== null) subscriber.hear(whole);
     });
     const subscriber: Subscriber = new Subscriber(pattern, handle, options, {
@@ -151,6 +164,7 @@ export class NatsBus implements Bus {
     this.#checkUsable();
     this.#permit.checkMaySay(subject);
     if (!this.#connected) throw new SvcError('unavailable', 'The connection to the bus is lost.');
+    this.#hearReplies();
     return await this.#exchanges.ask(subject, payload, options);
   }
 
@@ -271,6 +285,47 @@ export class NatsBus implements Bus {
     this.#exchanges.hearGone(message.subject.split('.').at(-1) ?? '');
     const identity = findIdentity(message.string());
     if (identity !== null) this.#goneWatchers.tell(identity);
+  }
+
+  /** Null where the message is none of ours, or its sender is beyond its bounds, which is looked at before the message is read. */
+  #readPublished(message: Msg): Frame | null {
+    const runtime = runtimeEndIn(message.subject);
+    if (runtime !== null && !this.#senders.spend(runtime, 'message', sizeOf(message))) return null;
+    const frame = readFrame(message);
+    if (frame?.kind !== 'message') return null;
+    if (runtime === null || (!frame.more && frame.payload.byteLength <= runtimeMessageMaxBytes)) return frame;
+    this.#senders.spend(runtime, 'stray', sizeOf(message));
+    return null;
+  }
+
+  /**
+   * Any runtime may send replies here. A connection that asks nothing hears none, and a runtime hears only those of backends: others cannot
+   * flood it.
+   */
+  #hearReplies(): void {
+    if (this.#hearsReplies) return;
+    this.#hearsReplies = true;
+    for (const answerer of this.identity.kind === 'runtime' ? [anyBackend, nobody] : ['*']) {
+      const pattern = replySubject({ answerer, asker: this.#wire.own, id: '*' });
+      this.#listen(pattern, (message) => this.#exchanges.hearReply(message));
+    }
+  }
+
+  /** A backend ends the process's connection. A remote-mcp asks the backends for it. */
+  #tellOffence({ runtime, process }: RuntimeProcessName): void {
+    if (this.identity.kind === 'backend') {
+      this.disconnect(runtime, { process, refusedMs }).catch((error: unknown) =>
+        this.#logger.warn({ err: error, runtime, process }, 'could not end the connection of a runtime process'),
+      );
+    } else if (this.#connected) {
+      this.#connection.publish(offenceSubject(this.#wire.own), `${runtime}-${process}`);
+    }
+  }
+
+  /** Only remote-mcps may tell. */
+  #hearOffence(message: Msg): void {
+    const offender = findRuntimeProcess(message.string());
+    if (offender !== null) this.#tellOffence(offender);
   }
 
   #listen(pattern: string, hear: (message: Msg) => void, options: { readonly queue?: string } = {}) {

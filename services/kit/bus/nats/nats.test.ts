@@ -1,50 +1,18 @@
 import { describe } from 'vitest';
 import { newProcessId } from '../../../contracts/ids.ts';
 import { Secret } from '../../../contracts/secret.ts';
-import { createLog } from '../../log.ts';
 import { busContract } from '../bus.contract.ts';
-import type { Bus, Hub } from '../bus.ts';
 import type { Acknowledged } from '../contract/test-platform.ts';
-import { connectNats } from './connect.ts';
-import { NatsBus } from './nats-bus.ts';
+import { hubOn, reached, startHub } from './test/hub.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
 /** Enough of both that many writes lie before the kill. */
 const recordsBeforeKill = 500;
 const putsBeforeKill = 500;
 
-const logger = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } })('bus');
-
 describe.skipIf(findNatsServer() === null)('on a real server', () => {
   busContract({ name: 'NATS', start: startHub, reached, crash: writeUntilKilled });
 });
-
-async function startHub(folder: string): Promise<Hub> {
-  return hubOn(await TestServer.start(folder));
-}
-
-/** Connections to a server, and the server, as one bus. */
-function hubOn(server: TestServer): Hub {
-  const buses: Bus[] = [];
-  return {
-    async connect(credentials, nonce) {
-      const bus = await connectNats({
-        ...{ servers: [server.url], caPath: null, persistent: true, nonce, logger },
-        credentials: credentials.kind === 'backend' ? { kind: 'backend', seeds: server.seeds } : credentials,
-      });
-      buses.push(bus);
-      return bus;
-    },
-    async stop() {
-      await server.stop();
-      await Promise.all(buses.map((bus) => bus.close()));
-    },
-  };
-}
-
-async function reached(bus: Bus): Promise<void> {
-  if (bus instanceof NatsBus) await bus.flush();
-}
 
 /** Kills the server amid writes. */
 async function writeUntilKilled(folder: string): Promise<Acknowledged> {

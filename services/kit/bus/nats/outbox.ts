@@ -14,9 +14,15 @@ interface Letter {
 export class Outbox {
   readonly #connection: NatsConnection;
   #letters: Letter[] = [];
+  #emptied = 0;
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
+  }
+
+  /** How often it was emptied. */
+  get emptied(): number {
+    return this.#emptied;
   }
 
   put(subject: string, frame: Frame, reply: string | undefined): void {
@@ -27,6 +33,7 @@ export class Outbox {
   empty(): void {
     const letters = this.#letters;
     this.#letters = [];
+    this.#emptied++;
     if (this.#connection.isClosed()) return;
     for (const { subject, frame, reply } of letters) {
       const headers = toNatsHeaders(frame);

@@ -46,6 +46,13 @@ export function toldSubject(inbox: string): string {
 /** Where one backend tells the others whom to refuse for a while. Only backends speak and listen here. */
 export const penaltySubject = '_P';
 
+/** Where a remote-mcp tells the backends which runtime process is beyond its bounds. */
+export function offenceSubject(end: string): string {
+  return `_O.${end}`;
+}
+
+export const offencePattern = '_O.*';
+
 /** Where records of a stream are sent. */
 export function streamSubject(name: string): string {
   return `svc.stream.${name}`;

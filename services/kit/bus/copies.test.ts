@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { headersMaxLength } from './bus.ts';
+import { areHeaders } from './copies.ts';
+
+it.each([{}, { a: '' }, { a: 'ä b', 'svc-kind': 'result' }, { a: 'v'.repeat(headersMaxLength - 1) }])(
+  'what our own client sends is taken: %j',
+  (headers) => {
+    expect(areHeaders(headers)).toBe(true);
+  },
+);
+
+it.each([
+  ...[null, 7, 'text', [], ['a'], { a: 7 }, { a: null }, { a: {} }, { a: 'one\ntwo' }, { a: 'one\rtwo' }],
+  { a: 'v'.repeat(headersMaxLength) },
+])('anything else is not: %j', (headers) => {
+  expect(areHeaders(headers)).toBe(false);
+});

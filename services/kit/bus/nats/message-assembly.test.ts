@@ -1,0 +1,62 @@
+import { expect, it, vi } from 'vitest';
+import { frameMaxBytes, payloadMaxBytes } from '../bus.ts';
+import { type Frame, framesOf } from './frame.ts';
+import { MessageAssembly } from './message-assembly.ts';
+
+const subject = 'svc.session.one';
+const begun = (id: string, bytes = frameMaxBytes): Frame => {
+  return { kind: 'message', more: true, headers: {}, payload: Buffer.alloc(bytes), id };
+};
+
+it('puts messages together whose frames come mixed', () => {
+  const assembly = new MessageAssembly();
+  const [a, b] = ['a', 'b'].map((id) => framesOf('message', Buffer.alloc(1_000_000, id), { from: id }, id));
+  const heard = [a?.[0], b?.[0], b?.[1], a?.[1]].map((frame) => frame && assembly.take(subject, frame));
+  expect(heard.slice(0, 2)).toEqual([null, null]);
+  expect(heard.slice(2)).toMatchObject([{ headers: { from: 'b' } }, { headers: { from: 'a' } }]);
+  expect(heard[2]?.payload.every((byte) => byte === 'b'.charCodeAt(0))).toBe(true);
+  expect(assembly.bytes).toBe(0);
+});
+
+it('the same id on another subject is another message', () => {
+  const assembly = new MessageAssembly();
+  const [first, last] = framesOf('message', Buffer.alloc(600_000), {}, 'id');
+  if (first === undefined || last === undefined) throw new Error('two frames');
+  assembly.take(subject, first);
+  expect(assembly.take('svc.session.other', last)).toBeNull();
+  expect(assembly.take(subject, last)?.payload.byteLength).toBe(600_000);
+});
+
+it('of more than it keeps, the message that began first is given up', () => {
+  const assembly = new MessageAssembly();
+  for (let i = 0; i < 100_000; i++) assembly.take(subject, begun(`empty ${i}`, 0));
+  for (let i = 0; i < 1000; i++) assembly.take(subject, begun(`full ${i}`));
+  expect(assembly.bytes).toBeLessThanOrEqual(64 * frameMaxBytes);
+  const last = { ...begun('full 999'), more: false };
+  expect(assembly.take(subject, last)?.payload.byteLength).toBe(2 * frameMaxBytes);
+  expect(assembly.take(subject, { ...begun('full 0'), more: false })).toBeNull();
+});
+
+it('many frames cost the same as few: no other message is looked at', () => {
+  const assembly = new MessageAssembly();
+  const began = performance.now();
+  for (let i = 0; i < 200_000; i++) assembly.take(subject, begun(`${i}`, 0));
+  expect(performance.now() - began).toBeLessThan(2000);
+});
+
+it('what is too large, or in too many frames, is dropped', () => {
+  const assembly = new MessageAssembly();
+  for (let i = 0; i <= payloadMaxBytes / frameMaxBytes; i++) assembly.take(subject, begun('large'));
+  for (let i = 0; i <= payloadMaxBytes / frameMaxBytes; i++) assembly.take(subject, begun('empty', 0));
+  expect(assembly.bytes).toBe(0);
+});
+
+it('a message whose frames stopped coming is given up with the next one', () => {
+  vi.useFakeTimers();
+  const assembly = new MessageAssembly();
+  assembly.take(subject, begun('old'));
+  vi.advanceTimersByTime(11_000);
+  assembly.take(subject, begun('new'));
+  expect(assembly.bytes).toBe(frameMaxBytes);
+  vi.useRealTimers();
+});

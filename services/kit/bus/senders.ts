@@ -1,0 +1,160 @@
+import { findRuntimeProcess, isRuntimeEnd, type RuntimeProcessName } from '../../contracts/bus/ends.ts';
+import type { Identity } from '../../contracts/bus/permissions.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { Logger } from '../log.ts';
+
+/** Tokens that one runtime process may spend at once. */
+export const allowanceMax = 2000;
+/** Tokens that it gets back in a second. */
+export const allowancePerSecond = 200;
+
+/**
+ * What a message costs that a runtime process sends of its own accord, and after how many bytes it costs one token more. Calls and their
+ * replies cost nothing: their senders are asked, and flow control bounds them. An honest process spends less than half of its tokens: at most
+ * 20 heartbeats and 10 questions a second.
+ */
+export const costs = {
+  /** A published message, which is a heartbeat. */
+  message: { tokens: 4, bytesPerToken: 4096 },
+  question: { tokens: 10, bytesPerToken: 65_536 },
+  /** A further frame of a question, a receipt or a cancel. */
+  control: { tokens: 5, bytesPerToken: 65_536 },
+  /** A frame that belongs to no request, or is malformed. */
+  stray: { tokens: 1, bytesPerToken: 4096 },
+} as const;
+type Cost = keyof typeof costs;
+
+/** A process asks one question for each of handshake and report at a time. */
+export const questionsAtOnceMax = 4;
+/** A published message of a runtime: a heartbeat has 200 bytes. */
+export const runtimeMessageMaxBytes = 16 * 1024;
+/** How long a process beyond its bounds is refused. */
+export const refusedMs = 10_000;
+/** Accounts of processes. The oldest gives way. */
+const accountsMax = 10_000;
+
+interface Account {
+  tokens: number;
+  at: number;
+  /** Begun, and not answered yet. */
+  questions: number;
+  /** Until this time nothing of the sender is heard. */
+  refusedUntil: number;
+}
+
+const nothingTaken = () => undefined;
+
+export interface SendersOptions {
+  readonly logger: Logger;
+  /** Has the connection of the process ended, by the backend. */
+  readonly close: (sender: RuntimeProcessName) => void;
+}
+
+/**
+ * Bounds what one runtime process can fill at this connection. A sender is the end that the subject names, which the bus enforces. Ends of
+ * backends and remote-mcps are trusted and have no bound here.
+ */
+export class Senders {
+  readonly #options: SendersOptions;
+  readonly #accounts = new Map<string, Account>();
+  /** Accounts with `refusedUntil`, so that a frame costs one comparison while there is none. */
+  #refused = 0;
+
+  constructor(options: SendersOptions) {
+    this.#options = options;
+  }
+
+  /** Whether nothing of the sender is heard now. Cheap enough to ask first for each frame. */
+  isRefused(end: string): boolean {
+    if (this.#refused === 0) return false;
+    const account = this.#accounts.get(end);
+    if (account === undefined || account.refusedUntil === 0) return false;
+    if (account.refusedUntil > performance.now()) return true;
+    account.refusedUntil = 0;
+    this.#refused--;
+    return false;
+  }
+
+  /** False where the sender is beyond its bounds: its message must be dropped. */
+  spend(end: string, cost: Cost, bytes: number): boolean {
+    if (!isRuntimeEnd(end)) return true;
+    if (this.isRefused(end)) return false;
+    const account = this.#accountOf(end);
+    const { tokens, bytesPerToken } = costs[cost];
+    account.tokens -= tokens + Math.floor(bytes / bytesPerToken);
+    if (account.tokens >= 0) return true;
+    this.#refuse(end, account, cost);
+    return false;
+  }
+
+  /**
+   * Takes a place for a question. Returns what gives the place back, which must be called once. Throws `rate_limited` where the sender asks
+   * too much at once, or has spent half of its tokens: an honest sender waits then, long before it is refused altogether.
+   */
+  begin(end: string): () => void {
+    if (!isRuntimeEnd(end)) return nothingTaken;
+    const account = this.#accountOf(end);
+    if (account.questions >= questionsAtOnceMax || account.tokens < allowanceMax / 2) {
+      throw askedTooMuch(end);
+    }
+    account.questions++;
+    return () => void account.questions--;
+  }
+
+  /** `spend` and `begin` in one, for an engine that tells the sender at once. */
+  ask(end: string, bytes: number): () => void {
+    if (!isRuntimeEnd(end)) return nothingTaken;
+    if (!this.spend(end, 'question', bytes)) throw askedTooMuch(end);
+    return this.begin(end);
+  }
+
+  /** The connection of the sender has ended. */
+  forget(end: string): void {
+    const account = this.#accounts.get(end);
+    if (account === undefined) return;
+    if (account.refusedUntil !== 0) this.#refused--;
+    this.#accounts.delete(end);
+  }
+
+  #accountOf(end: string): Account {
+    const now = performance.now();
+    const known = this.#accounts.get(end);
+    if (known === undefined) return this.#open(end, now);
+    known.tokens = Math.min(allowanceMax, known.tokens + ((now - known.at) / 1000) * allowancePerSecond);
+    known.at = now;
+    return known;
+  }
+
+  #open(end: string, now: number): Account {
+    const account = { tokens: allowanceMax, at: now, questions: 0, refusedUntil: 0 };
+    this.#accounts.set(end, account);
+    for (const oldest of this.#accounts.keys()) {
+      if (this.#accounts.size <= accountsMax) break;
+      this.forget(oldest);
+    }
+    return account;
+  }
+
+  #refuse(end: string, account: Account, cost: Cost): void {
+    account.tokens = 0;
+    account.refusedUntil = performance.now() + refusedMs;
+    this.#refused++;
+    const sender = findRuntimeProcess(end);
+    const { logger, close } = this.#options;
+    logger.warn({ ...(sender ?? { end }), cost, refusedMs }, 'refused a runtime process that sent more than it may');
+    if (sender !== null) close(sender);
+  }
+}
+
+function askedTooMuch(end: string): SvcError {
+  return new SvcError('rate_limited', `The process "${end}" asks more than it may.`, { hint: 'Try again shortly.' });
+}
+
+/** Throws `too_large` where the message is more than a runtime may publish. */
+export function checkMessageOf({ kind }: Identity, payload: Uint8Array): void {
+  if (kind !== 'runtime' || payload.byteLength <= runtimeMessageMaxBytes) return;
+  throw new SvcError(
+    'too_large',
+    `A message of ${payload.byteLength} bytes is above the limit of ${runtimeMessageMaxBytes} for a runtime.`,
+  );
+}
