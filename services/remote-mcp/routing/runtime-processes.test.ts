@@ -67,7 +67,8 @@ test('a process that a catalogue names is the same one however long it was gone'
 });
 
 test('one that promises a heartbeat in thirty years is missed after two minutes', async () => {
-  const bus = await connect(process);
+  const bus = await connect();
+  const { process } = bus.identity;
   const named = processes.of(runtime, process);
   named.gone();
   await beat(bus, [runtime, process], 2 ** 40);
@@ -78,15 +79,16 @@ test('one that promises a heartbeat in thirty years is missed after two minutes'
 });
 
 test('a process of another runtime with the same id neither keeps it alive nor takes it away', async () => {
-  const victim = processes.of(newId('runtime'), process);
-  const bus = await connect(process);
-  processes.of(runtime, process).gone();
-  victim.gone();
+  const bus = await connect();
+  const { process } = bus.identity;
+  const [gone, there] = [processes.of(newId('runtime'), process), processes.of(newId('runtime'), process)];
+  const own = processes.of(runtime, process);
+  gone.gone();
+  own.gone();
   await beat(bus, [runtime, process]);
-  expect(victim.isThere).toBe(false);
-  const other = processes.of(newId('runtime'), process);
+  expect([gone.isThere, own.isThere]).toEqual([false, true]);
   vi.advanceTimersByTime(hourMs);
-  expect([processes.of(runtime, process).isThere, other.isThere]).toEqual([false, true]);
+  expect([own.isThere, there.isThere]).toEqual([false, true]);
 });
 
 test('while nobody can be heard it is not they who are silent', async () => {
