@@ -84,7 +84,7 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
     log: log('catalogue'),
   });
   const listChanges = new ListChanges({ catalogues, streams });
-  const calls = new CallRouter(link);
+  const calls = new CallRouter(link, log('calls'));
 
   function backend(): BackendAddress {
     const backendUrl = config.PRIVATE_BACKEND_URL ?? link.hello?.backendUrl;

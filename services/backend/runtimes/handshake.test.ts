@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { command, helloReply } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
-import { newProcessId } from '../../contracts/ids.ts';
+import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
@@ -174,6 +174,17 @@ describe('a handshake', () => {
     expect(await cloud.askRemoved(homes)).toEqual([gone.id]);
     expect(await (await addRuntime('office')).askRemoved(homes)).toEqual([gone.id]);
     expect(await cloud.askRemoved([])).toEqual([]);
+  });
+
+  test("does not tell a customer's runtime which ids of other workspaces there are", async () => {
+    const victim = await newWorkspace();
+    const [there, gone] = [await victim.addServer('there'), await victim.addServer('gone')];
+    await removeMcpServer(backend, victim.owner, victim.id, gone.id);
+    const stranger = await (await newWorkspace()).addRuntime('office');
+    const never = newId('mcpServer');
+    expect(await stranger.askRemoved([there.id, gone.id, never])).toEqual([there.id, gone.id, never]);
+    const many = Array.from({ length: 501 }, () => newId('mcpServer'));
+    await expect(stranger.askRemoved(many)).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
   test('is refused with a key that is none', async () => {

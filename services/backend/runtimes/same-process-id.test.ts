@@ -8,11 +8,14 @@ import { stateOf } from '../servers/status.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime, toolNamed } from '../test/test-runtime.ts';
 import { parseBody } from '../wire.ts';
+import { createAuthorizer } from './authorize.ts';
 import { Processes } from './processes.ts';
 import { registerRuntime } from './register-runtime.ts';
-import { startRuntimes } from './start-runtimes.ts';
+import { answerReports } from './report.ts';
+import { Turns } from './turns.ts';
+import { watchProcesses } from './watch-processes.ts';
 
-/** A runtime of another workspace that has learnt the victim's process id and bears the same. */
+/** A runtime of another workspace whose process id is that of the victim's, on a bus that lets it have the same. */
 let backend: TestBackend;
 let started: Subscription;
 let victim: TestRuntime;
@@ -25,7 +28,7 @@ const patiently = { timeout: 10_000 };
 
 beforeEach(async () => {
   backend = await openTestBackend();
-  started = await startRuntimes(backend);
+  started = start();
   victim = await connectPlatformRuntime(backend, 'cloud');
   const { id, owner } = await addWorkspace(backend, 'acme');
   workspace = id;
@@ -36,12 +39,32 @@ beforeEach(async () => {
   own = (await createMcpServer(backend, other.owner, other.id, { name: 'own', launch, runtime: 'office' })).id;
   victim.beat(60_000, 'bwrap');
   await victim.report([{ mcpServer, tools: [toolNamed('read')] }], true);
-  hostile = await connectRuntime(backend, { kind: 'runtime', key: secret }, victim.process);
+  hostile = await connectRuntime(backend, { kind: 'runtime', key: secret });
+  expect(hostile.process).toBe(victim.process);
 });
 afterEach(async () => {
   await started.stop();
   await backend.close();
 });
+
+const sharedProcess = newProcessId();
+
+/** All that hears runtimes; the bus gives each of them the same process id. */
+function start(): Subscription {
+  const turns = new Turns();
+  const authorizer = createAuthorizer(backend);
+  const parts = [
+    watchProcesses(backend, turns),
+    answerReports(backend, turns),
+    backend.bus.authorize((credentials) => authorizer(credentials, sharedProcess)),
+  ];
+  return {
+    async stop() {
+      await Promise.all(parts.map((part) => part.stop()));
+      await turns.idle();
+    },
+  };
+}
 
 async function state() {
   const server = await backend.graph.find('mcpServer', mcpServer, workspace);
@@ -82,12 +105,12 @@ describe('another runtime with the same process id', () => {
     expect(await state()).toEqual(before);
     expect(backend.processes.isAvailable(victim.runtime)).toBe(true);
     expect(backend.processes.of(victim.runtime)).toMatchObject([{ process: victim.process, sandbox: 'bwrap' }]);
-    started = await startRuntimes(backend);
+    started = start();
   });
 });
 
 test('two runtimes with one process id each have a status of the MCP server that both run', async () => {
-  const twin = await connectPlatformRuntime(backend, 'cloud-2', victim.process);
+  const twin = await connectPlatformRuntime(backend, 'cloud-2');
   await twin.report([{ mcpServer, status: 'Error', health: 'red' }]);
   expect(await state()).toMatchObject({
     status: 'Connected',
@@ -98,7 +121,7 @@ test('two runtimes with one process id each have a status of the MCP server that
 });
 
 test('a list of tools that another runtime with the same process id claims is set aside', async () => {
-  const twin = await connectPlatformRuntime(backend, 'cloud-2', victim.process);
+  const twin = await connectPlatformRuntime(backend, 'cloud-2');
   await twin.report([{ mcpServer, tools: [toolNamed('evil')] }]);
   const where = [{ field: 'mcpServer' as const, equals: mcpServer }];
   const { nodes } = await backend.graph.select({ type: 'tool', anchor: workspace, where, limit: 10 });

@@ -8,6 +8,7 @@ import { createMcpServer } from '../servers/change-servers.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime } from '../test/test-runtime.ts';
 import { parseBody } from '../wire.ts';
+import { Processes } from './processes.ts';
 import { startRuntimes } from './start-runtimes.ts';
 import { registerSystemKey } from './system-keys.ts';
 
@@ -121,6 +122,44 @@ describe('a process', () => {
       expect(await asked).toMatchObject({ kind: 'restart' });
     });
   });
+});
+
+test.each([
+  ['a time that never comes', 2 ** 40, 180_000],
+  ['no time at all', 1, 150],
+])(
+  'a heartbeat that promises the next one in %s is held to the range of the interval',
+  async (_name, given, overdueMs) => {
+    let now = 0;
+    const processes = new Processes(() => now);
+    await started.stop();
+    started = await startRuntimes({ ...backend, processes });
+    cloud.beat(given);
+    await expect.poll(() => processes.isLive(cloud), patiently).toBe(true);
+    now = overdueMs - 1;
+    expect(processes.overdue()).toEqual([]);
+    now = overdueMs;
+    expect(processes.overdue()).toMatchObject([{ process: cloud.process }]);
+  },
+);
+
+test('what a program says of itself is cleaned before it is shown', async () => {
+  const body = { at: 1, inFlight: 0, intervalMs: 5000, version: '1\u001b[31m\n2\0', sandbox: 'bw\ud800rap' };
+  cloud.bus.publish(subjects.heartbeat(cloud.runtime, cloud.process), new TextEncoder().encode(JSON.stringify(body)));
+  const live = () => backend.processes.find(cloud);
+  await expect.poll(live, patiently).toMatchObject({ version: '1 [31m 2 ', sandbox: 'bw\ufffdrap' });
+});
+
+test.each([
+  ['a negative count of calls', { inFlight: -1 }],
+  ['an interval below one', { intervalMs: 0 }],
+  ['a version of 300 characters', { version: 'x'.repeat(300) }],
+])('a heartbeat with %s is no sign of life', async (_name, wrong) => {
+  const other = await connectPlatformRuntime(backend, 'cloud-2');
+  const body = { at: 1, inFlight: 0, intervalMs: 5000, version: '1', ...wrong };
+  other.bus.publish(subjects.heartbeat(other.runtime, other.process), new TextEncoder().encode(JSON.stringify(body)));
+  await expect.poll(() => backend.logged.join(''), patiently).toContain('malformed');
+  expect(backend.processes.isAvailable(other.runtime)).toBe(false);
 });
 
 test('a heartbeat is written down, not each of them', async () => {

@@ -48,26 +48,21 @@ export type Said = Partial<Omit<ServerReport, 'tools'>> & {
 const timeoutMs = 30_000;
 
 /** Connects as the platform's runtime of that name. */
-export async function connectPlatformRuntime(
-  backend: TestBackend,
-  runtimeName: string,
-  asProcess?: ProcessId,
-): Promise<TestRuntime> {
+export async function connectPlatformRuntime(backend: TestBackend, runtimeName: string): Promise<TestRuntime> {
   const key = newKey('system');
   await registerSystemKey(backend, operator, {
     component: 'runtime',
     key: key.reveal(),
     runtimeNames: [runtimeName],
   });
-  return await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName }, asProcess);
+  return await connectRuntime(backend, { kind: 'system', key, component: 'runtime', runtimeName });
 }
 
 export async function connectRuntime(
   backend: Pick<TestBackend, 'hub'>,
   credentials: Credentials,
-  asProcess: ProcessId = newProcessId(),
 ): Promise<TestRuntime> {
-  const bus = await backend.hub.connect(credentials, asProcess);
+  const bus = await backend.hub.connect(credentials, newProcessId());
   if (bus.identity.kind !== 'runtime') throw new Error(`connected as ${bus.identity.kind}`);
   const { runtime, process } = bus.identity;
   const keys = await generateKeyPair('ECDH-ES+A256KW', { crv: 'X25519' });

@@ -30,6 +30,9 @@ export const callReplyKinds = {
 } as const;
 export type CallReplyKind = keyof typeof callReplyKinds;
 
+/** A notification is news for a person who waits. What is larger is left out. */
+export const notificationMaxBytes = 256 * 1024;
+
 /** Names of the headers on the bus. */
 export const callHeader = {
   server: 'svc-server',

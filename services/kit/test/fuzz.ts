@@ -26,6 +26,17 @@ export class Fuzz {
     return item;
   }
 
+  /** The value with one place of it odd or missing. */
+  oddJson(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null || this.index(6) === 0) return this.of(oddValues);
+    const names = Object.keys(value);
+    if (names.length === 0) return this.of(oddValues);
+    const name = this.of(names);
+    if (Array.isArray(value)) return value.with(Number(name), this.oddJson(value[Number(name)]));
+    const member: unknown = Object.entries(value).find(([one]) => one === name)?.[1];
+    return { ...value, [name]: this.index(8) === 0 ? undefined : this.oddJson(member) };
+  }
+
   /** The bytes with some of them changed, taken out, put in or doubled. */
   mutate(bytes: Uint8Array): Buffer {
     let mutated = Buffer.from(bytes);
@@ -69,4 +80,10 @@ const tokens: readonly string[] = [
     '""',
   ],
   ...['\\u0000', '\\ud800', '\\', '[[[[', '{"a":', '-1', '9007199254740993', '"__proto__"', '"toString"', 'NaN', '😀'],
+];
+
+const oddValues: readonly unknown[] = [
+  ...[null, true, 0, -1, 1.5, 2 ** 53, 2 ** 40, 1e308, '', 'x', '\0', 'a\ud800', '\u001b[31m', '1'],
+  ...[[], [[]], {}, { toString: 1 }, { length: -1 }, JSON.parse('{"__proto__":{"toString":1},"then":1}')],
+  ...['x'.repeat(5000), Array.from({ length: 600 }, () => 'x')],
 ];

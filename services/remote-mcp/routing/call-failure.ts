@@ -25,6 +25,15 @@ export class CallInterrupted extends SvcError {
   }
 }
 
+/** What a runtime answered cannot be passed on: the call was carried out or not. */
+export function unusableAnswer({ name, mcpServer }: Tool, why: string): SvcError {
+  return new SvcError(
+    'unavailable',
+    `The answer of the runtime${namesOf(mcpServer)} of MCP server "${mcpServer.name}" to "${name}" ${why}.`,
+    { hint: 'Correct the MCP server, or update its runtime.' },
+  );
+}
+
 /** What the bus says of subjects means nothing to an agent; what a runtime says is for it. */
 export function worded(thrown: unknown, tool: Tool): unknown {
   if (!(thrown instanceof SvcError) || !isOfBus(thrown)) return thrown;

@@ -1,14 +1,15 @@
-import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
+import { callHeader } from '../../contracts/bus/call.ts';
 import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
-import { parseErrorFromBus } from '../../kit/bus/error-on-bus.ts';
+import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Attempts } from './attempts.ts';
-import { isOfBus, NobodyHasIt, worded } from './call-failure.ts';
+import { isOfBus, NobodyHasIt, unusableAnswer, worded } from './call-failure.ts';
+import { checkReply, type Notification, notificationIn } from './check-reply.ts';
 import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
 
 /** Architecture §11: a call may last so long in all. */
@@ -27,7 +28,8 @@ export interface RoutedCall {
   readonly progressToken: string | null;
   readonly attempts: Attempts;
   readonly signal: AbortSignal;
-  readonly onInterim: (reply: Reply) => void;
+  /** Takes notice of something that came before the answer: null where it is nothing to pass on. */
+  readonly onInterim: (notification: Notification | null) => void;
 }
 
 const none: ReadonlySet<RuntimeProcess> = new Set();
@@ -36,10 +38,12 @@ const none: ReadonlySet<RuntimeProcess> = new Set();
 export class CallRouter {
   readonly #link: BusLink;
   readonly #tokenPrefix = randomText(12);
+  readonly #logger: Logger;
   #tokens = 0;
 
-  constructor(link: BusLink) {
+  constructor(link: BusLink, logger: Logger) {
     this.#link = link;
+    this.#logger = logger;
   }
 
   /** Unique among all remote-mcps: two agents may well have chosen the same. */
@@ -59,9 +63,10 @@ export class CallRouter {
       const process = leastBusy(processes, tried);
       if (process === null) throw refusal ?? new NobodyHasIt(call.tool);
       try {
-        const reply = await this.#ask(process, call);
-        if (reply.headers[callHeader.kind] !== callReplyKinds.refused) return reply;
-        refusal = refusalIn(reply);
+        const checked = checkReply(await this.#ask(process, call));
+        if (checked.kind === 'answer') return checked.reply;
+        if (checked.kind === 'unusable') throw this.#unusable(process, call, checked.why);
+        refusal = checked.refusal;
       } catch (thrown) {
         // It has gone, without a word or with this call.
         if (thrown instanceof NobodyAnswers || thrown instanceof AnswererGone) process.gone();
@@ -82,11 +87,27 @@ export class CallRouter {
         timeoutMs: call.attempts.silenceLeftMs,
         timeoutMaxMs: callMaxMs,
         signal: call.signal,
-        onInterim: call.onInterim,
+        onInterim: (reply) => {
+          const notification = notificationIn(reply);
+          if (notification === null) this.#complain(process, call, 'is no notification');
+          call.onInterim(notification);
+        },
       });
     } finally {
       process.inFlight--;
     }
+  }
+
+  #unusable(process: RuntimeProcess, call: RoutedCall, why: string): SvcError {
+    this.#complain(process, call, why);
+    return unusableAnswer(call.tool, why);
+  }
+
+  #complain(sender: RuntimeProcess, { tool, request }: RoutedCall, why: string): void {
+    if (!sender.mayBeLogged(performance.now())) return;
+    const { runtime, process } = sender;
+    const mcpServer = tool.mcpServer.id;
+    this.#logger.warn({ runtime, process, mcpServer, request, why }, 'the answer of a runtime was not usable');
   }
 }
 
@@ -105,12 +126,4 @@ function headersOf({ tool, method, session, principal, request, progressToken }:
 /** It has as many requests under way as it accepts, and took no notice of this one. */
 function isOverloaded(thrown: unknown): boolean {
   return thrown instanceof SvcError && thrown.code === 'rate_limited' && isOfBus(thrown);
-}
-
-function refusalIn({ payload }: Reply): SvcError {
-  try {
-    return parseErrorFromBus(payload);
-  } catch (cause) {
-    return new SvcError('unavailable', 'The runtime refused the call with an error that is malformed.', { cause });
-  }
 }

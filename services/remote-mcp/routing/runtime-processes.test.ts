@@ -43,8 +43,8 @@ async function connect(): Promise<Bus> {
 }
 
 /** A heartbeat, once it has been heard. */
-async function beat(bus: Bus, [of, at]: readonly [RuntimeId, ProcessId]): Promise<void> {
-  const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs: 5000, version: '1' };
+async function beat(bus: Bus, [of, at]: readonly [RuntimeId, ProcessId], intervalMs = 5000): Promise<void> {
+  const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };
   const before = changes;
   bus.publish(subjects.heartbeat(of, at), Buffer.from(JSON.stringify(body)));
   await vi.waitFor(() => expect(changes).toBe(before + 1));
@@ -64,6 +64,31 @@ test('a process that a catalogue names is the same one however long it was gone'
   expect([named.isThere, named.hasJustLeft, changes]).toEqual([false, false, 3]);
   await beat(bus, [runtime, process]);
   expect([named.isThere, processes.of(runtime, process)]).toEqual([true, named]);
+});
+
+test('one that promises a heartbeat in thirty years is missed after two minutes', async () => {
+  const bus = await connect();
+  const { process } = bus.identity;
+  const named = processes.of(runtime, process);
+  named.gone();
+  await beat(bus, [runtime, process], 2 ** 40);
+  vi.advanceTimersByTime(119_000);
+  expect(named.isThere).toBe(true);
+  vi.advanceTimersByTime(2000);
+  expect(named.isThere).toBe(false);
+});
+
+test('a process of another runtime with the same id neither keeps it alive nor takes it away', async () => {
+  const bus = await connect();
+  const { process } = bus.identity;
+  const [gone, there] = [processes.of(newId('runtime'), process), processes.of(newId('runtime'), process)];
+  const own = processes.of(runtime, process);
+  gone.gone();
+  own.gone();
+  await beat(bus, [runtime, process]);
+  expect([gone.isThere, own.isThere]).toEqual([false, true]);
+  vi.advanceTimersByTime(hourMs);
+  expect([own.isThere, there.isThere]).toEqual([false, true]);
 });
 
 test('while nobody can be heard it is not they who are silent', async () => {

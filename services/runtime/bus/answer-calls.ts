@@ -1,4 +1,4 @@
-import { type CallReplyKind, callHeader } from '../../contracts/bus/call.ts';
+import { type CallReplyKind, callHeader, notificationMaxBytes } from '../../contracts/bus/call.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
@@ -65,7 +65,7 @@ export function answerCalls({ connection, supervisor, logger }: AnswerCallsOptio
 function notifier(request: Request): (notification: Uint8Array) => void {
   let underWay = 0;
   return (notification) => {
-    if (underWay >= notificationsMax) return;
+    if (underWay >= notificationsMax || notification.length > notificationMaxBytes) return;
     underWay++;
     const done = () => underWay--;
     request.interim(notification, headersOf.notification).then(done, done);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jsonDepthMax } from '../../kit/scan-json.ts';
+import { Fuzz } from '../../kit/test/fuzz.ts';
 import { readMessage, responseIdFromEnds } from './read-message.ts';
 
 function read(text: string) {
@@ -117,4 +118,26 @@ test('the id of a response is found at either of its ends', () => {
   expect(ends('{"result":{"text":"xx', 'xx"},"jsonrpc":"2.0","id":12}')).toBe(12);
   expect(ends('{"method":"x","params":"xx', 'xx","id":12}')).toBeNull();
   expect(ends('xxxx', 'xxxx')).toBeNull();
+});
+
+test('whatever an MCP server writes, what is passed on is JSON', () => {
+  const fuzz = new Fuzz();
+  const seeds = [
+    '{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"ü \\n \\u00e9"}],"n":1.0}}',
+    '{"result":{"a":[1,2,{"b":null}]},"jsonrpc":"2.0","id":7}',
+    '{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"no"}}',
+    '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":2}}',
+    '[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"n"}]',
+  ].map((text) => Buffer.from(text));
+  for (let round = 0; round < 10_000; round++) {
+    const line = fuzz.mutate(fuzz.of(seeds));
+    try {
+      for (const message of readMessage(line) ?? []) {
+        if (!('payload' in message)) continue;
+        JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message.payload));
+      }
+    } catch (thrown) {
+      expect.fail(`SVC_FUZZ_SEED=${fuzz.seed}: ${thrown} over ${JSON.stringify(line.toString())}`);
+    }
+  }
 });

@@ -9,8 +9,8 @@ export interface Seen {
   readonly p99Ms: number;
 }
 
-/** Quantities of a machine that does other things too: below this nobody calls an answer slow. */
-const noticedMs = 50;
+/** Quantities of a machine that does other things too. */
+const noticedDefaultMs = 50;
 /** Of the same quantity without an attack. */
 const slowerMax = 5;
 const pauseMs = 4;
@@ -24,6 +24,8 @@ export interface VictimOptions {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: string;
+  /** Below this nobody calls an answer slow. */
+  readonly noticedMs?: number;
 }
 
 /** An agent of another workspace at steady work. It must not notice the attack. */
@@ -58,7 +60,7 @@ export class Victim {
       const { calls, wrong, p99Ms } = await watching;
       expect({ wrong, answered: calls > 0 }).toEqual({ wrong: [], answered: true });
       expect(p99Ms, `p99 of ${calls} calls; ${this.#idleMs} ms when idle`).toBeLessThanOrEqual(
-        Math.max(this.#idleMs * slowerMax, noticedMs),
+        Math.max(this.#idleMs * slowerMax, this.#options.noticedMs ?? noticedDefaultMs),
       );
     }
   }

@@ -163,7 +163,7 @@ async function forward(platform: RemoteMcp, request: SessionRequest, call: Forwa
       request: exchange.id,
       onInterim: (interim) => {
         attempts.heard();
-        forwardNotification(interim, request, { ours: progressToken, given, attempts });
+        if (interim !== null) forwardNotification(interim, request, { ours: progressToken, given, attempts });
       },
     });
     count(platform, request, call, { outcome: pass(reply, request), startedAt });
@@ -184,16 +184,12 @@ function isRepeatable(thrown: unknown, tool: Tool): thrown is SvcError {
 type Outcome = 'ok' | 'tool_error' | 'error';
 
 function pass({ headers, payload }: Reply, { answer }: SessionRequest): Outcome {
-  switch (headers[callHeader.kind]) {
-    case callReplyKinds.result:
-      answer.result(payload);
-      return isToolError(payload) ? 'tool_error' : 'ok';
-    case callReplyKinds.error:
-      answer.foreignError(payload);
-      return 'error';
-    default:
-      throw new Error(`A runtime answered with "${headers[callHeader.kind]}".`);
+  if (headers[callHeader.kind] === callReplyKinds.error) {
+    answer.foreignError(payload);
+    return 'error';
   }
+  answer.result(payload);
+  return isToolError(payload) ? 'tool_error' : 'ok';
 }
 
 /**

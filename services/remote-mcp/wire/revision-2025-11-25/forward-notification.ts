@@ -1,7 +1,5 @@
-import { callHeader, callReplyKinds } from '../../../contracts/bus/call.ts';
-import type { Reply } from '../../../kit/bus/bus.ts';
 import type { Attempts } from '../../routing/attempts.ts';
-import { isObject } from './message.ts';
+import type { Notification } from '../../routing/check-reply.ts';
 import { findLogLevel, logLevels } from './protocol.ts';
 import type { SessionRequest } from './session-request.ts';
 
@@ -14,20 +12,16 @@ export interface ProgressTokens {
 
 /** Passes on what an MCP server says while a call is under way: progress under the agent's own token, and log messages it wants. */
 export function forwardNotification(
-  { headers, payload }: Reply,
+  { method, params }: Notification,
   request: SessionRequest,
   tokens: ProgressTokens,
 ): void {
-  if (headers[callHeader.kind] !== callReplyKinds.notification) return;
-  const notification: unknown = JSON.parse(Buffer.from(payload).toString());
-  if (!isObject(notification) || !isObject(notification.params)) return;
-  const { method, params } = notification;
   if (method === 'notifications/progress' && tokens.ours !== null && params.progressToken === tokens.ours) {
     if (tokens.attempts.isNews(params.progress)) tell(request, method, { ...params, progressToken: tokens.given });
   } else if (method === 'notifications/message' && isWanted(params.level, request)) tell(request, method, params);
 }
 
-function tell({ answer }: SessionRequest, method: string, params: unknown): void {
+function tell({ answer }: SessionRequest, method: string, params: Notification['params']): void {
   answer.notify(JSON.stringify({ jsonrpc: '2.0', method, params }));
 }
 

@@ -1,0 +1,86 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { callHeader, callReplyKinds, notificationMaxBytes } from '../../contracts/bus/call.ts';
+import type { SvcError } from '../../contracts/errors.ts';
+import { shownText } from '../../contracts/shown-text.ts';
+import type { Reply } from '../../kit/bus/bus.ts';
+import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
+import { isJson, jsonDepthMax, scanJson, tooDeep } from '../../kit/scan-json.ts';
+
+/** What a runtime sends may be from a customer's machine: nothing of it reaches an agent before it was checked here. */
+export type CheckedReply =
+  | { readonly kind: 'answer'; readonly reply: Reply }
+  /** Nobody was given the call. */
+  | { readonly kind: 'refused'; readonly refusal: SvcError }
+  | { readonly kind: 'unusable'; readonly why: string };
+
+/** A JSON-RPC notification that belongs to a call. */
+export interface Notification {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export function checkReply(reply: Reply): CheckedReply {
+  const kind = reply.headers[callHeader.kind];
+  switch (kind) {
+    case callReplyKinds.result:
+      return whyNotJson(reply.payload) ?? { kind: 'answer', reply };
+    case callReplyKinds.error:
+      return whyNotJson(reply.payload) ?? checkError(reply);
+    case callReplyKinds.refused:
+      return whyNotJson(reply.payload) ?? readRefusal(reply);
+    default:
+      return unusable('is of an unknown kind');
+  }
+}
+
+function whyNotJson(payload: Uint8Array): CheckedReply | null {
+  if (isUtf8(payload) && isJson(payload)) return null;
+  const isDeep = scanJson(payload) === tooDeep;
+  return unusable(isDeep ? `is nested more than ${jsonDepthMax} levels deep` : 'is not valid JSON');
+}
+
+/** JSON-RPC 2.0, section 5.1. */
+function checkError(reply: Reply): CheckedReply {
+  const { code, message } = membersOf(reply.payload);
+  const isError = Number.isInteger(code) && typeof message === 'string';
+  return isError ? { kind: 'answer', reply } : unusable('is not a JSON-RPC error');
+}
+
+function readRefusal({ payload }: Reply): CheckedReply {
+  const refusal = busError.safeParse(membersOf(payload));
+  return refusal.success ? { kind: 'refused', refusal: errorFromBus(refusal.data) } : unusable('is not a refusal');
+}
+
+const refusalLengthMax = 4000;
+const shown = z.string().transform((text) => shownText(text, refusalLengthMax));
+const busError = z.object({ code: z.string(), message: shown, hint: shown.optional() });
+
+function unusable(why: string): CheckedReply {
+  return { kind: 'unusable', why };
+}
+
+/** Null where the interim reply is no notification. */
+export function notificationIn({ headers, payload }: Reply): Notification | null {
+  if (headers[callHeader.kind] !== callReplyKinds.notification || payload.length > notificationMaxBytes) return null;
+  if (!isUtf8(payload) || !isJson(payload)) return null;
+  const { jsonrpc, id, method, params } = membersOf(payload);
+  // It is written anew, so that a version that is missing does no harm.
+  if (
+    (jsonrpc !== undefined && jsonrpc !== '2.0') ||
+    id !== undefined ||
+    typeof method !== 'string' ||
+    !isObject(params)
+  )
+    return null;
+  return { method, params };
+}
+
+function membersOf(payload: Uint8Array): Readonly<Record<string, unknown>> {
+  const parsed: unknown = JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString());
+  return isObject(parsed) ? parsed : {};
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
