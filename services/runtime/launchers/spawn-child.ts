@@ -1,15 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Reason } from '../../contracts/bus/messages.ts';
+import type { Author } from '../../contracts/sandbox.ts';
 import { type ChildEnvironmentOptions, childEnvironment } from './child-environment.ts';
 import { explainExit, explainSpawnError } from './explain-exit.ts';
 import type { Look } from './processes.ts';
 import { type Program, programOf } from './program.ts';
+import { TreeWatch } from './tree-watch.ts';
 
 /** A program that is to speak MCP on its standard input and output. */
 export interface ChildOrder {
   /** Of the MCP server, for people. */
   readonly name: string;
+  /** Who set this command. */
+  readonly setBy: Author;
   readonly command: string;
   readonly args: readonly string[];
   /** Absolute, and there. */
@@ -26,13 +30,14 @@ export type SpawnChild = (order: ChildOrder) => Promise<Spawned>;
 
 /** As a process like any other of the runtime's user. */
 export function createSpawnOpenly(look: Look): SpawnChild {
+  const watch = new TreeWatch(look);
   return async ({ command, args, cwd, environment }) => {
     try {
       const env = childEnvironment(environment);
       const process = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true, shell: false });
       await once(process, 'spawn');
       const { mark } = environment;
-      return { ok: true, program: programOf(process, { mark, isHolder: false, look, explain: explainExit }) };
+      return { ok: true, program: programOf(process, { mark, isHolder: false, look, watch, explain: explainExit }) };
     } catch (error) {
       return { ok: false, reason: explainSpawnError(command, error) };
     }

@@ -45,7 +45,7 @@ async function launching() {
     const order = { kind: 'child' as const, command, args, cwd: null, env: {} };
     const mcpServer = newId('mcpServer');
     started.add(path.join(workingDir, 'homes', mcpServer));
-    const launched = await launch({ mcpServer, name: 'one', launch: order, listener });
+    const launched = await launch({ mcpServer, name: 'one', setBy: 'operator', launch: order, listener });
     if (!launched.ok) throw new Error(launched.reason.message);
     return launched.channel;
   };
@@ -122,6 +122,22 @@ test('the tree of a child that was killed ends too, before it is started again',
   await platform.reported('one', ({ status, restarts }) => status === 'Connected' && restarts === 1);
   expect(await living(process.platform === 'linux' ? others : others.slice(0, 2))).toEqual([]);
 });
+
+test.runIf(process.platform === 'linux')(
+  'what leaves environment, group and session ends with a child that ends by itself at its closed input',
+  async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('escaping') });
+    const running = await platform.startRuntime();
+    await platform.connected('one');
+    const pids: number[] = JSON.parse(await platform.say('one', {}));
+    expect(await living(pids)).toEqual(pids);
+    await running.stop();
+    const left = await living(pids);
+    for (const pid of left) process.kill(pid, 'SIGKILL');
+    expect(left).toEqual([]);
+  },
+);
 
 test('stopping takes seconds where a child neither listens nor ends', async () => {
   await using platform = await Platform.open();
