@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SvcError } from '../contracts/errors.ts';
+import { giveWay } from '../kit/give-way.ts';
 import { Connections, strangersMax } from '../kit/http/connections.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
@@ -33,7 +34,11 @@ export class RemoteMcpServer {
         connectionsCheckingInterval: deadlinesCheckedEveryMs,
         keepAliveTimeout: keepAliveMs,
       },
-      (request, response) => this.#answer(request, response),
+      (request, response) => {
+        // Requests behind another one that is not answered yet: Node would take a hundred of them before it looks at other connections.
+        if (response.socket === null) void giveWay().then(() => this.#answer(request, response));
+        else this.#answer(request, response);
+      },
     );
     this.server.maxConnections = connectionsMax;
     this.leaving = new Leaving(this.server);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../contracts/ids.ts';
 import { listen } from '../../kit/http/listen.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { bodyMaxBytes, type Pace, readBody } from './read-body.ts';
+import { bodyMaxBytes, dropBody, type Pace, readBody } from './read-body.ts';
 
 let server: Server;
 let client: Socket;
@@ -47,13 +47,40 @@ test('a body of known length counts as a whole before its first byte', async () 
   expect(budget.heldBytes).toBe(900_000);
 });
 
-test('a body of single bytes takes what its bytes take', async () => {
+test('a body of unknown length counts as it grows', async () => {
   const { body, budget } = await reading('transfer-encoding: chunked');
   const text = 'abcdefghij'.repeat(5000);
-  client.write([...text].map(chunk).join(''));
+  client.write((text.match(/.{50}/g) ?? []).map(chunk).join(''));
   client.write('0\r\n\r\n');
   expect((await body)?.toString()).toBe(text);
   expect(budget.heldBytes).toBe(3 * 64 * 1024);
+});
+
+test('a small body may come in single bytes, and a large one may not', async () => {
+  const small = await reading('transfer-encoding: chunked');
+  client.write(`${chunk('x').repeat(1000)}0\r\n\r\n`);
+  expect((await small.body)?.length).toBe(1000);
+  const large = await reading('transfer-encoding: chunked');
+  client.write(chunk('x').repeat(1100));
+  await expect(large.body).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('after a refusal a small body is dropped, and of a large one nothing is read until its connection is closed', async () => {
+  const read = async (header: string, body: string) => {
+    client.write(`POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n${body}`);
+    const [request, response] = await once(server, 'request');
+    dropBody(request);
+    response.writeHead(413).end('refused');
+    return request.socket;
+  };
+  await read('content-length: 50000', 'x'.repeat(50_000));
+  client.resume();
+  const socket = await read('transfer-encoding: chunked', '');
+  const chunks = chunk('x'.repeat(100_000));
+  const sending = setInterval(() => client.write(chunks), 1);
+  await new Promise((closed) => client.once('close', closed));
+  clearInterval(sending);
+  expect(socket.bytesRead).toBeLessThan(1_000_000);
 });
 
 test.each([

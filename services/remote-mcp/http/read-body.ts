@@ -18,15 +18,34 @@ export interface Pace {
 /** 13 KiB a second: less is a broken line or an attack. */
 const slowest: Pace = { bytes: 64 * 1024, periodMs: 5000 };
 
-/**
- * The whole body. Its memory is counted before a byte is kept. After a refusal the rest is read and dropped, so that the client can read the
- * answer. Null where the client left.
- */
+/** Each piece costs as much to take as some kilobytes: a body of single bytes would hold the event loop for seconds. */
+const piecesMax = 1024;
+const pieceBytes = 64;
+
+/** Up to this much is read and dropped after a refusal, so that the connection can be used again. */
+const droppedMaxBytes = 64 * 1024;
+/** For a client to read the refusal before its connection is closed. */
+const lingerMs = 1000;
+
+/** After a refusal: a large body, or one of unknown length, is not read, and its connection is closed. */
+export function dropBody(request: IncomingMessage): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (request.complete || (encoding === undefined && Number(length ?? 0) <= droppedMaxBytes)) {
+    request.resume();
+    return;
+  }
+  request.pause();
+  // Node drops the body of a request by itself, unless somebody has begun to read it.
+  request.read(0);
+  setTimeout(() => request.destroy(), lingerMs).unref();
+}
+
+/** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
 export function readBody(request: IncomingMessage, held: HeldMemory, pace = slowest): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const refuse = (refusal: unknown) => {
       clearInterval(checking);
-      request.removeAllListeners('data').resume();
+      request.removeAllListeners('data').pause();
       reject(refusal);
     };
     const body = new Body(held);
@@ -63,6 +82,7 @@ class Body {
   readonly #held: HeldMemory;
   #buffer: Buffer = Buffer.alloc(0);
   #capacity = 0;
+  #pieces = 0;
   length = 0;
 
   constructor(held: HeldMemory) {
@@ -79,6 +99,7 @@ class Body {
 
   append(piece: Buffer): void {
     const length = this.length + piece.length;
+    if (++this.#pieces > piecesMax + length / pieceBytes) throw tooManyPieces();
     if (length > this.#capacity) this.#reserve(Math.max(length, Math.min(2 * this.#capacity, bodyMaxBytes)));
     // Most bodies come in one piece, which needs no copy.
     if (this.length === 0) this.#buffer = piece;
@@ -106,7 +127,13 @@ function tooLarge(): SvcError {
   return new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
 }
 
+function tooManyPieces(): SvcError {
+  return new SvcError('invalid_input', 'The body came in too many small chunks.', {
+    hint: 'Send it in larger ones, or with its Content-Length.',
+  });
+}
+
 function tooSlow({ bytes, periodMs }: Pace): HttpRefusal {
   const message = `The body came too slowly: less than ${bytes} bytes in ${periodMs / 1000} s.`;
-  return new HttpRefusal('timeout', message, { status: 408, headers: ['connection', 'close'] });
+  return new HttpRefusal('timeout', message, { status: 408 });
 }
