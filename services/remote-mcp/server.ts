@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SvcError } from '../contracts/errors.ts';
 import { giveWay } from '../kit/give-way.ts';
-import { Connections, strangersMax } from '../kit/http/connections.ts';
+import { Connections } from '../kit/http/connections.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
 import { Leaving } from '../kit/http/leaving.ts';
@@ -16,7 +16,6 @@ const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;
 /** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
 const keepAliveMs = 75_000;
-const connectionsMax = keyConnectionsMax + strangersMax;
 
 /** The HTTP server of `/mcp`, `/health` and `/ready`. */
 export class RemoteMcpServer {
@@ -40,9 +39,8 @@ export class RemoteMcpServer {
         else this.#answer(request, response);
       },
     );
-    this.server.maxConnections = connectionsMax;
     this.leaving = new Leaving(this.server);
-    this.#route = new McpRoute(platform, new Connections(this.server));
+    this.#route = new McpRoute(platform, new Connections(this.server, { admittedMax: keyConnectionsMax }));
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

@@ -22,22 +22,29 @@ const slowest: Pace = { bytes: 64 * 1024, periodMs: 5000 };
 const piecesMax = 1024;
 const pieceBytes = 64;
 
-/** Up to this much is read and dropped after a refusal, so that the connection can be used again. */
-const droppedMaxBytes = 64 * 1024;
-/** For a client to read the refusal before its connection is closed. */
-const lingerMs = 1000;
+/** A refused body of unknown length is read for so many pieces more. */
+const droppedPiecesMax = 256;
+/** Between two reads of a refused body of known length: 2.6 MB a second. */
+const dropEveryMs = 25;
+const dropMaxMs = 10_000;
 
-/** After a refusal: a large body, or one of unknown length, is not read, and its connection is closed. */
+/**
+ * After a refusal: reads the rest of the body slowly and drops it, so that the client can read the answer and use its connection again. What
+ * takes too long, or comes in too many pieces, ends the connection.
+ */
 export function dropBody(request: IncomingMessage): void {
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  if (request.complete || (encoding === undefined && Number(length ?? 0) <= droppedMaxBytes)) {
-    request.resume();
-    return;
-  }
-  request.pause();
-  // Node drops the body of a request by itself, unless somebody has begun to read it.
-  request.read(0);
-  setTimeout(() => request.destroy(), lingerMs).unref();
+  if (request.complete) return;
+  const isKnown = request.headers['content-length'] !== undefined;
+  let pieces = 0;
+  request.on('data', () => {
+    if (isKnown) {
+      request.pause();
+      setTimeout(() => request.resume(), dropEveryMs).unref();
+    } else if (++pieces > droppedPiecesMax) request.destroy();
+  });
+  request.resume();
+  const late = setTimeout(() => request.destroy(), dropMaxMs).unref();
+  request.once('close', () => clearTimeout(late));
 }
 
 /** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
@@ -45,7 +52,7 @@ export function readBody(request: IncomingMessage, held: HeldMemory, pace = slow
   return new Promise((resolve, reject) => {
     const refuse = (refusal: unknown) => {
       clearInterval(checking);
-      request.removeAllListeners('data').pause();
+      request.removeAllListeners('data');
       reject(refusal);
     };
     const body = new Body(held);
