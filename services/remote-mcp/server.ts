@@ -62,6 +62,10 @@ function refuseUnknown(response: ServerResponse, url: string): void {
   });
   const { status, body } = errorToHttp(error);
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'x-content-type-options': 'nosniff',
+  });
   response.end(text);
 }

@@ -54,6 +54,7 @@ function writeJson(response: ServerResponse, status: number, body: unknown): voi
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   });
   response.end(text);
 }
