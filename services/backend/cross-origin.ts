@@ -7,7 +7,7 @@ import { SvcError } from '../contracts/errors.ts';
  */
 export function addCrossOrigin(app: FastifyInstance, origins: readonly string[]): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('vary', 'Origin');
+    reply.header('vary', 'Origin').header('x-content-type-options', 'nosniff');
     const { origin } = request.headers;
     if (origin !== undefined && origins.includes(origin)) {
       reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposed);

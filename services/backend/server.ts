@@ -2,6 +2,7 @@ import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 import { SvcError } from '../contracts/errors.ts';
 import { randomText } from '../contracts/ids.ts';
 import { graphqlPath, jwksPath } from '../contracts/token.ts';
+import { Connections } from '../kit/http/connections.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
@@ -33,12 +34,13 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   const origins = [...config.CORS_ORIGINS, new URL(config.PUBLIC_BACKEND_URL).origin];
   const readiness = watchReadiness(backend);
   const leaving = new Leaving(app.server);
+  const connections = new Connections(app.server);
 
   app.addHook('onRequest', async ({ raw }, reply) => leaving.asked(raw, reply.raw));
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins);
-  addGraphql(app, backend, origins);
+  addGraphql(app, backend, { origins, connections });
   addCatalogue(app, backend);
   addFiles(app, backend, origins);
   app.get('/health', async () => ({ status: 'ok' }));
@@ -88,7 +90,12 @@ function addRequestLog(app: FastifyInstance, backend: Backend): void {
   });
 }
 
-function addGraphql(app: FastifyInstance, backend: Backend, origins: readonly string[]): void {
+interface Surface {
+  readonly origins: readonly string[];
+  readonly connections: Connections;
+}
+
+function addGraphql(app: FastifyInstance, backend: Backend, { origins, connections }: Surface): void {
   const endpoint = createGraphqlEndpoint(backend);
   // The text goes on as it came: GraphQL reads it, and says itself what is wrong with it.
   app.removeAllContentTypeParsers();
@@ -101,6 +108,7 @@ function addGraphql(app: FastifyInstance, backend: Backend, origins: readonly st
     onRequest: async (request) => {
       request.principal = await authenticate(backend, request);
       requireOrigin(request, origins);
+      connections.admit(request.raw.socket);
     },
     handler: async (request, reply) => {
       const { principal, body } = request;

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { EnvRecord } from '../contracts/env/check.ts';
+import { boundStrangers } from '../kit/http/connections.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import { createLog } from '../kit/log.ts';
 import type { RunningService, Surroundings } from '../kit/service.ts';
@@ -15,6 +16,7 @@ export async function startFrontend(env: EnvRecord, { log, version }: Surroundin
   const logger = createLog({ service: 'frontend', level: config.logLevel, destination: log })('frontend');
   for (const warning of warnings) logger.warn({ warning }, 'ignored a variable');
   const server = createServer(createFrontend(await readPage(config)));
+  boundStrangers(server);
   const url = await listen(server, { host: config.host, port: config.port });
   logger.info({ url, version }, 'listening');
   return {

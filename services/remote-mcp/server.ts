@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SvcError } from '../contracts/errors.ts';
-import { Connections, strangersMax } from '../kit/http/connections.ts';
+import { giveWay } from '../kit/give-way.ts';
+import { Connections } from '../kit/http/connections.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
 import { Leaving } from '../kit/http/leaving.ts';
@@ -15,7 +16,6 @@ const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;
 /** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
 const keepAliveMs = 75_000;
-const connectionsMax = keyConnectionsMax + strangersMax;
 
 /** The HTTP server of `/mcp`, `/health` and `/ready`. */
 export class RemoteMcpServer {
@@ -33,11 +33,14 @@ export class RemoteMcpServer {
         connectionsCheckingInterval: deadlinesCheckedEveryMs,
         keepAliveTimeout: keepAliveMs,
       },
-      (request, response) => this.#answer(request, response),
+      (request, response) => {
+        // Requests behind another one that is not answered yet: Node would take a hundred of them before it looks at other connections.
+        if (response.socket === null) void giveWay().then(() => this.#answer(request, response));
+        else this.#answer(request, response);
+      },
     );
-    this.server.maxConnections = connectionsMax;
     this.leaving = new Leaving(this.server);
-    this.#route = new McpRoute(platform, new Connections(this.server));
+    this.#route = new McpRoute(platform, new Connections(this.server, { admittedMax: keyConnectionsMax }));
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -59,6 +62,10 @@ function refuseUnknown(response: ServerResponse, url: string): void {
   });
   const { status, body } = errorToHttp(error);
   const text = JSON.stringify(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'x-content-type-options': 'nosniff',
+  });
   response.end(text);
 }

@@ -48,6 +48,19 @@ test('a connection that has shown something good gives no way', async () => {
   expect([isOpen(good), ...all.map(isOpen)]).toEqual([true, false, false, true, true, true, true]);
 });
 
+test('a stranger gives no way while its request is under way', async () => {
+  const asking = await open();
+  asking.client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  const [, response]: ServerResponse[] = await once(server, 'request');
+  const all = [];
+  for (let i = 0; i < 6; i++) all.push(await open());
+  expect(isOpen(asking)).toBe(true);
+  response?.end();
+  await once(asking.client, 'data');
+  for (let i = 0; i < 4; i++) all.push(await open());
+  expect(isOpen(asking)).toBe(false);
+});
+
 test('an address with more than its part gives way to itself', async () => {
   const other = await open('127.0.0.2');
   const all = [];

@@ -1,35 +1,49 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections without a good key or token; at some 30 KiB each. */
-export const strangersMax = 4096;
+/** At some 30 KiB each. */
+const strangersMaxDefault = 4096;
+const admittedMaxDefault = 4096;
 /** Clients that wait for each answer have one request on a connection; a flood behind one answer has thousands. */
 const waitingMax = 16;
 
 export interface ConnectionLimits {
   readonly strangersMax: number;
+  readonly admittedMax: number;
 }
 
 /**
- * Bounds the connections of an HTTP server. A connection is a stranger's until it has shown something good. Where there are too many strangers,
- * the oldest connection gives way: of the newcomer's own address where that has more than its part, else of all.
+ * Bounds the connections of an HTTP server. A connection is a stranger's until it has shown a good key or token. Where too many strangers have
+ * no request under way, the oldest gives way: of the newcomer's address where that has more than its part, else of all addresses.
  */
 export class Connections {
-  readonly #limits: ConnectionLimits;
-  /** With their addresses, which a closed socket forgets; oldest first. */
+  readonly #strangersMax: number;
+  readonly #admitted = new WeakSet<Socket>();
+  /** Without a request under way, by when that ended; with their addresses, which a closed socket forgets. */
   readonly #strangers = new Map<Socket, string>();
   readonly #ofAddress = new Map<string, Set<Socket>>();
   /** Requests behind others on their connection. */
   readonly #waiting = new WeakMap<Socket, number>();
 
-  constructor(server: Server, limits: ConnectionLimits = { strangersMax }) {
-    this.#limits = limits;
-    server.on('connection', (socket) => this.#add(socket));
-    server.prependListener('request', (request, response) => this.#watchOrder(request, response));
+  constructor(server: Server, limits: Partial<ConnectionLimits> = {}) {
+    const { strangersMax = strangersMaxDefault, admittedMax = admittedMaxDefault } = limits;
+    this.#strangersMax = strangersMax;
+    // Beside strangers without a request under way, as many with one, and all that were admitted.
+    server.maxConnections = 2 * strangersMax + admittedMax;
+    server.on('connection', (socket) => {
+      socket.once('close', () => this.#remove(socket));
+      this.#add(socket);
+    });
+    server.prependListener('request', (request, response) => this.#begin(request, response));
   }
 
   /** It has shown a good key or token: it no longer gives way. */
   admit(socket: Socket): void {
+    this.#admitted.add(socket);
+    this.#remove(socket);
+  }
+
+  #remove(socket: Socket): void {
     const address = this.#strangers.get(socket);
     if (address === undefined) return;
     this.#strangers.delete(socket);
@@ -39,28 +53,47 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
+    if (socket.destroyed) return;
     const address = socket.remoteAddress ?? '';
     const ofAddress = this.#ofAddress.get(address) ?? new Set<Socket>();
     this.#ofAddress.set(address, ofAddress.add(socket));
     this.#strangers.set(socket, address);
-    socket.once('close', () => this.admit(socket));
-    if (this.#strangers.size > this.#limits.strangersMax) this.#makeRoom(ofAddress);
+    if (this.#strangers.size > this.#strangersMax) this.#makeRoom(ofAddress);
   }
 
   #makeRoom(ofNewcomer: ReadonlySet<Socket>): void {
-    const part = this.#limits.strangersMax / this.#ofAddress.size;
+    const part = this.#strangersMax / this.#ofAddress.size;
     const [oldest] = ofNewcomer.size > part ? ofNewcomer : this.#strangers.keys();
     if (oldest === undefined) return;
-    this.admit(oldest);
+    this.#remove(oldest);
     oldest.destroy();
   }
 
-  /** Node gives an answer its socket when those before it are sent. */
-  #watchOrder({ socket }: IncomingMessage, response: ServerResponse): void {
-    if (response.socket !== null) return;
+  #begin({ socket }: IncomingMessage, response: ServerResponse): void {
+    if (this.#strangers.has(socket)) {
+      this.#remove(socket);
+      response.once('close', () => {
+        if (!this.#admitted.has(socket) && !this.#strangers.has(socket)) this.#add(socket);
+      });
+    }
+    // Node gives an answer its socket when those before it are sent.
+    if (response.socket === null) this.#wait(socket, response);
+  }
+
+  #wait(socket: Socket, response: ServerResponse): void {
     const waiting = (this.#waiting.get(socket) ?? 0) + 1;
     this.#waiting.set(socket, waiting);
     response.once('close', () => this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1));
     if (waiting > waitingMax) socket.destroy();
   }
+}
+
+/** Longer than proxies keep an idle connection. */
+const silenceMaxMs = 90_000;
+
+/** For a server that knows no keys and answers at once. */
+export function boundStrangers(server: Server): void {
+  new Connections(server, { admittedMax: 0 });
+  // A client that reads nothing of its answer keeps its connection no longer than this.
+  server.setTimeout(silenceMaxMs);
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SvcError } from '../../contracts/errors.ts';
+import { boundStrangers } from './connections.ts';
 import { errorToHttp } from './error-to-http.ts';
 
 /** What is missing before the service can do its work, in words a person can act on; nothing means ready. */
@@ -37,11 +38,13 @@ export function answerHealth(
 
 /** A server of `/health` and `/ready` and nothing else. */
 export function createHealthServer(ready: Readiness): Server {
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     if (answerHealth(request, response, ready)) return;
     const { status, body } = errorToHttp(new SvcError('not_found', 'Only /health and /ready are served here.'));
     writeJson(response, status, body);
   });
+  boundStrangers(server);
+  return server;
 }
 
 /** The state of a moment must not be answered from a cache. */
@@ -51,6 +54,7 @@ function writeJson(response: ServerResponse, status: number, body: unknown): voi
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
   });
   response.end(text);
 }

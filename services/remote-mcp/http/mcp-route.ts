@@ -9,6 +9,7 @@ import { Exchange } from './exchange.ts';
 import { HttpRefusal } from './http-refusal.ts';
 import { KeyConnections } from './key-connections.ts';
 import { Origins, preflightHeaders } from './origins.ts';
+import { dropBody } from './read-body.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { RequestIds } from './request-id.ts';
 import { UnreadAnswers } from './unread-answers.ts';
@@ -48,6 +49,7 @@ export class McpRoute {
       // A stranger's requests cost those of others no more than a moment.
       if (error.code === 'unauthenticated') await giveWay();
       this.#refusals.note(exchange, error);
+      dropBody(request);
       // Where the answer has begun there is nothing left to say but that it is over.
       if (response.headersSent) response.end();
       else exchange.refuse(error);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../contracts/ids.ts';
 import { listen } from '../../kit/http/listen.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { bodyMaxBytes, type Pace, readBody } from './read-body.ts';
+import { bodyMaxBytes, dropBody, type Pace, readBody } from './read-body.ts';
 
 let server: Server;
 let client: Socket;
@@ -47,13 +47,47 @@ test('a body of known length counts as a whole before its first byte', async () 
   expect(budget.heldBytes).toBe(900_000);
 });
 
-test('a body of single bytes takes what its bytes take', async () => {
+test('a body of unknown length counts as it grows', async () => {
   const { body, budget } = await reading('transfer-encoding: chunked');
   const text = 'abcdefghij'.repeat(5000);
-  client.write([...text].map(chunk).join(''));
+  client.write((text.match(/.{50}/g) ?? []).map(chunk).join(''));
   client.write('0\r\n\r\n');
   expect((await body)?.toString()).toBe(text);
   expect(budget.heldBytes).toBe(3 * 64 * 1024);
+});
+
+test('a small body may come in single bytes, and a large one may not', async () => {
+  const small = await reading('transfer-encoding: chunked');
+  client.write(`${chunk('x').repeat(1000)}0\r\n\r\n`);
+  expect((await small.body)?.length).toBe(1000);
+  const large = await reading('transfer-encoding: chunked');
+  client.write(chunk('x').repeat(1100));
+  await expect(large.body).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('after a refusal the body is read slowly, and the connection can be used again', async () => {
+  client.resume();
+  client.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 500000\r\n\r\n');
+  const [request, response] = await once(server, 'request');
+  dropBody(request);
+  response.writeHead(413).end('refused');
+  const began = performance.now();
+  client.write(Buffer.alloc(500_000));
+  const { body } = await reading('content-length: 1');
+  expect(performance.now() - began).toBeGreaterThan(100);
+  client.write('x');
+  expect((await body)?.toString()).toBe('x');
+});
+
+test('after a refusal of a body of unknown length only so many pieces are read', async () => {
+  client.resume();
+  client.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  const [request, response] = await once(server, 'request');
+  dropBody(request);
+  response.writeHead(413).end('refused');
+  client.write(chunk('x').repeat(100_000));
+  await new Promise((closed) => client.once('close', closed));
+  expect(request.socket.bytesRead).toBeLessThan(400_000);
 });
 
 test.each([

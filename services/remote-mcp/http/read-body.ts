@@ -18,15 +18,41 @@ export interface Pace {
 /** 13 KiB a second: less is a broken line or an attack. */
 const slowest: Pace = { bytes: 64 * 1024, periodMs: 5000 };
 
+/** Each piece costs as much to take as some kilobytes: a body of single bytes would hold the event loop for seconds. */
+const piecesMax = 1024;
+const pieceBytes = 64;
+
+/** A refused body of unknown length is read for so many pieces more. */
+const droppedPiecesMax = 256;
+/** Between two reads of a refused body of known length: 1.3 MB a second. */
+const dropEveryMs = 50;
+const dropMaxMs = 10_000;
+
 /**
- * The whole body. Its memory is counted before a byte is kept. After a refusal the rest is read and dropped, so that the client can read the
- * answer. Null where the client left.
+ * After a refusal: reads the rest of the body slowly and drops it, so that the client can read the answer and use its connection again. What
+ * takes too long, or comes in too many pieces, ends the connection.
  */
+export function dropBody(request: IncomingMessage): void {
+  if (request.complete) return;
+  const isKnown = request.headers['content-length'] !== undefined;
+  let pieces = 0;
+  request.on('data', () => {
+    if (isKnown) {
+      request.pause();
+      setTimeout(() => request.resume(), dropEveryMs).unref();
+    } else if (++pieces > droppedPiecesMax) request.destroy();
+  });
+  request.resume();
+  const late = setTimeout(() => request.destroy(), dropMaxMs).unref();
+  request.once('close', () => clearTimeout(late));
+}
+
+/** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
 export function readBody(request: IncomingMessage, held: HeldMemory, pace = slowest): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const refuse = (refusal: unknown) => {
       clearInterval(checking);
-      request.removeAllListeners('data').resume();
+      request.removeAllListeners('data');
       reject(refusal);
     };
     const body = new Body(held);
@@ -63,6 +89,7 @@ class Body {
   readonly #held: HeldMemory;
   #buffer: Buffer = Buffer.alloc(0);
   #capacity = 0;
+  #pieces = 0;
   length = 0;
 
   constructor(held: HeldMemory) {
@@ -79,6 +106,7 @@ class Body {
 
   append(piece: Buffer): void {
     const length = this.length + piece.length;
+    if (++this.#pieces > piecesMax + length / pieceBytes) throw tooManyPieces();
     if (length > this.#capacity) this.#reserve(Math.max(length, Math.min(2 * this.#capacity, bodyMaxBytes)));
     // Most bodies come in one piece, which needs no copy.
     if (this.length === 0) this.#buffer = piece;
@@ -106,7 +134,13 @@ function tooLarge(): SvcError {
   return new SvcError('too_large', `The body is above the limit of ${bodyMaxBytes} bytes.`);
 }
 
+function tooManyPieces(): SvcError {
+  return new SvcError('invalid_input', 'The body came in too many small chunks.', {
+    hint: 'Send it in larger ones, or with its Content-Length.',
+  });
+}
+
 function tooSlow({ bytes, periodMs }: Pace): HttpRefusal {
   const message = `The body came too slowly: less than ${bytes} bytes in ${periodMs / 1000} s.`;
-  return new HttpRefusal('timeout', message, { status: 408, headers: ['connection', 'close'] });
+  return new HttpRefusal('timeout', message, { status: 408 });
 }

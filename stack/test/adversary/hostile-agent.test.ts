@@ -1,75 +1,117 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, test, vi } from 'vitest';
-import { isGood, openSession, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openSession, ping, send } from '../../../services/remote-mcp/test/raw.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
-import { type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
 import { attack } from './hostile-agent.ts';
-import { httpAttacks } from './http-attacks.ts';
+import type { HttpAttack, Outcome, Target } from './http-attacks.ts';
+import { Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
+
+/**
+ * The attacker has a good API key of workspace A, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
+ * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts two seconds, in a process of the lowest priority.
+ */
 let platform: Platform;
 let a: Home;
 let b: Home;
+let victim: Victim;
 let pid: number;
+
 beforeAll(async () => {
   ({ platform, a, b } = await startTwoHomes());
   pid = await platform.pid();
+  const [mcpUrl, key] = [`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText];
+  victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark });
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
-const rss = () => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
-test.each(Object.keys(httpAttacks))('%s', async (name) => {
-  const target = {
+
+async function target(): Promise<Target> {
+  const key = a.same.keyText;
+  return {
     mcpUrl: platform.mcpUrl,
-    key: a.same.keyText,
-    session: await openSession(`${platform.mcpUrl}?skillIds=${a.same.skill}`, a.same.keyText),
+    key,
+    session: await openSession(`${platform.mcpUrl}?skillIds=${a.same.skill}`, key),
   };
-  const session = await openSession(`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText);
-  const call = async (): Promise<[number, string]> => {
-    const t = performance.now();
-    const got = await send(platform.mcpUrl, {
-      key: b.same.keyText,
-      session,
-      body: rpc('tools/call', { name: 'get-env', arguments: {} }),
-    }).catch((e) => ({ status: 0, text: String(e), body: {} }));
-    return [performance.now() - t, isGood(got as never) ? 'ok' : `${got.status} ${got.text.slice(0, 150)}`];
-  };
-  const watch = async (p: Promise<unknown>) => {
-    let over = false;
-    p.then(
-      () => {
-        over = true;
-      },
-      () => {
-        over = true;
-      },
-    );
-    const t: number[] = [];
-    const wrong: Record<string, number> = {};
-    let peak = 0;
-    while (!over) {
-      const [ms, said] = await call();
-      t.push(ms);
-      if (said !== 'ok') wrong[said] = (wrong[said] ?? 0) + 1;
-      peak = Math.max(peak, rss());
-      await new Promise((r) => setTimeout(r, 4));
-    }
-    t.sort((x, y) => x - y);
-    return {
-      calls: t.length,
-      p50: t[t.length >> 1]?.toFixed(1),
-      p99: t[Math.ceil(t.length * 0.99) - 1]?.toFixed(1),
-      max: t.at(-1)?.toFixed(1),
-      wrong,
-      peak,
-    };
-  };
-  const idle = await watch(new Promise((r) => setTimeout(r, 700)));
-  const before = rss();
-  const done = attack(name as never, target);
-  const during = await watch(done);
-  const outcome = await done.catch(String);
-  await new Promise((r) => setTimeout(r, 3000));
-  console.log(
-    `MEASURED ${name} rss ${before} peak ${during.peak} after ${rss()} | idle p99 ${idle.p99} | ${JSON.stringify(during)} | ${JSON.stringify(outcome)}`,
-  );
+}
+
+/** What the attacker must get beside what the victim gets. */
+interface Row {
+  readonly attack: HttpAttack;
+  readonly gets: (outcome: Outcome) => void;
+}
+
+const some = expect.any(Number);
+
+/** Attacks that fill memory. What one key can hold is bounded, and what it held is given back. */
+const onMemory: readonly Row[] = [
+  { attack: 'unfinishedBodies', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
+  { attack: 'bodiesOfSingleBytes', gets: (outcome) => expect(outcome[200]).toBe(undefined) },
+  { attack: 'bodiesThatStop', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
+  { attack: 'unreadAnswers', gets: () => undefined },
+  { attack: 'wideBodies', gets: (outcome) => expect(outcome[200]).toBe(undefined) },
+  { attack: 'deepBodies', gets: (outcome) => expect(outcome).toMatchObject({ 400: some }) },
+];
+
+/** Attacks that fill places or take time. */
+const onPlaces: readonly Row[] = [
+  { attack: 'sessions', gets: (outcome) => expect(outcome).toMatchObject({ 200: some }) },
+  { attack: 'streams', gets: (outcome) => expect(outcome).toMatchObject({ 200: some }) },
+  { attack: 'pipelined', gets: ({ closed }) => expect(closed).toBeGreaterThan(0) },
+  { attack: 'fullSpeed', gets: (outcome) => expect(outcome).toMatchObject({ 200: some }) },
+  { attack: 'unknownKeys', gets: (outcome) => expect(outcome[200]).toBe(undefined) },
+  {
+    attack: 'wrongKeys',
+    gets: (outcome) => expect(Object.keys(outcome).sort()).toEqual(['401', 'closed', 'connections']),
+  },
+  { attack: 'idleConnections', gets: ({ closed }) => expect(closed).toBeGreaterThanOrEqual(0) },
+  { attack: 'unfinishedHeads', gets: (outcome) => expect(outcome[200]).toBe(undefined) },
+  { attack: 'hugeHeads', gets: (outcome) => expect(outcome).toMatchObject({ 431: some }) },
+];
+
+describe('the victim does not notice', () => {
+  // A second try where the machine was busy with something else meanwhile.
+  test.each([...onMemory, ...onPlaces])('$attack', { retry: 1 }, async ({ attack: name, gets }) => {
+    const to = await target();
+    gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+  });
 });
+
+test('the memory of the platform stays bounded, and does not grow from one attack to the next', async () => {
+  const begun = memoryBytes();
+  const attackAll = async () => {
+    for (const { attack: name } of onMemory.slice(0, 4)) await attack(name, await target());
+  };
+  await attackAll();
+  const first = memoryBytes();
+  expect(first - begun).toBeLessThan(totalBytes);
+  await attackAll();
+  await until(() => memoryBytes() <= first * 1.1);
+});
+
+test('a new key gets in while unknown keys are tried', async () => {
+  const to = await target();
+  const attacking = attack('unknownKeys', to);
+  const began = performance.now();
+  await until(async () => (await send(platform.mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
+  expect(performance.now() - began).toBeLessThan(2000);
+  await attacking;
+});
+
+test('the log grows by no more than a few lines a second', async () => {
+  const to = await target();
+  const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
+  const before = await lines();
+  const { 401: refused } = await attack('wrongKeys', to);
+  expect(refused).toBeGreaterThan(500);
+  expect((await lines()) - before).toBeLessThan(100);
+});
+
+/** What all requests together may hold in memory (services/remote-mcp/http/memory-budget.ts). */
+const totalBytes = 256 * 1024 * 1024;
+
+function memoryBytes(): number {
+  const [, kibibytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1024;
+}

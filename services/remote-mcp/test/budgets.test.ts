@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Platform, startPlatform, until } from './platform.ts';
+import { openSession, ping, rpc, send } from './raw.ts';
+import { TestWorkspace } from './workspace.ts';
+
+let platform: Platform;
+let key: string;
+let other: string;
+const opened: Socket[] = [];
+
+beforeAll(async () => {
+  platform = await startPlatform();
+  key = (await (await TestWorkspace.create(platform, 'greedy')).key('agent')).text;
+  other = (await (await TestWorkspace.create(platform, 'acme')).key('agent')).text;
+});
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+});
+afterAll(() => platform.stop());
+
+const largest = 4 * 1024 * 1024;
+
+/** A request of which the body is missing, and what comes back. */
+async function begin(header: string) {
+  const { hostname, port } = new URL(platform.url);
+  const socket = connect(Number(port), hostname);
+  opened.push(socket);
+  const heard = { text: '' };
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    heard.text += chunk;
+  });
+  await once(socket, 'connect');
+  const lines = ['POST /mcp HTTP/1.1', 'host: x', `authorization: Bearer ${key}`, 'content-type: application/json'];
+  socket.write(`${[...lines, header].join('\r\n')}\r\n\r\n`);
+  return { socket, heard };
+}
+
+function messageOf(bytes: number): string {
+  const start = '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"';
+  return `${start}${'x'.repeat(bytes - start.length - 3)}"}}`;
+}
+
+test('bodies that never end hold the share of their key, which others do not notice and which is given back', async () => {
+  const begun = await Promise.all(Array.from({ length: 20 }, () => begin(`content-length: ${largest}`)));
+  const refused = () => begun.filter(({ heard }) => heard.text.startsWith('HTTP/1.1 429'));
+  await until(() => refused().length === 15);
+  expect(refused()[0]?.heard.text).toMatch(
+    /retry-after: 1[\s\S]*The requests of this key may hold 67108864 bytes of memory/,
+  );
+  expect((await send(platform.mcpUrl, { key, body: messageOf(largest) })).status).toBe(429);
+  expect((await send(platform.mcpUrl, { key: other, body: messageOf(largest) })).status).toBe(200);
+  expect((await send(platform.mcpUrl, { key, body: ping })).status).toBe(200);
+  for (const { socket } of begun) socket.destroy();
+  await until(async () => (await send(platform.mcpUrl, { key, body: messageOf(largest) })).status === 200);
+});
+
+test('a body that stops is given up after five seconds', async () => {
+  const { heard } = await begin('content-length: 1000');
+  const began = performance.now();
+  await until(() => heard.text.startsWith('HTTP/1.1 408'));
+  expect(performance.now() - began).toBeGreaterThan(4000);
+});
+
+test('messages of every kind give their memory back', async () => {
+  const session = await openSession(platform.mcpUrl, key);
+  const bodies = [
+    messageOf(largest),
+    'x'.repeat(largest),
+    `[${'{},'.repeat(1_000_000)}{}]`,
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { x: 'x'.repeat(largest / 2) } }),
+    JSON.stringify({ jsonrpc: '2.0', id: 5, result: { x: 'x'.repeat(largest / 2) } }),
+    JSON.stringify(rpc('tools/call', { name: 'nothing', arguments: { x: 'x'.repeat(largest / 2) } })),
+  ];
+  for (let round = 0; round < 8; round++) {
+    for (const body of bodies) expect((await send(platform.mcpUrl, { key, session, body })).status).not.toBe(429);
+  }
+});
+
+test('requests behind each other without end lose their connection, and nobody waits for them', async () => {
+  const { socket } = await begin('content-length: 1000000');
+  const body = JSON.stringify(ping);
+  const one = `POST /mcp HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  socket.write(`${'x'.repeat(1_000_000)}${one.repeat(5000)}`);
+  await new Promise((closed) => socket.once('close', closed));
+  expect((await send(platform.mcpUrl, { key: other, body: ping })).status).toBe(200);
+});
