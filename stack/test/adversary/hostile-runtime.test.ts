@@ -143,7 +143,9 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     test.each(Object.keys(each) as (keyof typeof subjects)[])('%s', async (name) => {
       const runtime = await hostile();
       const rows = each[name]({ ...known, own: runtime.identity });
-      const eachManner = rows.flatMap((row) =>
+      // What is granted comes last: the platform closes the connection of a runtime that sends too much.
+      const inOrder = rows.toSorted((a, b) => Number(a.granted) - Number(b.granted));
+      const eachManner = inOrder.flatMap((row) =>
         Object.entries(manners).map(([manner, say]) => ({ ...row, manner, say })),
       );
       await victim.expectUndisturbedBy(async () => {
@@ -239,9 +241,11 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     };
 
     test.each(Object.entries(floods))('%s', async (_, flood) => {
-      const runtime = await hostile();
-      const { message, count } = flood(runtime);
-      const seen = await victim.expectUndisturbedBy(() => runtime.flood(message, count));
+      const seen = await victim.expectUndisturbedBy(async () => {
+        const runtime = await hostile();
+        const { message, count } = flood(runtime);
+        return await runtime.flood(message, count);
+      });
       expect(seen.sent).toBeGreaterThan(0);
       await expectAsBefore();
     });
@@ -258,7 +262,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
             for (const flood of Object.values(floods)) {
               const { message, count } = flood(runtime);
               // Where the platform keeps it out, the attacker tries again at once.
-              await runtime.flood(message, count).catch(() => undefined);
+              await runtime.flood(message, count);
             }
           }
         });

@@ -13,6 +13,7 @@ export interface Seen {
 const noticedDefaultMs = 50;
 /** Of the same quantity without an attack. */
 const slowerMax = 5;
+const attemptsMax = 3;
 const pauseMs = 4;
 const watchedMs = 2000;
 const heardMax = 200;
@@ -48,20 +49,31 @@ export class Victim {
     return victim;
   }
 
-  /** Works while the attack lasts, and long enough for a quantile to mean something: gets the same answers, about as soon as without. */
+  /**
+   * Works while the attack lasts, and long enough for a quantile to mean something: gets the same answers, about as soon as without. A slow
+   * answer may be another program's work, so that a slow attack is tried anew; what the attack itself slows is slow each time.
+   */
   async expectUndisturbedBy<Result>(attack: () => Promise<Result>): Promise<Result> {
+    const p99Ms: number[] = [];
+    for (;;) {
+      const { result, seen } = await this.#watchDuring(attack);
+      expect({ wrong: seen.wrong, answered: seen.calls > 0 }).toEqual({ wrong: [], answered: true });
+      p99Ms.push(seen.p99Ms);
+      if (seen.p99Ms <= Math.max(this.#idleMs * slowerMax, this.#options.noticedMs ?? noticedDefaultMs)) return result;
+      expect(p99Ms.length, `p99: ${p99Ms.join(', ')} ms, and ${this.#idleMs} ms when idle`).toBeLessThan(attemptsMax);
+    }
+  }
+
+  async #watchDuring<Result>(attack: () => Promise<Result>): Promise<{ result: Result; seen: Seen }> {
     const ending = new AbortController();
     const watching = this.#watch(ending.signal);
     try {
       const [result] = await Promise.all([attack(), new Promise((resolve) => setTimeout(resolve, watchedMs))]);
-      return result;
+      ending.abort();
+      return { result, seen: await watching };
     } finally {
       ending.abort();
-      const { calls, wrong, p99Ms } = await watching;
-      expect({ wrong, answered: calls > 0 }).toEqual({ wrong: [], answered: true });
-      expect(p99Ms, `p99 of ${calls} calls; ${this.#idleMs} ms when idle`).toBeLessThanOrEqual(
-        Math.max(this.#idleMs * slowerMax, this.#options.noticedMs ?? noticedDefaultMs),
-      );
+      await watching;
     }
   }
 

@@ -29,14 +29,14 @@ export class WireClient {
   #buffer: Buffer = empty;
   #pongs = 0;
   #subscriptions = 0;
-  #closed = false;
+  readonly #ending = new AbortController();
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (bytes) => this.#read(bytes));
     socket.on('error', () => {});
     socket.on('close', () => {
-      this.#closed = true;
+      this.#ending.abort();
       this.#tell();
     });
   }
@@ -57,8 +57,13 @@ export class WireClient {
     return client;
   }
 
+  /** Aborts when the connection is closed. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   get closed(): boolean {
-    return this.#closed;
+    return this.ended.aborted;
   }
 
   subscribe(subject: string): void {
@@ -104,7 +109,7 @@ export class WireClient {
       };
       const look = () => {
         if (isTrue()) end();
-        else if (this.#closed) end(new Error(this.errors.at(-1) ?? `closed before ${what}`));
+        else if (this.closed) end(new Error(this.errors.at(-1) ?? `closed before ${what}`));
       };
       const timer = setTimeout(() => end(new Error(`${what} did not come within ${deadlineMs} ms`)), deadlineMs);
       this.#listeners.add(look);
