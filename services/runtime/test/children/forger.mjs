@@ -22,12 +22,15 @@ serve({
     };
   },
   'tools/list': () => ({
-    tools: attacks.map((attack, index) => ({
-      name: `tool-${index}${attack}`,
-      title: attack,
-      description: `Does it.${attack}`,
-      inputSchema: { type: 'object', properties: { [attack]: { type: 'string', description: attack } } },
-    })),
+    // A name with a control character is left out, and its reason quotes it; what else the tool says is shown under another.
+    tools: attacks.flatMap((attack, index) =>
+      [`tool-${index}${attack}`, `plain-${index}`].map((name) => ({
+        name,
+        title: attack,
+        description: `Does it.${attack}`,
+        inputSchema: { type: 'object', properties: { [attack]: { type: 'string', description: attack } } },
+      })),
+    ),
   }),
   'tools/call': () => ({ ...text(all), isError: true }),
 });
