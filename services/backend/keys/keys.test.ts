@@ -25,7 +25,6 @@ import { revokeKey } from './revoke-key.ts';
 
 let backend: TestBackend;
 let remoteMcp: Bus;
-const node = newProcessId();
 const year = 365 * 24 * 60 * 60 * 1000;
 
 beforeAll(async () => {
@@ -33,7 +32,7 @@ beforeAll(async () => {
   backend.bus.authorize(createAuthorizer(backend));
   const key = newKey('system');
   await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
-  remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, node);
+  remoteMcp = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
 });
 afterAll(() => backend.close());
 
@@ -275,7 +274,7 @@ describe('revoking a key', () => {
 
 describe('on the bus', () => {
   async function ask(body: Uint8Array) {
-    const { payload } = await remoteMcp.request(subjects.key(node), body, { timeoutMs: 5000 });
+    const { payload } = await remoteMcp.request(subjects.key(remoteMcp.identity.process), body, { timeoutMs: 5000 });
     return parseBody(keyReply, payload);
   }
 
