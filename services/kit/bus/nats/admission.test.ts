@@ -226,7 +226,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       await client.flush();
       const next = await raw(inOldForm('runtime', 'RTK-edge'));
       expect(await asked(next)).toMatchObject({ kind: 'runtime', runtime });
-      expect(heard).toEqual([`${victim.inboxPrefix}.told`]);
+      expect(new Set(heard)).toEqual(new Set([`${victim.inboxPrefix}.told`]));
     });
 
     it('is refused in the log where the bus does not map what it asks', async () => {
