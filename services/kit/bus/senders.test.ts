@@ -76,6 +76,28 @@ it('an honest process is never refused: heartbeats every 50 ms and ten questions
   vi.useRealTimers();
 });
 
+it('a process that reports 12 MiB again and again, and waits a little when it is refused, is not closed', () => {
+  vi.useFakeTimers();
+  const { senders, closed } = watched();
+  const end = newEnd();
+  let refusals = 0;
+  for (let report = 0, failures = 0; report < 1000; report++) {
+    senders.spend(end, 'question', 512 * 1024);
+    // The other frames are on their way before the refusal comes.
+    for (let frame = 1; frame < 24; frame++) senders.spend(end, 'control', 512 * 1024);
+    try {
+      senders.begin(end)();
+      failures = 0;
+    } catch {
+      refusals++;
+      vi.advanceTimersByTime(Math.min(100 * 2 ** failures++, 2500));
+    }
+  }
+  expect(refusals).toBeGreaterThan(0);
+  expect(closed).toEqual([]);
+  vi.useRealTimers();
+});
+
 it('a sender that has spent half gets no question answered, and is not closed for that', () => {
   vi.useFakeTimers();
   const { senders, closed } = watched();

@@ -16,9 +16,9 @@ export const allowancePerSecond = 200;
 export const costs = {
   /** A published message, which is a heartbeat. */
   message: { tokens: 4, bytesPerToken: 4096 },
-  question: { tokens: 10, bytesPerToken: 65_536 },
+  question: { tokens: 10, bytesPerToken: 262_144 },
   /** A further frame of a question, a receipt or a cancel. */
-  control: { tokens: 5, bytesPerToken: 65_536 },
+  control: { tokens: 4, bytesPerToken: 262_144 },
   /** A frame that belongs to no request, or is malformed. */
   stray: { tokens: 1, bytesPerToken: 4096 },
 } as const;

@@ -77,6 +77,10 @@ const attacks: readonly Attack[] = [
     send: ({ own }) => ({ subject: `_C.backend.${own}.#`, kind: 'question+', payloadBytes: 100, count: 100_000 }),
   },
   {
+    name: 'further frames of the largest size',
+    send: ({ own }) => ({ subject: `_C.backend.${own}.#`, kind: 'question+', payloadBytes: 500_000, count: 2000 }),
+  },
+  {
     name: 'handshakes that are never finished',
     send: ({ own, runtime, process }) => ({
       ...{
