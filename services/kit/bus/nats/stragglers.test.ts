@@ -49,5 +49,6 @@ it('a runtime is not blamed for a window of replies to each of 100 cancelled cal
 
 function interimOn(subject: string): Msg {
   const headers = toNatsHeaders({ kind: 'interim', more: false, headers: {}, payload: Buffer.alloc(0) });
-  return { subject, data: Buffer.alloc(0), headers } as Msg;
+  const unused = { sid: 0, respond: () => false, json: () => undefined, string: () => '' };
+  return { ...unused, subject, data: Buffer.alloc(0), headers } as Msg;
 }
