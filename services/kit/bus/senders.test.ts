@@ -1,7 +1,15 @@
 import { expect, it, vi } from 'vitest';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { createLog } from '../log.ts';
-import { allowanceMax, allowancePerSecond, costs, questionsAtOnceMax, refusedMs, Senders } from './senders.ts';
+import {
+  allowanceMax,
+  allowancePerSecond,
+  costs,
+  questionsAtOnceMax,
+  questionsFromTokens,
+  refusedMs,
+  Senders,
+} from './senders.ts';
 
 const newEnd = () => `${newId('runtime')}-${newProcessId()}`;
 
@@ -98,11 +106,12 @@ it('a process that reports 12 MiB again and again, and waits a little when it is
   vi.useRealTimers();
 });
 
-it('a sender that has spent half gets no question answered, and is not closed for that', () => {
+it('a sender with few tokens left gets no question answered, and is not closed for that', () => {
   vi.useFakeTimers();
   const { senders, closed } = watched();
   const end = newEnd();
-  for (let spent = 0; spent <= allowanceMax / 2; spent += costs.question.tokens) senders.spend(end, 'question', 0);
+  for (let left = allowanceMax; left >= questionsFromTokens; left -= costs.question.tokens)
+    senders.spend(end, 'question', 0);
   expect(() => senders.begin(end)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
   vi.advanceTimersByTime(1000);
   expect(() => senders.begin(end)()).not.toThrow();

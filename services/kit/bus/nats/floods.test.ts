@@ -10,7 +10,7 @@ import { hubOn, reached } from './test/hub.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
 /** A busy machine delays a call by itself: below this nobody would notice. */
-const unnoticedMs = 60;
+const unnoticedMs = 100;
 const timeoutMs = 60_000;
 
 interface Targets {
