@@ -1,7 +1,15 @@
 import { expect, it, vi } from 'vitest';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { createLog } from '../log.ts';
-import { allowanceMax, allowancePerSecond, costs, questionsAtOnceMax, refusedMs, Senders } from './senders.ts';
+import {
+  allowanceMax,
+  allowancePerSecond,
+  costs,
+  questionsAtOnceMax,
+  questionsFromTokens,
+  refusedMs,
+  Senders,
+} from './senders.ts';
 
 const newEnd = () => `${newId('runtime')}-${newProcessId()}`;
 
@@ -76,11 +84,34 @@ it('an honest process is never refused: heartbeats every 50 ms and ten questions
   vi.useRealTimers();
 });
 
-it('a sender that has spent half gets no question answered, and is not closed for that', () => {
+it('a process that reports 12 MiB again and again, and waits a little when it is refused, is not closed', () => {
   vi.useFakeTimers();
   const { senders, closed } = watched();
   const end = newEnd();
-  for (let spent = 0; spent <= allowanceMax / 2; spent += costs.question.tokens) senders.spend(end, 'question', 0);
+  let refusals = 0;
+  for (let report = 0, failures = 0; report < 1000; report++) {
+    senders.spend(end, 'question', 512 * 1024);
+    // The other frames are on their way before the refusal comes.
+    for (let frame = 1; frame < 24; frame++) senders.spend(end, 'control', 512 * 1024);
+    try {
+      senders.begin(end)();
+      failures = 0;
+    } catch {
+      refusals++;
+      vi.advanceTimersByTime(Math.min(100 * 2 ** failures++, 2500));
+    }
+  }
+  expect(refusals).toBeGreaterThan(0);
+  expect(closed).toEqual([]);
+  vi.useRealTimers();
+});
+
+it('a sender with few tokens left gets no question answered, and is not closed for that', () => {
+  vi.useFakeTimers();
+  const { senders, closed } = watched();
+  const end = newEnd();
+  for (let left = allowanceMax; left >= questionsFromTokens; left -= costs.question.tokens)
+    senders.spend(end, 'question', 0);
   expect(() => senders.begin(end)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
   vi.advanceTimersByTime(1000);
   expect(() => senders.begin(end)()).not.toThrow();

@@ -5,12 +5,14 @@ import type { Logger } from '../log.ts';
 
 /** Tokens that one runtime process may spend at once. */
 export const allowanceMax = 2000;
+/** With fewer tokens left, a sender gets no question answered: an honest one waits then, long before it is refused altogether. */
+export const questionsFromTokens = 1500;
 /** Tokens that it gets back in a second. */
 export const allowancePerSecond = 200;
 
 /**
  * What a message costs that a runtime process sends of its own accord, and after how many bytes it costs one token more. Calls and their
- * replies cost nothing: their senders are asked, and flow control bounds them. An honest process spends less than half of its tokens: at most
+ * replies cost nothing: their senders are asked, and flow control bounds them. An honest process keeps most of its tokens: it sends at most
  * 20 heartbeats and 10 questions a second.
  */
 export const costs = {
@@ -18,7 +20,7 @@ export const costs = {
   message: { tokens: 4, bytesPerToken: 4096 },
   question: { tokens: 10, bytesPerToken: 65_536 },
   /** A further frame of a question, a receipt or a cancel. */
-  control: { tokens: 5, bytesPerToken: 65_536 },
+  control: { tokens: 4, bytesPerToken: 65_536 },
   /** A frame that belongs to no request, or is malformed. */
   stray: { tokens: 1, bytesPerToken: 4096 },
 } as const;
@@ -89,12 +91,12 @@ export class Senders {
 
   /**
    * Takes a place for a question. Returns what gives the place back, which must be called once. Throws `rate_limited` where the sender asks
-   * too much at once, or has spent half of its tokens: an honest sender waits then, long before it is refused altogether.
+   * too much at once or has few tokens left.
    */
   begin(end: string): () => void {
     if (!isRuntimeEnd(end)) return nothingTaken;
     const account = this.#accountOf(end);
-    if (account.questions >= questionsAtOnceMax || account.tokens < allowanceMax / 2) {
+    if (account.questions >= questionsAtOnceMax || account.tokens < questionsFromTokens) {
       throw askedTooMuch(end);
     }
     account.questions++;

@@ -30,6 +30,8 @@ export interface AssignmentsOptions {
 /** A lost command is made up for by asking anyway; nothing is sealed where nothing has changed. */
 const intervalMs = 15_000;
 const answerMaxMs = 10_000;
+/** Commands come in swarms, and one handshake answers all of them. The backend refuses a runtime that asks without a pause. */
+const pauseMs = 100;
 const retry: Backoff = { firstMs: 300, maxMs: 15_000 };
 
 /** Keeps what runs here equal to what the backend assigns to this runtime. */
@@ -79,6 +81,7 @@ export class Assignments {
       // Whoever wakes it from here on is answered by another round.
       this.#wake = new AbortController();
       failures = (await this.#fetch()) ? 0 : failures + 1;
+      await pause(pauseMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       const waitMs = failures === 0 ? intervalMs : backoffMs(retry, failures, Math.random());
       await pause(waitMs, undefined, { signal: this.#wake.signal }).catch(() => {});

@@ -92,6 +92,18 @@ it('of too many bytes of unfinished questions, the question that began first is 
   ]);
 });
 
+it('the memory of a question is given back when it is whole, given up or abandoned', () => {
+  const unfinished = new Unfinished();
+  const begun = Array.from({ length: 3 }, (_, i) =>
+    answeringOne({ unfinished, asker: `${asker}${i}` }).begin(fullFrame),
+  );
+  expect(unfinished.bytes).toBe(3 * frameMaxBytes);
+  begun[0]?.hear({ ...fullFrame, more: false });
+  begun[1]?.timeOut();
+  begun[2]?.abandon();
+  expect(unfinished.bytes).toBe(0);
+});
+
 interface How {
   readonly isFull?: boolean;
   readonly senders?: Senders;

@@ -10,7 +10,7 @@ import { hubOn, reached } from './test/hub.ts';
 import { findNatsServer, TestServer } from './test/server.ts';
 
 /** A busy machine delays a call by itself: below this nobody would notice. */
-const unnoticedMs = 60;
+const unnoticedMs = 100;
 const timeoutMs = 60_000;
 
 interface Targets {
@@ -75,6 +75,10 @@ const attacks: readonly Attack[] = [
   {
     name: 'further frames of questions that were not asked',
     send: ({ own }) => ({ subject: `_C.backend.${own}.#`, kind: 'question+', payloadBytes: 100, count: 100_000 }),
+  },
+  {
+    name: 'further frames of the largest size',
+    send: ({ own }) => ({ subject: `_C.backend.${own}.#`, kind: 'question+', payloadBytes: 500_000, count: 2000 }),
   },
   {
     name: 'handshakes that are never finished',

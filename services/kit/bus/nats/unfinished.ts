@@ -13,6 +13,10 @@ export class Unfinished {
   readonly #bytes = new Map<GivenUp, number>();
   #total = 0;
 
+  get bytes(): number {
+    return this.#total;
+  }
+
   grew(question: GivenUp, bytes: number): void {
     this.#bytes.set(question, (this.#bytes.get(question) ?? 0) + bytes);
     this.#total += bytes;
