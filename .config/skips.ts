@@ -79,12 +79,13 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/runtime\/test\/(sandbox|contained)|cli\/test\/sandbox)\.test\.ts > .*\bin a (container|sandbox of 'container')/,
+      /(services\/runtime\/test\/(sandbox|contained|never-mounted)|cli\/test\/sandbox)\.test\.ts > .*\bin a (container|sandbox of 'container')/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
-    pattern: /(services\/runtime\/test\/sandbox(ed-lives)?|cli\/test\/sandbox)\.test\.ts > /,
+    pattern:
+      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-member)\.test\.ts > /,
     reason:
       'The program bwrap is not installed on every machine, and not every system lets it make namespaces; CI installs it.',
     isHere: canSandbox(),

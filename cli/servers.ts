@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { authors } from '../services/contracts/sandbox.ts';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
 import { readPages } from '../stack/read-pages.ts';
@@ -6,7 +7,7 @@ import { reason } from '../stack/reason.ts';
 import { named } from './platform.ts';
 
 const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr
-  runtimes { id name available } launch { command args cwd url envNames headerNames }`;
+  runtimes { id name available } launch { command args cwd url envNames headerNames setBy }`;
 
 const mcpServer = z.object({
   id: z.string(),
@@ -29,6 +30,7 @@ const mcpServer = z.object({
       url: z.string().nullable(),
       envNames: z.array(z.string()),
       headerNames: z.array(z.string()),
+      setBy: z.enum(authors),
     })
     .nullable(),
 });

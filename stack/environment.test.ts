@@ -82,6 +82,7 @@ test('with nothing chosen, these and no others', () => {
       SYSTEM_KEY_FILE: '/srv/svc/secrets/system-runtime.key',
       RUNTIME_NAME: 'cloud',
       SVC_WORKING_DIR: '/srv/svc/data/runtime',
+      MCP_SERVER_HIDDEN_PATHS: '/srv/svc/secrets:/srv/svc/data:/srv/svc/state:/srv/svc/logs:/srv/svc/svc.yaml',
       SVC_MAX_FILE_SIZE_MB: '10',
     },
     frontend: {
@@ -100,7 +101,7 @@ test('every choice reaches the services it is for, and only these', () => {
 bind: 0.0.0.0
 publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
 origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
-runtime: { name: big, commands: [npx, uvx], sandbox: bwrap, allowedPaths: [/a, /b] }
+runtime: { name: big, commands: [npx, uvx], sandbox: bwrap, allowedPaths: [/a, /b], memberFolders: [/m] }
 limits: { sessionIdleTimeoutMs: 1000, fileSizeMaxMb: 5 }
 mail: { provider: provider_b, from: a@example.com, fromName: Us, url: https://mail.example.com, timeoutSeconds: 3 }
 logs: { level: debug, levels: 'bus=warn' }
@@ -137,7 +138,7 @@ environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me 
     'runtime HEARTBEAT_INTERVAL: unset → 1000',
     'runtime LOG_LEVEL: info → debug',
     'runtime LOG_LEVELS: unset → bus=warn',
-    'runtime MCP_SERVER_HIDDEN_PATHS: unset → /srv/svc/secrets:/srv/svc/data:/srv/svc/state:/srv/svc/logs:/srv/svc/svc.yaml',
+    'runtime MCP_SERVER_MEMBER_FOLDERS: unset → /m',
     'runtime MCP_SERVER_SANDBOX: unset → bwrap',
     'runtime RUNTIME_NAME: cloud → big',
     'runtime SVC_ALLOWED_PATHS: unset → /a:/b',
@@ -223,7 +224,7 @@ test('no list of commands means none', () => {
 test('whatever the stack decides has its place written down, so that it cannot be set twice', () => {
   const full = `
 origins: { agents: [https://a.example.com] }
-runtime: { sandbox: bwrap, allowedPaths: [/a] }
+runtime: { sandbox: bwrap, allowedPaths: [/a], memberFolders: [/m] }
 mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
 logs: { levels: 'bus=warn' }
 `;
@@ -245,7 +246,7 @@ describe('what is set without effect is told', () => {
   test('where a field sets it, and where a variable does', () => {
     const told = withoutEffect(
       environmentFor(`
-runtime: { allowedPaths: [/a] }
+runtime: { allowedPaths: [/a], sandbox: none-for-everybody }
 mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
 environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_OTLP_HEADERS_FILE: /run/secrets/otel } }
 `),
@@ -255,9 +256,21 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
         (name) => `backend: ${name} is not used yet: it comes with invitations, the first thing that sends mail.`,
       ),
       'remote-mcp: OTEL_EXPORTER_OTLP_HEADERS is not used yet: it comes with metrics and traces.',
-      'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap or container.',
+      'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=auto or bwrap or container.',
       'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);
+  });
+
+  test('where an older file turns sandboxes off, which an upgrade does not do for members', () => {
+    const environment = environmentFor('runtime: { sandbox: none }');
+    expect(withoutEffect(environment)).toEqual([
+      expect.stringMatching(/^runtime: runtime\.sandbox: none .* is read as auto: .*none-for-everybody/),
+    ]);
+    expect(() => checkEnvironment(environment, readSecret)).not.toThrow();
+    expect(environment.runtime.MCP_SERVER_HIDDEN_PATHS).toContain('/srv/svc/secrets');
+    expect(environmentFor('runtime: { sandbox: none-for-everybody }').runtime).not.toHaveProperty(
+      'MCP_SERVER_HIDDEN_PATHS',
+    );
   });
 
   test('and not of folders that are mounted into the container of the runtime', () => {

@@ -89,8 +89,10 @@ export function environmentOf(of: EnvironmentOf): Environment {
 
 /** What is the platform's own is hidden, wherever it lies in what an MCP server is given. */
 function sandbox({ installation, definition }: EnvironmentOf): Record<string, string> {
-  const { runtime, images, limits } = definition;
-  if (runtime.sandbox === 'none') return {};
+  const { engine, runtime, images, limits } = definition;
+  const chosen = given('MCP_SERVER_SANDBOX', runtime.sandbox === 'auto' ? '' : runtime.sandbox);
+  // A container holds nothing of the installation but its key, which the runtime hides by itself.
+  if (runtime.sandbox === 'none-for-everybody' || engine === 'docker') return chosen;
   const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
   const container = {
     MCP_SERVER_DOCKER_SOCKET: runtime.dockerSocket,
@@ -98,8 +100,9 @@ function sandbox({ installation, definition }: EnvironmentOf): Record<string, st
     MCP_SERVER_MEMORY_MAX_MB: String(limits.memoryMaxMb['mcp-server']),
   };
   return {
-    MCP_SERVER_SANDBOX: runtime.sandbox,
+    ...chosen,
     ...(runtime.sandbox === 'container' ? container : {}),
+    ...given('MCP_SERVER_MEMBER_FOLDERS', runtime.memberFolders.join(':')),
     MCP_SERVER_HIDDEN_PATHS: [secretsDir, dataDir, stateDir, logsDir, definitionFile].join(':'),
   };
 }

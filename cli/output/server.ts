@@ -17,7 +17,7 @@ export function describeServer(server: McpServer, terminal: Terminal): string {
     ['health', terminal.paint(server.health, healthWords[server.health])],
   ];
   if (server.runtimes.length > 0) rows.push(['runtime', server.runtimes.map(({ name }) => name).join(', ')]);
-  if (server.launch !== null) rows.push(['started as', launchLine(server.launch)]);
+  if (server.launch !== null) rows.push(['started as', launchLine(server.launch)], ['set by', server.launch.setBy]);
   rows.push(['started', ago(server.lastStartedAt)], ['restarts', String(server.restarts)]);
   if (server.reason !== null) rows.push(['reason', server.reason.message], ['repair', server.reason.repair]);
   if (server.nextRetryAt !== null) rows.push(['next try', `in ${span(Math.max(0, server.nextRetryAt - Date.now()))}`]);

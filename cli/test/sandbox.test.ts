@@ -1,4 +1,6 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canSandbox, dockerSocket, pathOfBwrap } from '../../services/runtime/test/sandboxed.ts';
@@ -7,6 +9,12 @@ import { openTrial } from '../../stack/lifecycle/test/trial.ts';
 import { runSvc } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
+
+/** A folder of its own, outside of any installation. */
+async function openProject() {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'svc-project-')));
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
 
 const stdio = join(import.meta.dirname, '../../services/runtime/test/children/stdio.mjs');
 
@@ -34,16 +42,43 @@ serve();
 describe('runtime.sandbox', () => {
   test('what it may be is said with its place', async () => {
     await using trial = await openTrial();
-    edit(trial.installation, 'sandbox: none', 'sandbox: docker');
+    edit(trial.installation, 'sandbox: auto', 'sandbox: docker');
     const { code, stderr } = await runSvc(['config', 'check'], { cwd: trial.installation.dir });
-    expect(stderr).toMatch(/svc\.yaml:\d+:\d+.*runtime\.sandbox must be one of none, bwrap, container, not "docker"/s);
+    expect(stderr).toMatch(
+      /svc\.yaml:\d+:\d+.*runtime\.sandbox must be one of auto, bwrap, container, none-for-everybody, not "docker"/s,
+    );
     expect(code).toBe(2);
+  });
+
+  test('none of an older file is read as auto, which up and config check say', async () => {
+    await using trial = await openTrial();
+    const { dir } = trial.installation;
+    edit(trial.installation, 'sandbox: auto', 'sandbox: none');
+    for (const args of [['config', 'check'], ['up']]) {
+      const { code, stderr } = await runSvc(args, { cwd: dir });
+      const told = stderr.match(/runtime\.sandbox: none \(MCP_SERVER_SANDBOX\) is read as auto/g);
+      expect({ code, told: told?.length }).toEqual({ code: 0, told: 1 });
+    }
+  });
+
+  test('auto where there is no bwrap: config check says what becomes of members’ commands, and up starts', async () => {
+    await using trial = await openTrial();
+    const { dir } = trial.installation;
+    const bin = join(dir, 'bin');
+    mkdirSync(bin);
+    symlinkSync(process.execPath, join(bin, 'node'));
+    const check = await runSvc(['config', 'check'], { cwd: dir, env: { PATH: bin } });
+    expect(check.stderr).toContain('A command that a member sets needs bwrap, and there is none on the path.');
+    expect(check.stderr).toContain('Such commands are refused here; those of operators run.');
+    expect(check.code).toBe(0);
+    const up = await runSvc(['up'], { cwd: dir, env: { PATH: bin } });
+    expect(up.code, up.stderr).toBe(0);
   });
 
   test('container without a Docker is refused by config check and by up', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: none', 'sandbox: container');
+    edit(trial.installation, 'sandbox: auto', 'sandbox: container');
     const socket = join(dir, 'none.sock');
     edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${socket}`);
     for (const args of [['config', 'check'], ['up']]) {
@@ -57,7 +92,7 @@ describe('runtime.sandbox', () => {
   test.runIf(dockerSocket !== null)('in a container, an image that cannot be fetched is refused by up', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: none', 'sandbox: container');
+    edit(trial.installation, 'sandbox: auto', 'sandbox: container');
     edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
     edit(trial.installation, 'base: node:24.21.0-bookworm-slim', 'base: localhost:1/no-such-image:1.0.0');
     const check = await runSvc(['config', 'check'], { cwd: dir });
@@ -72,7 +107,7 @@ describe('runtime.sandbox', () => {
   test('bwrap without the program is refused by config check and by up', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: none', 'sandbox: bwrap');
+    edit(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
     const bin = join(dir, 'bin');
     mkdirSync(bin);
     symlinkSync(process.execPath, join(bin, 'node'));
@@ -87,7 +122,7 @@ describe('runtime.sandbox', () => {
   test.runIf(canSandbox)('bwrap that may make no namespace is refused, with the reason and what mends it', async () => {
     await using trial = await openTrial();
     const { dir } = trial.installation;
-    edit(trial.installation, 'sandbox: none', 'sandbox: bwrap');
+    edit(trial.installation, 'sandbox: auto', 'sandbox: bwrap');
     const bin = join(dir, 'bin');
     mkdirSync(bin);
     // The real one, as a user where the system gives no further user namespace.
@@ -113,24 +148,26 @@ describe('runtime.sandbox', () => {
       seen: { secret: 'ENOENT', definition: '', data: 'runtime', state: '', control: 'ENOENT' },
     },
   ])(
-    'in a sandbox of $sandbox, an MCP server in a folder around the installation sees nothing of it, which status says',
+    'in a sandbox of $sandbox, an MCP server that may read around the installation sees nothing of it, which status says',
     async ({ sandbox, isThere, seen }, { skip }) => {
       skip(!isThere);
       await using trial = await openTrial();
       const { dir } = trial.installation;
       const svc = (...args: string[]) => runSvc(args, { cwd: dir });
-      writeFileSync(join(dir, 'peeks.mjs'), peeking);
-      cpSync(stdio, join(dir, 'stdio.mjs'));
+      await using project = await openProject();
+      const { folder } = project;
+      writeFileSync(join(folder, 'peeks.mjs'), peeking);
+      cpSync(stdio, join(folder, 'stdio.mjs'));
       const peek = async () => {
         const up = await svc('up');
         expect(up.stderr + up.code).toMatch(/0$/);
-        const added = await svc('server', 'add', 'peeks', '--cwd', dir, '--', 'node', 'peeks.mjs', dir);
+        const added = await svc('server', 'add', 'peeks', '--cwd', folder, '--', 'node', 'peeks.mjs', dir);
         expect(added.stderr + added.code).toMatch(/0$/);
         const status = JSON.parse((await svc('status', '--json')).stdout);
         const told = (await svc('status')).stdout;
         const removed = await svc('server', 'remove', 'peeks');
         expect(removed.stderr + removed.code).toMatch(/0$/);
-        return { seen: JSON.parse(readFileSync(join(dir, 'seen.json'), 'utf8')), status, told };
+        return { seen: JSON.parse(readFileSync(join(folder, 'seen.json'), 'utf8')), status, told };
       };
       const openly = await peek();
       expect(openly.seen).toMatchObject({
@@ -143,11 +180,12 @@ describe('runtime.sandbox', () => {
       });
       expect(openly.status).toMatchObject({
         mcpServers: [{ sandboxes: ['none'] }],
-        runtimes: [{ sandboxes: ['none'] }],
+        runtimes: [{ sandboxes: ['auto'] }],
       });
       expect(openly.told).toMatch(/^peeks .*none$/m);
 
-      edit(trial.installation, 'sandbox: none', `sandbox: ${sandbox}`);
+      edit(trial.installation, 'sandbox: auto', `sandbox: ${sandbox}`);
+      edit(trial.installation, 'allowedPaths: []', `allowedPaths: [${dir}]`);
       if (dockerSocket !== null) {
         edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
       }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainBwrap } from './sandbox.ts';
+import { confinementOf, explainBwrap } from './sandbox.ts';
 
 test.each([
   ['bwrap: setting up uid map: Permission denied', /AppArmor restricts it/, /apparmor_restrict_unprivileged_userns/],
@@ -21,4 +21,15 @@ test.each([
   const told = explainBwrap(words);
   expect(told.what).toMatch(what);
   expect(told.repair).toMatch(repair);
+});
+
+test.each([
+  ['auto', 'none', 'bwrap'],
+  ['bwrap', 'bwrap', 'bwrap'],
+  ['container', 'container', 'container'],
+  ['none-for-everybody', 'none', 'none'],
+  // What a runtime of an older version reports, which is given no command of a member.
+  ['none', 'none', 'none'],
+] as const)('with %s a command of an operator runs in %s, one of a member in %s', (sandbox, operator, member) => {
+  expect([confinementOf(sandbox, 'operator'), confinementOf(sandbox, 'member')]).toEqual([operator, member]);
 });

@@ -1,6 +1,27 @@
-/** How the MCP servers of a runtime are kept apart: not at all, each behind bubblewrap, or each in a container. */
-export const sandboxes = ['none', 'bwrap', 'container'] as const;
+/** Who set how an MCP server is started: an operator of the platform, or a member of its workspace. */
+export const authors = ['operator', 'member'] as const;
+export type Author = (typeof authors)[number];
+
+/**
+ * How a runtime confines the MCP servers that are commands. `auto`: those that members set run behind bubblewrap, those that operators set run
+ * as processes. `bwrap` and `container` confine all of them, `none-for-everybody` none.
+ */
+export const sandboxes = ['auto', 'bwrap', 'container', 'none-for-everybody'] as const;
 export type Sandbox = (typeof sandboxes)[number];
+
+/** What older versions called no sandbox. It is read as `auto`: an upgrade must not leave members' commands without one. */
+export const formerNone = 'none';
+export const formerNoneIsAuto =
+  'runtime.sandbox: none (MCP_SERVER_SANDBOX) is read as auto: commands that operators set run as processes, as before, and commands that members set run in a sandbox. Write auto, or none-for-everybody to run members without one too';
+
+/** What the command of one MCP server really runs in. */
+export type Confinement = 'none' | 'bwrap' | 'container';
+
+/** `sandbox` is the setting as a runtime reports it; one of an older version reports `none`, and may report other words. */
+export function confinementOf(sandbox: string, setBy: Author): string {
+  if (sandbox === 'auto') return setBy === 'member' ? 'bwrap' : 'none';
+  return sandbox === 'none-for-everybody' ? 'none' : sandbox;
+}
 
 /** Namespaces of its own for everything but the network. Who is root needs no user namespace where the system gives none. */
 export const bwrapNamespaces: readonly string[] = [
@@ -18,7 +39,8 @@ export interface Obstacle {
 
 export const noBwrap: Obstacle = {
   what: 'there is no program bwrap on the path',
-  repair: 'Install it: the package bubblewrap of most systems. It is for Linux only.',
+  repair:
+    'Install it: the package bubblewrap of most systems. It is for Linux only, and the containers of engine: docker have none.',
 };
 
 /** What keeps bubblewrap from making a sandbox here, from its own words, and what mends that. */

@@ -26,6 +26,8 @@ export interface Config {
   readonly sandbox: Sandbox;
   /** What sandboxed ones may read besides. */
   readonly allowedPaths: readonly string[];
+  /** Folders below which members may give working directories. */
+  readonly memberFolders: readonly string[];
   /** What sandboxed ones never see: the platform's own, keys above all. */
   readonly hiddenPaths: readonly string[];
   /** What containers of MCP servers are made with. */
@@ -54,6 +56,7 @@ export function readConfig(record: EnvRecord): Config {
     inherited: inheritedFrom(record),
     sandbox: env.MCP_SERVER_SANDBOX,
     allowedPaths: env.SVC_ALLOWED_PATHS ?? [],
+    memberFolders: env.MCP_SERVER_MEMBER_FOLDERS ?? [],
     hiddenPaths: [...(env.MCP_SERVER_HIDDEN_PATHS ?? []), ...keyFilesOf(record)],
     containers: {
       socket: env.MCP_SERVER_DOCKER_SOCKET,

@@ -60,8 +60,12 @@ export async function createRuntime(
 
 async function spawnFor(config: Config, workingDir: string, look: Look): Promise<SpawnChild> {
   switch (config.sandbox) {
-    case 'none':
+    case 'none-for-everybody':
       return createSpawnOpenly(look);
+    case 'auto': {
+      const spawn = { none: createSpawnOpenly(look), bwrap: createSpawnInBwrap({ ...config, workingDir }, look) };
+      return (order) => spawn[order.setBy === 'member' ? 'bwrap' : 'none'](order);
+    }
     case 'bwrap':
       return createSpawnInBwrap({ ...config, workingDir }, look);
     case 'container': {

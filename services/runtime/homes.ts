@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { findId, type McpServerId, type RuntimeId } from '../contracts/ids.ts';
-import { placeOf } from './launchers/child-environment.ts';
+import { placesOf } from './launchers/child-environment.ts';
 
 /**
  * Whose homes there are. A home is kept between starts and while its MCP server is turned off or runs elsewhere; it goes with the MCP
@@ -34,9 +34,10 @@ export class Homes {
 
   /** Its MCP server is no more, and nothing of it runs. The note goes last: what is interrupted is done again. */
   async remove(runtime: RuntimeId, mcpServer: McpServerId): Promise<void> {
-    const { home, temporary } = placeOf(this.#workingDir, mcpServer);
+    const places = Object.values(placesOf(this.#workingDir, mcpServer));
     const file = path.join(this.#notesOf(runtime), mcpServer);
-    for (const one of [home, temporary, file]) await rm(one, { recursive: true, force: true, maxRetries: 3 });
+    for (const one of [...places.flatMap(({ home, temporary }) => [home, temporary]), file])
+      await rm(one, { recursive: true, force: true, maxRetries: 3 });
     this.#noted.delete(file);
   }
 

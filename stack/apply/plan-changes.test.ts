@@ -41,7 +41,7 @@ const same: Live = {
       name: 'files',
       enabled: true,
       version: 1,
-      launch: { command: 'npx', args: ['-y'], cwd: null, url: null, fingerprint: 'f-files' },
+      launch: { command: 'npx', args: ['-y'], cwd: null, url: null, fingerprint: 'f-files', setBy: 'operator' },
       runtimes: [],
     },
     {
@@ -49,7 +49,14 @@ const same: Live = {
       name: 'crm',
       enabled: true,
       version: 1,
-      launch: { command: null, args: null, cwd: null, url: 'https://crm.example/mcp', fingerprint: 'f-crm' },
+      launch: {
+        command: null,
+        args: null,
+        cwd: null,
+        url: 'https://crm.example/mcp',
+        fingerprint: 'f-crm',
+        setBy: 'operator',
+      },
       runtimes: [{ name: 'cloud', platform: true }],
     },
   ],
@@ -103,7 +110,16 @@ describe('what differs is named', () => {
   });
   const launch = (changed: object) =>
     withServer({
-      launch: { ...files.launch, command: 'npx', args: ['-y'], cwd: null, url: null, fingerprint: 'other', ...changed },
+      launch: {
+        ...files.launch,
+        command: 'npx',
+        args: ['-y'],
+        cwd: null,
+        url: null,
+        fingerprint: 'other',
+        setBy: 'operator',
+        ...changed,
+      },
     });
   const rows: readonly [what: string, live: Live, told: string][] = [
     ['a command', launch({ command: 'uvx' }), 'update mcpServer files (command)'],
@@ -116,6 +132,7 @@ describe('what differs is named', () => {
       'update mcpServer files (command,args)',
     ],
     ['a launch that may not be seen', withServer({ launch: null }), 'update mcpServer files (command,args)'],
+    ['who set it', launch({ fingerprint: 'f-files', setBy: 'member' }), 'update mcpServer files (setBy)'],
     ['enabled', withServer({ enabled: false }), 'update mcpServer files (enabled)'],
     ['the runtime', withServer({ runtimes: [{ name: 'edge', platform: false }] }), 'update mcpServer files (runtime)'],
     [
@@ -126,7 +143,14 @@ describe('what differs is named', () => {
           files,
           {
             ...crm,
-            launch: { command: null, args: null, cwd: null, url: 'https://crm.example/mcp', fingerprint: 'x' },
+            launch: {
+              command: null,
+              args: null,
+              cwd: null,
+              url: 'https://crm.example/mcp',
+              fingerprint: 'x',
+              setBy: 'operator',
+            },
           },
         ],
       },

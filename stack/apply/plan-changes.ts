@@ -96,6 +96,8 @@ function mcpServerDifference(
       : runtimes.some(({ name }) => name === wish.runtime);
   return [
     ...(launch?.fingerprint === fingerprint ? [] : launchDifference(wish.launch, launch)),
+    // Applied by an operator, it becomes the operator's.
+    ...(launch?.setBy === 'member' ? ['setBy'] : []),
     ...(onRuntime ? [] : ['runtime']),
     ...(wish.enabled === enabled ? [] : ['enabled']),
   ];

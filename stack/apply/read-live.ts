@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { authors } from '../../services/contracts/sandbox.ts';
 import type { BackendClient } from '../backend-client.ts';
 import { readPages } from '../read-pages.ts';
 import type { Launch } from './wanted.ts';
@@ -17,6 +18,7 @@ const mcpServer = z.object({
       cwd: z.string().nullable(),
       url: z.string().nullable(),
       fingerprint: z.string(),
+      setBy: z.enum(authors),
     })
     .nullable(),
   runtimes: z.array(z.object({ name: z.string(), platform: z.boolean() })),
@@ -59,7 +61,7 @@ export async function readLive(backend: BackendClient, workspace: string, signal
   const [mcpServers, skills, roles, runtimes] = await Promise.all([
     readAll(
       'mcpServers',
-      'id name enabled version launch { command args cwd url fingerprint } runtimes { name platform }',
+      'id name enabled version launch { command args cwd url fingerprint setBy } runtimes { name platform }',
       mcpServer,
     ),
     readAll(

@@ -173,7 +173,11 @@ function notInContainers(definition: Definition, text: YamlText): readonly Mista
   const isElsewhere = graph === 'dgraph' && graphdb.url !== 'auto';
   const outside = [
     { path: ['graphdb', 'url'], isSet: isElsewhere, field: 'A Dgraph that somebody else runs' },
-    { path: ['runtime', 'sandbox'], isSet: runtime.sandbox !== 'none', field: `runtime.sandbox: ${runtime.sandbox}` },
+    {
+      path: ['runtime', 'sandbox'],
+      isSet: runtime.sandbox === 'bwrap' || runtime.sandbox === 'container',
+      field: `runtime.sandbox: ${runtime.sandbox}`,
+    },
   ];
   return outside
     .filter(({ isSet }) => isSet)

@@ -1,5 +1,5 @@
 import { variables } from '../../services/contracts/env/variables.ts';
-import { sandboxes } from '../../services/contracts/sandbox.ts';
+import { formerNone, sandboxes } from '../../services/contracts/sandbox.ts';
 import { extraVariables } from './extra-variables.ts';
 import {
   type Field,
@@ -117,7 +117,11 @@ export const shape = {
     commands: field('any, none, or a list of commands such as [npx, uvx]', (raw) =>
       raw === 'any' || raw === 'none' ? raw : listOf(commandName, '').parse(raw),
     ),
-    sandbox: oneOf(...sandboxes),
+    // What older files say is passed on as it is: the runtime reads it, and says how.
+    sandbox: field(`one of ${sandboxes.join(', ')}`, (raw) =>
+      raw === formerNone ? formerNone : oneOf(...sandboxes).parse(raw),
+    ),
+    memberFolders: listOf(absolutePath, 'a list of absolute paths'),
     dockerSocket: absolutePath,
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
   },

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { bwrapNamespaces, explainBwrap, noBwrap } from '../../services/contracts/sandbox.ts';
+import { bwrapNamespaces, explainBwrap, formerNone, noBwrap } from '../../services/contracts/sandbox.ts';
 import { checkProgram } from '../check-program.ts';
 import type { Definition } from '../definition/definition.ts';
 
@@ -27,10 +27,12 @@ const trial = [
  */
 export async function checkSandbox(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   switch (definition.runtime.sandbox) {
-    case 'none':
+    case 'none-for-everybody':
+    case 'auto':
+    case formerNone:
       return [];
     case 'bwrap':
-      await checkBwrap(path);
+      await checkBwrap('runtime.sandbox: bwrap', path);
       return [];
     case 'container': {
       const { checkContainers } = await import('./containers.ts');
@@ -39,8 +41,24 @@ export async function checkSandbox(definition: Definition, path: string | undefi
   }
 }
 
-async function checkBwrap(path: string | undefined): Promise<void> {
-  const neededBy = 'runtime.sandbox: bwrap';
+/** What members' commands find here. Operators' commands need no sandbox with `auto`, so that a machine without one is not refused. */
+export async function adviseOnMembers(
+  { engine, runtime }: Definition,
+  path: string | undefined,
+): Promise<readonly string[]> {
+  if (runtime.sandbox !== 'auto' && runtime.sandbox !== formerNone) return [];
+  if (engine === 'docker')
+    return ['A command that a member sets is refused with engine: docker; those of operators run.'];
+  try {
+    await checkBwrap('A command that a member sets', path);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return [`${error.message} Such commands are refused here; those of operators run. ${error.hint ?? ''}`.trim()];
+  }
+}
+
+async function checkBwrap(neededBy: string, path: string | undefined): Promise<void> {
   await checkProgram(
     { name: 'bwrap', neededBy, oldest: '0.4', askVersion: ['--version'], howToInstall: noBwrap.repair },
     path,

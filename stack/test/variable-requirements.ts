@@ -19,6 +19,7 @@ const natsTest = 'services/kit/bus/nats/server.test.ts';
 const commands = 'services/backend/test/commands.test.ts';
 const secrets = 'services/backend/secrets/secrets.test.ts';
 const sandbox = 'services/runtime/test/sandbox.test.ts';
+const members = 'services/runtime/test/members.test.ts';
 const contained = 'services/runtime/test/contained.test.ts';
 const telemetry = 'later: comes with metrics and traces';
 
@@ -237,6 +238,16 @@ export const variableRequirements: readonly Requirement[] = [
     shown: [
       `${sandbox}: nothing of the platform, of other MCP servers or of the machine is there`,
       'services/runtime/test/sandboxed-lives.test.ts: the whole tree ends with the MCP server',
+      `${members}: %s runs in a sandbox, one of an operator does not`,
+      `${members}: with none-for-everybody runs as an operator’s`,
+    ],
+  },
+  {
+    id: 'additions.runtime.MCP_SERVER_MEMBER_FOLDERS',
+    says: 'Where members may have working directories',
+    shown: [
+      `${members}: works only below folders that are named for members`,
+      'services/runtime/test/never-mounted.test.ts: that %s is refused to operators and members',
     ],
   },
   {
@@ -257,7 +268,7 @@ export const variableRequirements: readonly Requirement[] = [
   {
     id: 'additions.runtime.MCP_SERVER_HIDDEN_PATHS',
     says: 'What sandboxed MCP servers never see',
-    shown: [`${sandbox}: a working directory that holds the installation shows nothing of it`],
+    shown: [`${sandbox}: an allowed path that holds the installation shows nothing of it`],
   },
   {
     id: 'additions.backend.FILES_DIR',

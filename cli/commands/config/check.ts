@@ -3,6 +3,7 @@ import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
 import { checkFrontPorts } from '../../../stack/front/check-front-ports.ts';
 import { readPlan } from '../../../stack/lifecycle/plan.ts';
+import { adviseOnMembers } from '../../../stack/sandbox/check-sandbox.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 
@@ -27,7 +28,8 @@ export default class ConfigCheck extends SvcCommand {
       const { connectToDaemon } = await import('../../../stack/engines/docker/daemon.ts');
       await connectToDaemon(shell);
     }
-    const warnings = [...notices, ...withoutEffect(environment)];
+    const aboutMembers = await adviseOnMembers(definition, shell.PATH);
+    const warnings = [...notices, ...aboutMembers, ...withoutEffect(environment)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);
     terminal.result(`${definitionFile} is right.`);

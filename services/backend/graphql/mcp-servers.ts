@@ -1,4 +1,5 @@
 import { findId, parseId } from '../../contracts/ids.ts';
+import { confinementOf } from '../../contracts/sandbox.ts';
 import type { Node } from '../graph/graph.ts';
 import { allows } from '../members/access.ts';
 import { runtimesPerServerMax } from '../runtimes/assigned.ts';
@@ -106,16 +107,19 @@ function addServer(builder: Builder): void {
       }),
       sandboxes: t.stringList({
         description:
-          'How the processes that run it keep it apart: none or bwrap. Empty where none does, and of kind http.',
-        resolve: async (server, _args, { backend, load }) => {
+          'How the processes that run it confine it: none, bwrap or container. Empty where no process runs it, and of kind http.',
+        resolve: async (server, _args, context) => {
           if (server.kind === 'http') return [];
-          const statuses = await load.statusesOfServer(server, statusesMax);
-          return sandboxesOf(
+          const { processes } = context.backend;
+          const statuses = await context.load.statusesOfServer(server, statusesMax);
+          const { setBy } = launchOf(context, server);
+          const settings = sandboxesOf(
             statuses.flatMap((status) => {
               const sender = findSender(status);
-              return sender === null ? [] : (backend.processes.find(sender) ?? []);
+              return sender === null ? [] : (processes.find(sender) ?? []);
             }),
           );
+          return [...new Set(settings.map((setting) => confinementOf(setting, setBy)))].sort();
         },
       }),
       tools: t.field({
@@ -152,6 +156,9 @@ function addLaunch(builder: Builder): void {
       url: t.exposeString('url', { nullable: true }),
       envNames: t.exposeStringList('envNames'),
       headerNames: t.exposeStringList('headerNames'),
+      setBy: t.exposeString('setBy', {
+        description: 'Who set it: operator or member. Commands that members set run in a sandbox.',
+      }),
       fingerprint: t.exposeString('fingerprint', {
         description: 'Equal for equal configurations, secrets included, and useless for anything else.',
       }),

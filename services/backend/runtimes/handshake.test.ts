@@ -58,6 +58,7 @@ describe('a handshake', () => {
       name: 'files',
       configVersion: 1,
       launch: { kind: 'child', command: 'run', args: ['me'], cwd: null, env: { TOKEN: secret } },
+      setBy: 'member',
     });
     expect(text).not.toContain(secret);
     expect(text).not.toContain(Buffer.from(secret).toString('base64url').slice(0, 20));

@@ -5,6 +5,7 @@ import {
   type HandshakeRequest,
   type HelloReply,
   handshakeRequest,
+  type Reason,
 } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
@@ -12,8 +13,8 @@ import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
 import type { Node } from '../graph/graph.ts';
-import { findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
-import { decryptLaunch } from '../servers/launch.ts';
+import { type CommandRule, findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
+import { decryptLaunch, type KeptLaunch } from '../servers/launch.ts';
 import { parseBody, toBody } from '../wire.ts';
 import { assignedServers, findRemoved } from './assigned.ts';
 import { hear } from './hear.ts';
@@ -61,11 +62,12 @@ async function handshake(backend: Context, id: RuntimeId, request: HandshakeRequ
     servers.push(...page);
     if (servers.length > assignmentsMax) throw tooMany(runtime);
   }
-  const etag = etagOf(servers, backend.config.MCP_SERVER_COMMANDS);
+  const confinesMembers = request.confinesMembers ?? false;
+  const etag = etagOf(servers, { commands: backend.config.MCP_SERVER_COMMANDS, confinesMembers });
   const removed = await findRemoved(backend.graph, runtime, request.homes ?? []);
   const common = { mcpUrl: backend.config.PUBLIC_MCP_URL, ...(removed.length === 0 ? {} : { removed: [...removed] }) };
   if (request.etag === etag) return { ...common, etag };
-  const assignments = assignmentsOf(backend, servers);
+  const assignments = assignmentsOf(backend, servers, confinesMembers);
   const sealed = await seal(assignments, request.publicKey);
   // What is missing shall come with a later handshake, so this tag must never be the present one.
   return { ...common, etag: assignments.length === servers.length ? etag : `incomplete ${etag}`, sealed };
@@ -80,9 +82,14 @@ function tooMany({ name }: Node<'runtime'>): SvcError {
   });
 }
 
-/** Over all that a process is told; `configVersion` stands for the launch, and with the rule for whether it may be run. */
-function etagOf(servers: readonly Node<'mcpServer'>[], commands: string): string {
-  const hash = createHash('sha256').update(`${commands}\n`);
+interface AssignmentRules {
+  readonly commands: string;
+  readonly confinesMembers: boolean;
+}
+
+/** Over all that a process is told; `configVersion` stands for the launch, and with the rules for whether it may be run. */
+function etagOf(servers: readonly Node<'mcpServer'>[], { commands, confinesMembers }: AssignmentRules): string {
+  const hash = createHash('sha256').update(`${commands}\n${confinesMembers}\n`);
   for (const { id, configVersion, name } of servers) hash.update(`${id} ${configVersion} ${name}\n`);
   return hash.digest('base64url');
 }
@@ -91,19 +98,37 @@ function etagOf(servers: readonly Node<'mcpServer'>[], commands: string): string
  * One launch that cannot be decrypted must not keep all others from running. What was allowed when it was added need not be so any more: the
  * rule is asked again before anything is run.
  */
-function assignmentsOf(backend: Context, servers: readonly Node<'mcpServer'>[]): readonly Assigned[] {
+function assignmentsOf(
+  backend: Context,
+  servers: readonly Node<'mcpServer'>[],
+  confinesMembers: boolean,
+): readonly Assigned[] {
   const rule = parseCommandRule(backend.config.MCP_SERVER_COMMANDS);
   return servers.flatMap((server): readonly Assigned[] => {
     const { id, workspace, name, configVersion } = server;
     try {
-      const launch = decryptLaunch(backend.secrets, server);
-      const refusal = findRefusal(rule, launch);
+      const kept = decryptLaunch(backend.secrets, server);
       const known = { mcpServer: id, workspace, name, configVersion };
-      if (refusal === null) return [{ ...known, launch }];
-      return [{ ...known, refused: { code: 'command_refused', message: refusal, repair: howToAllow } }];
+      const refused = findRefused(kept, rule) ?? (confinesMembers ? null : findUnconfined(kept, name));
+      return [refused === null ? { ...known, ...kept } : { ...known, refused }];
     } catch (error) {
       backend.log('runtimes').error({ err: error, mcpServer: id, workspace }, 'launch not decrypted');
       return [];
     }
   });
+}
+
+function findRefused({ launch }: KeptLaunch, rule: CommandRule): Reason | null {
+  const refusal = findRefusal(rule, launch);
+  return refusal === null ? null : { code: 'command_refused', message: refusal, repair: howToAllow };
+}
+
+/** A runtime of an older version runs whatever it is given, without a sandbox. */
+function findUnconfined({ launch, setBy }: KeptLaunch, name: string): Reason | null {
+  if (setBy === 'operator' || launch.kind === 'http') return null;
+  return {
+    code: 'runtime_outdated',
+    message: `A member of the workspace set the command of "${name}", and this runtime is of an older version, which cannot confine members' commands.`,
+    repair: 'Update the program of the runtime (svc-platform), or let an operator set the command: svc apply.',
+  };
 }

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Launch } from '../../contracts/bus/messages.ts';
 import { newId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
 import type { LaunchInput } from '../../contracts/launch.ts';
 import { parseName } from '../../contracts/names.ts';
+import type { Author } from '../../contracts/sandbox.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import { differences } from '../activity/record-activity.ts';
 import { type Change, type ChangeContext, change } from '../change.ts';
@@ -15,7 +17,7 @@ import { findSender, type Sender } from '../runtimes/sender.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { getRuntimeNamed, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
-import { decryptLaunch, encryptLaunch, fingerprintOf, launchChanges } from './launch.ts';
+import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges } from './launch.ts';
 import { parseLaunch } from './parse-launch.ts';
 
 export type ServerContext = ChangeContext & Pick<Backend, 'config' | 'secrets'>;
@@ -46,7 +48,7 @@ export function createMcpServer(
   return change(backend, { principal, workspace, right: 'administer' }, async (change) => {
     const { transaction } = change;
     const name = parseName('mcpServer', input.name);
-    const launch = allowedLaunch(backend, input.launch);
+    const kept = { launch: allowedLaunch(backend, input.launch), setBy: authorOf(principal) };
     await requireFreeName(transaction, 'mcpServer', name, workspace);
     if ((await transaction.count({ type: 'mcpServer', anchor: workspace, limit: 1 })) >= mcpServersMax) {
       throw tooMany('MCP servers in a workspace', mcpServersMax);
@@ -56,8 +58,8 @@ export function createMcpServer(
       id,
       workspace,
       name,
-      kind: launch.kind,
-      launch: encryptLaunch(backend.secrets, id, launch),
+      kind: kept.launch.kind,
+      launch: encryptLaunch(backend.secrets, id, kept),
       configVersion: 1,
       enabled: input.enabled ?? true,
       createdAt: Date.now(),
@@ -66,7 +68,7 @@ export function createMcpServer(
     const changes = {
       ...differences({}, { kind: server.kind, enabled: server.enabled }),
       ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
-      ...launchChanges(null, launch),
+      ...launchChanges(null, kept),
     };
     change.record({ action: 'create', subject: id, subjectKind: 'mcpServer', subjectName: name, changes });
     change.announce({ kind: 'command', runtimes: runtimes.affected, command: { kind: 'assignments' } });
@@ -88,8 +90,13 @@ export function updateMcpServer(
     const name = patch.name == null ? before.name : parseName('mcpServer', patch.name);
     if (name !== before.name) await requireFreeName(transaction, 'mcpServer', name, workspace);
     const enabled = patch.enabled ?? before.enabled;
-    const relaunch = patch.launch == null ? null : replaceLaunch(backend, before, patch.launch);
     const runtimes = await bind(change, before, patch.runtime ?? null);
+    const isMoved = !isDeepStrictEqual(runtimes.before, runtimes.after);
+    const relaunch = findRelaunch(backend, before, {
+      launch: patch.launch ?? null,
+      isMoved,
+      author: authorOf(principal),
+    });
     const changes = {
       ...differences(before, { name, enabled }),
       ...differences({ runtime: runtimes.before }, { runtime: runtimes.after }),
@@ -135,17 +142,36 @@ function allowedLaunch(backend: Pick<Backend, 'config'>, input: LaunchInput): La
   return launch;
 }
 
-/** The fields of another launch, or null where it is the one it has: then nothing restarts. */
-function replaceLaunch(backend: ServerContext, server: Node<'mcpServer'>, input: LaunchInput) {
+/** Whose trust a launch has that this principal sets. */
+function authorOf({ kind }: TokenPrincipal): Author {
+  return kind === 'operator' ? 'operator' : 'member';
+}
+
+interface LaunchChange {
+  readonly launch: LaunchInput | null;
+  /** To another runtime: the same command is another one there. */
+  readonly isMoved: boolean;
+  readonly author: Author;
+}
+
+/**
+ * The fields of another launch, or null where nothing of it changes: then nothing restarts. A member who changes any of it makes all of it a
+ * member's. An operator makes it an operator's by giving the whole launch, even the one that it has.
+ */
+function findRelaunch(backend: ServerContext, server: Node<'mcpServer'>, { launch, isMoved, author }: LaunchChange) {
+  if (launch === null && !isMoved) return null;
   const { secrets } = backend;
-  const launch = allowedLaunch(backend, input);
   const before = decryptLaunch(secrets, server);
-  if (fingerprintOf(secrets, launch) === fingerprintOf(secrets, before)) return null;
+  const given = launch === null ? before.launch : allowedLaunch(backend, launch);
+  const isOther = fingerprintOf(secrets, given) !== fingerprintOf(secrets, before.launch);
+  const takesOver = author === 'operator' ? launch !== null : isOther || isMoved;
+  const after: KeptLaunch = { launch: given, setBy: takesOver ? author : before.setBy };
+  if (!isOther && after.setBy === before.setBy) return null;
   return {
-    changes: launchChanges(before, launch),
+    changes: launchChanges(before, after),
     fields: {
-      kind: launch.kind,
-      launch: encryptLaunch(secrets, server.id, launch),
+      kind: given.kind,
+      launch: encryptLaunch(secrets, server.id, after),
       configVersion: server.configVersion + 1,
     },
   };

@@ -18,7 +18,7 @@ function server(name: string, launch: Launch) {
     type: 'mcpServer',
     version: 1,
     workspace: null,
-    values: { name, launch: encryptLaunch(secrets, id, launch) },
+    values: { name, launch: encryptLaunch(secrets, id, { launch, setBy: 'operator' }) },
   };
 }
 

@@ -27,7 +27,7 @@ export async function readWorkingFolders(
   const folders: WorkingFolder[] = [];
   for await (const { id, values } of content.nodes('mcpServer')) {
     if (away.has(id)) continue;
-    const launch = decryptLaunch(secrets, { id: parseId('mcpServer', id), launch: String(values.launch) });
+    const { launch } = decryptLaunch(secrets, { id: parseId('mcpServer', id), launch: String(values.launch) });
     if (launch.kind === 'child' && launch.cwd !== null) {
       folders.push({ folder: launch.cwd, mcpServer: String(values.name) });
     }

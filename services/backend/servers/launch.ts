@@ -1,9 +1,17 @@
+import { z } from 'zod';
 import { type Launch, launch as launchParser } from '../../contracts/bus/messages.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
+import { type Author, authors } from '../../contracts/sandbox.ts';
 import { Secret } from '../../contracts/secret.ts';
-import type { Changes } from '../activity/record-activity.ts';
+import { type Changes, differences } from '../activity/record-activity.ts';
 import type { Node } from '../graph/graph.ts';
 import type { Secrets } from '../secrets/secrets.ts';
+
+/** A launch with who set it, as the graph keeps it. */
+export interface KeptLaunch {
+  readonly launch: Launch;
+  readonly setBy: Author;
+}
 
 /** How an MCP server is started, as owner and admin may see it: names of settings, never their values. */
 export interface LaunchView {
@@ -14,18 +22,24 @@ export interface LaunchView {
   readonly envNames: readonly string[];
   readonly headerNames: readonly string[];
   readonly fingerprint: string;
+  readonly setBy: Author;
 }
 
-/** What an activity record may tell of a launch: that it changed, and the names of its settings, never a value, an argument or an address. */
-export function launchChanges(before: Launch | null, after: Launch): Changes {
+/**
+ * What an activity record may tell of a launch: that it changed, who set it, and the names of its settings, never a value, an argument or an
+ * address.
+ */
+export function launchChanges(kept: KeptLaunch | null, { launch: after, setBy }: KeptLaunch): Changes {
+  const before = kept?.launch ?? null;
   const was = partsOf(before);
   const is = partsOf(after);
   const changed = (['command', 'args', 'cwd', 'url', 'settings'] as const).filter((part) => was[part] !== is[part]);
   const names = { from: settingNames(before), to: settingNames(after) };
   const renamed = JSON.stringify(names.from) !== JSON.stringify(names.to);
-  return Object.fromEntries(
-    changed.map((part) => [part, part === 'settings' && renamed ? names : ('changed' as const)]),
-  );
+  return {
+    ...Object.fromEntries(changed.map((part) => [part, part === 'settings' && renamed ? names : ('changed' as const)])),
+    ...differences({ setBy: kept?.setBy ?? null }, { setBy }),
+  };
 }
 
 /** Texts to compare, never to show; what is not there is empty. */
@@ -47,28 +61,32 @@ function settingNames(launch: Launch | null): readonly string[] {
   return namesOf(launch.kind === 'child' ? launch.env : launch.headers);
 }
 
-/** The text kept in the field `launch` of an MCP server. */
-export function encryptLaunch(secrets: Secrets, id: McpServerId, launch: Launch): string {
-  return secrets.encrypt(new Secret(JSON.stringify(launch)), placeOf(id));
+/** The text kept in the field `launch` of an MCP server. Who set it is encrypted with it: nothing can change one without the other. */
+export function encryptLaunch(secrets: Secrets, id: McpServerId, { launch, setBy }: KeptLaunch): string {
+  return secrets.encrypt(new Secret(JSON.stringify({ ...launch, setBy })), placeOf(id));
 }
 
-export function decryptLaunch(secrets: Secrets, server: Pick<Node<'mcpServer'>, 'id' | 'launch'>): Launch {
-  return launchParser.parse(JSON.parse(secrets.decrypt(server.launch, placeOf(server.id)).reveal()));
+export function decryptLaunch(secrets: Secrets, server: Pick<Node<'mcpServer'>, 'id' | 'launch'>): KeptLaunch {
+  const kept: unknown = JSON.parse(secrets.decrypt(server.launch, placeOf(server.id)).reveal());
+  return { launch: launchParser.parse(kept), setBy: authorship.parse(kept).setBy };
 }
+
+/** Launches of versions that recorded no author count as the operator's. */
+const authorship = z.object({ setBy: z.enum(authors).default('operator') });
 
 /** Equal for equal launches, their secrets included. */
 export function fingerprintOf(secrets: Secrets, launch: Launch): string {
   return secrets.fingerprint(canonical(launch));
 }
 
-export function viewOf(secrets: Secrets, launch: Launch): LaunchView {
+export function viewOf(secrets: Secrets, { launch, setBy }: KeptLaunch): LaunchView {
   const fingerprint = fingerprintOf(secrets, launch);
   if (launch.kind === 'child') {
     const { command, args, cwd, env } = launch;
-    return { command, args, cwd, url: null, envNames: namesOf(env), headerNames: [], fingerprint };
+    return { command, args, cwd, url: null, envNames: namesOf(env), headerNames: [], fingerprint, setBy };
   }
   const { url, headers } = launch;
-  return { command: null, args: null, cwd: null, url, envNames: [], headerNames: namesOf(headers), fingerprint };
+  return { command: null, args: null, cwd: null, url, envNames: [], headerNames: namesOf(headers), fingerprint, setBy };
 }
 
 export function namesOf(settings: Readonly<Record<string, string>>): readonly string[] {

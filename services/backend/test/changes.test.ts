@@ -371,6 +371,7 @@ describe('MCP servers', () => {
         command: 'changed',
         args: 'changed',
         settings: { from: [], to: ['TOKEN'] },
+        setBy: { from: null, to: 'operator' },
       },
     ]);
     const everything = JSON.stringify(activity) + backend.logged.join('');

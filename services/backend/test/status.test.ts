@@ -211,8 +211,17 @@ describe('where an MCP server runs', () => {
     expect(await sandboxes()).toEqual([]);
     await cloud.report([{ mcpServer: files }]);
     expect(await sandboxes()).toEqual([]);
-    await cloud.shakeHands(undefined, undefined, 'none');
+    await cloud.shakeHands(undefined, undefined, { sandbox: 'none' });
     expect(await sandboxes()).toEqual(['none']);
+    cloud.beat(60_000, 'none-for-everybody');
+    await expect.poll(sandboxes).toEqual(['none']);
+    cloud.beat(60_000, 'auto');
+    const { token } = await backend.addMember(w, 'admin');
+    const query =
+      'mutation ($w: ID!, $id: ID!) { updateMcpServer(workspace: $w, id: $id, input: { launch: { command: "x" } }) { id } }';
+    await expect.poll(sandboxes).toEqual(['none']);
+    expect((await backend.ask({ query, variables: { w, id: files }, token })).code).toBe(null);
+    expect(await sandboxes()).toEqual(['bwrap']);
     cloud.beat(60_000, 'bwrap');
     await expect.poll(sandboxes).toEqual(['bwrap']);
     const { platformRuntimes } = await backend.must('{ platformRuntimes { nodes { name sandboxes } } }');

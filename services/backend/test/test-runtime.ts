@@ -24,7 +24,7 @@ export interface TestRuntime {
   readonly bus: Bus;
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
-  shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey'], sandbox?: string): Promise<Handshake>;
+  shakeHands(etag?: string, publicKey?: HandshakeRequest['publicKey'], said?: SaidOfItself): Promise<Handshake>;
   /** Those of the MCP servers, of which it keeps homes, that are no more. */
   askRemoved(homes: readonly McpServerId[]): Promise<readonly McpServerId[]>;
   beat(intervalMs: number, sandbox?: string): void;
@@ -39,6 +39,8 @@ export interface Handshake {
   /** As it went over the bus. */
   readonly text: string;
 }
+
+export type SaidOfItself = Pick<HandshakeRequest, 'sandbox' | 'confinesMembers'>;
 
 export type Said = Partial<Omit<ServerReport, 'tools'>> & {
   readonly mcpServer: McpServerId;
@@ -74,9 +76,9 @@ export async function connectRuntime(
   const { x = '' } = await exportJWK(keys.publicKey);
   return {
     ...{ bus, runtime, process },
-    async shakeHands(etag, publicKey = { kty: 'OKP', crv: 'X25519', x }, sandbox) {
+    async shakeHands(etag, publicKey = { kty: 'OKP', crv: 'X25519', x }, said = { confinesMembers: true }) {
       const known = etag ? { etag } : {};
-      const request: HandshakeRequest = { version: '1', hostname: 'here', sandbox, publicKey, ...known };
+      const request: HandshakeRequest = { version: '1', hostname: 'here', ...said, publicKey, ...known };
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
       const reply = parseBody(handshakeReply, payload);
       const opened = reply.sealed === undefined ? null : await compactDecrypt(reply.sealed, keys.privateKey);

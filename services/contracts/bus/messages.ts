@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id } from '../id-schema.ts';
+import { authors } from '../sandbox.ts';
 import { isShownName, shownLine, shownText } from '../shown-text.ts';
 import { toolNameLengthMax } from '../workspace-limits.ts';
 
@@ -49,6 +50,8 @@ export const handshakeRequest = z.object({
   hostname: shortText,
   /** How this process keeps its MCP servers apart (MCP_SERVER_SANDBOX). */
   sandbox: shownWord.optional(),
+  /** It confines what members set, as `setBy` of an assignment tells it. A runtime that does not say so is given no command of a member. */
+  confinesMembers: z.boolean().optional(),
   /** X25519 public key of this very process; assignments are sealed to it. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),
   /** The assignments the process already has; an equal etag is answered without them. */
@@ -90,11 +93,13 @@ export const assignment = z.object({
   name: shortText,
   configVersion: z.number().int().nonnegative(),
   launch,
+  /** Who set the launch. Absent: an operator, as backends of older versions mean it. */
+  setBy: z.enum(authors).optional(),
 });
 export type Assignment = z.infer<typeof assignment>;
 
 /** One that it may not run, and shall say so of: what is allowed was narrowed since it was added. The launch stays where it is. */
-export const refusedAssignment = assignment.omit({ launch: true }).extend({ refused: reason });
+export const refusedAssignment = assignment.omit({ launch: true, setBy: true }).extend({ refused: reason });
 export type RefusedAssignment = z.infer<typeof refusedAssignment>;
 const assigned = z.union([assignment, refusedAssignment]);
 export type Assigned = z.infer<typeof assigned>;

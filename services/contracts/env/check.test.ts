@@ -198,14 +198,27 @@ describe('variables that nothing reads yet', () => {
 
   it('are told where they mean something only with another', () => {
     const allowed = { ...least.runtime, SVC_ALLOWED_PATHS: '/a' };
-    const told = ['SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=bwrap or container.'];
-    expect(checkEnv('runtime', allowed).warnings).toEqual(told);
-    expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'none' }).warnings).toEqual(told);
-    expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'bwrap' }).warnings).toEqual([]);
+    const told = ['SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=auto or bwrap or container.'];
+    expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'none-for-everybody' }).warnings).toEqual(told);
+    for (const sandbox of ['', 'auto', 'bwrap']) {
+      expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: sandbox }).warnings).toEqual([]);
+    }
     expect(checkEnv('runtime', { ...allowed, MCP_SERVER_SANDBOX: 'container' })).toMatchObject({
       problems: [{ variable: 'MCP_SERVER_IMAGE', rule: 'is required with MCP_SERVER_SANDBOX=container' }],
       warnings: [],
     });
+  });
+
+  it('are told where a value of an older version is read as another', () => {
+    const { env, problems, warnings } = checkEnv('runtime', {
+      ...least.runtime,
+      SVC_ALLOWED_PATHS: '/a',
+      MCP_SERVER_SANDBOX: 'none',
+    });
+    expect({ sandbox: env.MCP_SERVER_SANDBOX, problems }).toEqual({ sandbox: 'auto', problems: [] });
+    expect(warnings).toEqual([
+      expect.stringMatching(/none \(MCP_SERVER_SANDBOX\) is read as auto.*none-for-everybody/),
+    ]);
   });
 
   it('are told where a file holds them', () => {

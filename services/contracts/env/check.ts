@@ -20,7 +20,7 @@ export type EnvRecord = Readonly<Record<string, string | undefined>>;
 export interface Checked<Service extends ServiceName> {
   readonly env: Env<Service>;
   readonly problems: readonly Problem[];
-  /** What is set without effect. */
+  /** What is set without effect, or read as another value. */
   readonly warnings: readonly string[];
 }
 
@@ -39,22 +39,39 @@ export function checkEnv<Service extends ServiceName>(service: Service, record: 
     if (set !== undefined) problems.push({ variable: set, rule: `is rejected by ${service}`, repair });
   }
   for (const rule of rules[service]) problems.push(...rule(record));
-  return { env: values as Env<Service>, problems, warnings: withoutEffect(service, record) };
+  const warnings = [...formerValues(service, record), ...withoutEffect(service, record)];
+  return { env: values as Env<Service>, problems, warnings };
 }
 
 /** What is set in vain. A variable that nothing reads may well say what holds anyway. */
 function withoutEffect(service: ServiceName, record: EnvRecord): readonly string[] {
   const unread = Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, entry]) => {
-    const why = whyUnread(entry, record);
+    const why = whyUnread(service, entry, record);
     return why !== null && isGiven(record, name) && !isDefault(entry, record[name]) ? [`${name} ${why}.`] : [];
   });
   return [...Object.entries(ignored).flatMap(([name, told]) => (isSet(record[name]) ? [told] : [])), ...unread];
 }
 
-function whyUnread({ awaits, onlyWith = {} }: Variable<unknown>, record: EnvRecord): string | null {
+function whyUnread(
+  service: ServiceName,
+  { awaits, onlyWith = {} }: Variable<unknown>,
+  record: EnvRecord,
+): string | null {
   if (awaits !== undefined) return `is not used yet: it comes with ${awaits}`;
-  const missing = Object.entries(onlyWith).find(([name, values]) => !values.includes(record[name] ?? ''));
+  const table: Readonly<Record<string, Variable<unknown>>> = variables[service];
+  const missing = Object.entries(onlyWith).find(([name, values]) => {
+    const value = isSet(record[name]) ? record[name] : (table[name]?.default ?? '');
+    return !values.includes(table[name]?.formerly?.[value]?.as ?? value);
+  });
   return missing === undefined ? null : `has no effect without ${missing[0]}=${missing[1].join(' or ')}`;
+}
+
+/** Values of older versions, which are read as others. */
+function formerValues(service: ServiceName, record: EnvRecord): readonly string[] {
+  return Object.entries<Variable<unknown>>(variables[service]).flatMap(([name, { formerly }]) => {
+    const former = formerly?.[record[name] ?? ''];
+    return former === undefined ? [] : [`${former.told}.`];
+  });
 }
 
 function isDefault(entry: Variable<unknown>, raw: string | undefined): boolean {
@@ -78,7 +95,7 @@ function parseEntry(name: string, entry: Variable<unknown>, record: EnvRecord, p
     }
     return undefined;
   }
-  const value = entry.parse(given);
+  const value = entry.parse(entry.formerly?.[given]?.as ?? given);
   if (value === null) {
     const shown = entry.secret ? `its value${whatItIs(given)}` : `"${given.slice(0, 80)}"`;
     problems.push({ variable: name, rule: `must be ${entry.rule}`, repair: `Change ${shown}. ${entry.meaning}` });

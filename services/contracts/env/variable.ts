@@ -14,6 +14,8 @@ export interface Variable<Value> {
   readonly awaits?: string;
   /** It means something only where other variables have one of these values: whoever sets it otherwise is told. */
   readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
+  /** Values of older versions, each with the value that it is read as and what is said about that. */
+  readonly formerly?: Readonly<Record<string, { readonly as: string; readonly told: string }>>;
   /** `additions` are ours; everything else is in part 8 of the specification. */
   readonly source: 'specification' | 'additions';
   /** Returns null where the text breaks the rule. */
@@ -32,6 +34,7 @@ interface Options {
   readonly required?: true;
   readonly awaits?: string;
   readonly onlyWith?: Readonly<Record<string, readonly string[]>>;
+  readonly formerly?: Readonly<Record<string, { readonly as: string; readonly told: string }>>;
   readonly source?: 'additions';
 }
 

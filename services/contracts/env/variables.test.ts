@@ -269,7 +269,11 @@ const rows: Rows = {
       ],
       bad: ['relative', '/a:b', './a', '~'],
     },
-    MCP_SERVER_SANDBOX: choices('none', 'bwrap', 'container'),
+    MCP_SERVER_SANDBOX: choices('auto', 'bwrap', 'container', 'none-for-everybody'),
+    MCP_SERVER_MEMBER_FOLDERS: {
+      good: [['/srv/a:/srv/b', ['/srv/a', '/srv/b']]],
+      bad: ['srv', '/a:b', '~'],
+    },
     MCP_SERVER_DOCKER_SOCKET: text(1024),
     MCP_SERVER_IMAGE: text(255),
     MCP_SERVER_MEMORY_MAX_MB: range(64, 1_048_576),

@@ -1,4 +1,4 @@
-import { sandboxes } from '../sandbox.ts';
+import { formerNone, formerNoneIsAuto, sandboxes } from '../sandbox.ts';
 import { telemetry } from './telemetry.ts';
 import {
   addresses,
@@ -273,18 +273,25 @@ export const variables = {
     }),
     SVC_ALLOWED_PATHS: paths({
       meaning: 'Paths that files may be read from, colon-separated: by sandboxed MCP servers.',
-      onlyWith: { MCP_SERVER_SANDBOX: ['bwrap', 'container'] },
+      onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
     MCP_SERVER_SANDBOX: choice({
-      meaning: 'How MCP servers that are child processes are kept apart: not at all, by bubblewrap, or in containers.',
-      default: 'none',
+      meaning:
+        'Which MCP servers that are child processes are confined, and how: those that members set, by bubblewrap (auto); all, by bubblewrap or in containers; or none.',
+      default: 'auto',
       choices: sandboxes,
+      formerly: { [formerNone]: { as: 'auto', told: formerNoneIsAuto } },
       source: 'additions',
+    }),
+    MCP_SERVER_MEMBER_FOLDERS: paths({
+      meaning: 'Folders below which the working directories lie that members may give to MCP servers, colon-separated.',
+      source: 'additions',
+      onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
     MCP_SERVER_HIDDEN_PATHS: paths({
       meaning: 'Paths that no sandboxed MCP server sees, whatever else it may, colon-separated.',
       source: 'additions',
-      onlyWith: { MCP_SERVER_SANDBOX: ['bwrap', 'container'] },
+      onlyWith: { MCP_SERVER_SANDBOX: ['auto', 'bwrap', 'container'] },
     }),
     MCP_SERVER_DOCKER_SOCKET: text({
       meaning: 'Socket of the Docker that runs their containers.',

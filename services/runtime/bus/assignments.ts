@@ -113,6 +113,7 @@ export class Assignments {
       version,
       hostname: hostname().slice(0, 255),
       sandbox,
+      confinesMembers: true,
       publicKey: key.publicKey,
       ...(this.#etag === undefined ? {} : { etag: this.#etag }),
       ...(homes.length === 0 ? {} : { homes: [...homes] }),

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { EnvRecord } from '../../contracts/env/check.ts';
 import { inheritedByChildren } from '../../contracts/env/inherited.ts';
+import type { Author } from '../../contracts/sandbox.ts';
 import { markVariable } from './processes.ts';
 
 /** The part of the runtime's own environment that children inherit. */
@@ -16,12 +17,16 @@ export interface ChildPlace {
   readonly temporary: string;
 }
 
-export function placeOf(workingDir: string, mcpServer: string): ChildPlace {
-  return { home: path.join(workingDir, 'homes', mcpServer), temporary: path.join(workingDir, 'tmp', mcpServer) };
+/** A home is not handed on from a member to an operator: what lies in it would run with the operator's trust. */
+export function placesOf(workingDir: string, mcpServer: string): Readonly<Record<Author, ChildPlace>> {
+  const placeIn = (homes: string, temporary: string) => ({
+    home: path.join(workingDir, homes, mcpServer),
+    temporary: path.join(workingDir, temporary, mcpServer),
+  });
+  return { operator: placeIn('homes', 'tmp'), member: placeIn('member-homes', 'member-tmp') };
 }
 
-export async function makePlace(workingDir: string, mcpServer: string): Promise<ChildPlace> {
-  const place = placeOf(workingDir, mcpServer);
+export async function makePlace(place: ChildPlace): Promise<ChildPlace> {
   await mkdir(place.home, { recursive: true, mode: 0o700 });
   await mkdir(place.temporary, { recursive: true, mode: 0o700 });
   return place;

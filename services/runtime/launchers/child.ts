@@ -5,7 +5,7 @@ import { randomText } from '../../contracts/ids.ts';
 import { inWords } from '../../contracts/system-words.ts';
 import type { Log } from '../../kit/log.ts';
 import { ChildChannel } from './child-channel.ts';
-import { type ChildPlace, makePlace } from './child-environment.ts';
+import { type ChildPlace, makePlace, placesOf } from './child-environment.ts';
 import { quotedPath } from './explain-exit.ts';
 import type { Launched, Launcher, LaunchOrder } from './launch.ts';
 import type { ChildNotes } from './leftovers.ts';
@@ -42,6 +42,7 @@ async function start(order: LaunchOrder<'child'>, place: ChildPlace, options: Ch
   });
   const spawned = await options.spawnChild({
     name: order.name,
+    setBy: order.setBy,
     command,
     args,
     cwd: cwd ?? place.home,
@@ -64,7 +65,7 @@ const markLength = 20;
 
 async function preparePlace(
   workingDir: string,
-  { mcpServer, launch }: LaunchOrder<'child'>,
+  { mcpServer, setBy, launch }: LaunchOrder<'child'>,
 ): Promise<ChildPlace | Reason> {
   if (launch.cwd !== null && !(path.isAbsolute(launch.cwd) && (await isFolder(launch.cwd)))) {
     return {
@@ -75,7 +76,7 @@ async function preparePlace(
     };
   }
   try {
-    return await makePlace(workingDir, mcpServer);
+    return await makePlace(placesOf(workingDir, mcpServer)[setBy]);
   } catch (error) {
     return {
       code: 'working_dir_unusable',

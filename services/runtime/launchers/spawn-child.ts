@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Reason } from '../../contracts/bus/messages.ts';
+import type { Author } from '../../contracts/sandbox.ts';
 import { type ChildEnvironmentOptions, childEnvironment } from './child-environment.ts';
 import { explainExit, explainSpawnError } from './explain-exit.ts';
 import type { Look } from './processes.ts';
@@ -10,6 +11,8 @@ import { type Program, programOf } from './program.ts';
 export interface ChildOrder {
   /** Of the MCP server, for people. */
   readonly name: string;
+  /** Who set this command. */
+  readonly setBy: Author;
   readonly command: string;
   readonly args: readonly string[];
   /** Absolute, and there. */

@@ -17,7 +17,8 @@ class User implements AsyncDisposable {
   static async open(server: HttpMcpServer, options: Partial<HttpLauncherOptions> = {}): Promise<User> {
     const user = new User();
     const launch = createHttpLauncher({ inherited: {}, ...options });
-    const order = { mcpServer: newId('mcpServer'), name: 'one', launch: server.launch(), listener: user.#listener() };
+    const about = { mcpServer: newId('mcpServer'), name: 'one', setBy: 'operator' as const };
+    const order = { ...about, launch: server.launch(), listener: user.#listener() };
     const launched = await launch(order);
     if (!launched.ok) throw new Error(launched.reason.message);
     user.#channel = launched.channel;

@@ -19,6 +19,7 @@ import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newId, newProcessId, type ProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
+import type { Author } from '../../contracts/sandbox.ts';
 import type { Bus, Hub, Reply, RequestOptions } from '../../kit/bus/bus.ts';
 import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
@@ -146,16 +147,18 @@ export class Platform {
     return running;
   }
 
-  /** Assigns these MCP servers and no others. A name keeps its id; another launch is another version. */
-  assign(launches: Readonly<Record<string, Launch>>): void {
+  /** Assigns these MCP servers and no others. A name keeps its id; another launch, or one that another set, is another version. */
+  assign(launches: Readonly<Record<string, Launch>>, setBy?: Author): void {
     this.#assigned = Object.entries(launches).map(([name, launch]) => {
       const before = this.#assigned.find((assignment) => assignment.name === name);
       const same =
-        before !== undefined && 'launch' in before && JSON.stringify(before.launch) === JSON.stringify(launch);
+        before !== undefined &&
+        'launch' in before &&
+        JSON.stringify([before.launch, before.setBy]) === JSON.stringify([launch, setBy]);
       if (same) return before;
       const mcpServer = this.#ids.get(name) ?? newId('mcpServer');
       this.#ids.set(name, mcpServer);
-      return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch };
+      return { mcpServer, workspace: newId('workspace'), name, configVersion: this.#version++, launch, setBy };
     });
     this.command({ kind: 'assignments' });
   }

@@ -18,15 +18,22 @@ async function attempt(platform: Platform, name: string, ...tries: readonly Try[
   return JSON.parse(await platform.say(name, { tries }));
 }
 
-/** An installation as far as files go, with one project in it and one beside it. */
+/** An installation as far as files go, with two projects beside it. */
 async function openGrounds() {
   const stack = new AsyncDisposableStack();
   const dir = await realpath(await mkdtemp(path.join(tmpdir(), 'svc-sandbox-')));
   stack.defer(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }));
   const place = (...parts: string[]) => path.join(dir, 'svc', ...parts);
-  for (const folder of ['secrets', 'data', 'state', 'project']) await mkdir(place(folder), { recursive: true });
-  await mkdir(path.join(dir, 'beside'));
-  for (const file of ['secrets/system.key', 'data/graph.sqlite', 'project/notes.txt', 'svc.yaml', '../beside/b.txt']) {
+  const project = path.join(dir, 'project');
+  for (const folder of ['secrets', 'data', 'state']) await mkdir(place(folder), { recursive: true });
+  for (const folder of [project, path.join(dir, 'beside')]) await mkdir(folder);
+  for (const file of [
+    'secrets/system.key',
+    'data/graph.sqlite',
+    'svc.yaml',
+    '../project/notes.txt',
+    '../beside/b.txt',
+  ]) {
     await writeFile(place(file), `content of ${file}`);
   }
   const socket = place('state', 'control.sock');
@@ -34,7 +41,7 @@ async function openGrounds() {
   await once(control, 'listening');
   stack.defer(() => new Promise<void>((resolve) => void control.close(() => resolve())));
   const hidden = ['secrets', 'data', 'state', 'svc.yaml'].map((name) => place(name)).join(':');
-  return { dir, place, socket, hidden, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return { dir, place, project, socket, hidden, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) => {
@@ -111,10 +118,10 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
     async () => {
       await using grounds = await openGrounds();
       await using platform = await Platform.open();
-      const { dir, place } = grounds;
+      const { dir, project } = grounds;
       const allowed = `${sandboxing.SVC_ALLOWED_PATHS}:${path.join(dir, 'beside')}`;
-      await symlink(path.join(dir, 'beside'), place('project', 'link'));
-      platform.assign({ one: { ...script('curious'), cwd: place('project') } });
+      await symlink(path.join(dir, 'beside'), path.join(project, 'link'));
+      platform.assign({ one: { ...script('curious'), cwd: project } });
       await platform.startRuntime({ ...sandboxing, SVC_ALLOWED_PATHS: allowed });
       await platform.connected('one');
       const { workingDir } = platform;
@@ -139,43 +146,43 @@ describe.each(kinds)('in %s', (_kind, { isThere, sandboxing, script, answers }) 
           ['fetch', `http://127.0.0.1:${port}/`],
         ),
       ).toEqual([
-        ...['done', 'done', 'done', 'done', 'content of project/notes.txt', 'content of ../beside/b.txt', 'EROFS'],
-        ...['beside svc', expect.stringContaining('made-inside'), answers.loopback],
+        ...['done', 'done', 'done', 'done', 'content of ../project/notes.txt', 'content of ../beside/b.txt', 'EROFS'],
+        ...['beside project', expect.stringContaining('made-inside'), answers.loopback],
       ]);
-      expect(await readFile(place('project', 'made.txt'), 'utf8')).toBe('written');
+      expect(await readFile(path.join(project, 'made.txt'), 'utf8')).toBe('written');
       expect(await readFile(inside('homes'), 'utf8')).toBe('written');
       await expect(readFile('/tmp/made-inside')).rejects.toMatchObject({ code: 'ENOENT' });
       server.close();
     },
   );
 
-  only(
-    'a working directory that holds the installation shows nothing of it, and nothing can be moved away',
-    async () => {
-      await using grounds = await openGrounds();
-      await using platform = await Platform.open();
-      const { dir, place, hidden } = grounds;
-      platform.assign({ one: { ...script('curious'), cwd: dir } });
-      const SVC_WORKING_DIR = place('data', 'runtime');
-      await platform.startRuntime({ ...sandboxing, MCP_SERVER_HIDDEN_PATHS: hidden, SVC_WORKING_DIR });
-      await platform.connected('one');
-      expect(
-        await attempt(
-          platform,
-          'one',
-          ['list', place('secrets')],
-          ['list', place('state')],
-          ['list', place('data')],
-          ['list', place('data', 'runtime', 'homes')],
-          ['read', place('svc.yaml')],
-          ['write', place('svc.yaml')],
-          ['write', place('secrets', 'x')],
-          ['rename', place()],
-          ['write', place('project', 'x')],
-        ),
-      ).toEqual(['', '', 'runtime', platform.idOf('one'), ...answers.covered, 'EROFS', 'EBUSY', 'done']);
-    },
-  );
+  only('an allowed path that holds the installation shows nothing of it', async () => {
+    await using grounds = await openGrounds();
+    await using platform = await Platform.open();
+    const { dir, place, hidden } = grounds;
+    platform.assign({ one: script('curious') });
+    const SVC_WORKING_DIR = place('data', 'runtime');
+    const SVC_ALLOWED_PATHS = `${sandboxing.SVC_ALLOWED_PATHS}:${dir}`;
+    await platform.startRuntime({ ...sandboxing, MCP_SERVER_HIDDEN_PATHS: hidden, SVC_WORKING_DIR, SVC_ALLOWED_PATHS });
+    await platform.connected('one');
+    expect(
+      await attempt(
+        platform,
+        'one',
+        ['list', place('secrets')],
+        ['list', place('state')],
+        ['list', place('data')],
+        ['list', place('data', 'runtime', 'homes')],
+        ['read', place('svc.yaml')],
+        ['write', place('secrets', 'x')],
+        ['rename', place()],
+        ['read', path.join(dir, 'beside', 'b.txt')],
+      ),
+    ).toEqual([
+      ...['', '', 'runtime', platform.idOf('one'), answers.covered, 'EROFS', 'EROFS'],
+      'content of ../beside/b.txt',
+    ]);
+  });
 
   only('nothing in /proc can be written that is not its own, and no capability is left', async () => {
     await using platform = await Platform.open();
@@ -239,12 +246,14 @@ describe.runIf(canSandbox)('in a sandbox', () => {
 
 interface Where {
   readonly place: (...parts: string[]) => string;
+  readonly project: string;
   readonly workingDir: string;
 }
 
 test.each<[string, (where: Where) => string]>([
   ['is in secrets/', ({ place }) => place('secrets')],
-  ['leads to secrets/ by a link', ({ place }) => place('project', 'link')],
+  ['leads to secrets/ by a link', ({ project }) => path.join(project, 'link')],
+  ['holds the installation', ({ project }) => path.dirname(project)],
   ['holds the homes of all', ({ workingDir }) => workingDir],
   ["is another's home", ({ workingDir }) => path.join(workingDir, 'homes', 'other')],
   ['is the whole machine', () => '/'],
@@ -254,9 +263,9 @@ test.each<[string, (where: Where) => string]>([
   await using platform = await Platform.open();
   const { place } = grounds;
   const { workingDir } = platform;
-  await symlink(place('secrets'), place('project', 'link'));
+  await symlink(place('secrets'), path.join(grounds.project, 'link'));
   await mkdir(path.join(workingDir, 'homes', 'other'), { recursive: true });
-  platform.assign({ one: { ...script('curious'), cwd: where({ place, workingDir }) } });
+  platform.assign({ one: { ...script('curious'), cwd: where({ place, project: grounds.project, workingDir }) } });
   await platform.startRuntime({ ...sandboxing, MCP_SERVER_HIDDEN_PATHS: grounds.hidden });
   const { reason } = await platform.reported('one', ({ status }) => status === 'Error');
   expect(reason).toMatchObject({ code: 'folder_refused' });

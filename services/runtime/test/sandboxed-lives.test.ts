@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -151,11 +151,14 @@ describe.runIf(canSandbox)('in a sandbox', () => {
     const documents = await mkdtemp(path.join(tmpdir(), 'svc-documents-'));
     stack.defer(() => rm(documents, { recursive: true, force: true }));
     await writeFile(path.join(documents, 'a.txt'), 'in a document');
+    const project = path.join(documents, 'project');
+    await mkdir(project);
+    await symlink(nodeModules, path.join(project, 'node_modules'));
     const filesystem = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
     platform.assign({
       node: { ...child(process.execPath, filesystem, '.'), cwd: documents },
       command: { ...child('mcp-server-filesystem', documents), cwd: documents },
-      npx: { ...child('npx', '--no', 'mcp-server-memory'), cwd: path.dirname(nodeModules) },
+      npx: { ...child('npx', '--no', 'mcp-server-memory'), cwd: project },
     });
     await platform.startRuntime({ ...withPackages, PATH: `${path.join(nodeModules, '.bin')}:${process.env.PATH}` });
     for (const name of ['node', 'command']) {

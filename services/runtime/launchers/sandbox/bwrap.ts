@@ -12,27 +12,21 @@ import { createExplainer, unavailable } from './explain-sandboxed.ts';
 import { commandPaths, machineInProc, programPaths, systemPaths } from './machine-paths.ts';
 import { seccompFilter } from './seccomp.ts';
 import type { Mount, View } from './view.ts';
-import {
-  findShown,
-  folderRefused,
-  type MachinePrograms,
-  type SandboxOptions,
-  viewFor,
-  visiblePart,
-} from './what-is-shown.ts';
+import { type MachinePrograms, type SandboxOptions, viewFor, visiblePart } from './what-is-shown.ts';
+import { findWorkingFolder } from './working-folder.ts';
 
 /** Behind bubblewrap: in namespaces of its own, where nothing is but what it needs, its home and what a person named for it. */
 export function createSpawnInBwrap(options: SandboxOptions, look: Look): SpawnChild {
   return async (order) => {
     const filter = seccompFilter(process.arch);
-    if (filter === null) return { ok: false, reason: unavailable(unknownArchitecture) };
-    const view = await viewFor(order, options, await programsFor(order));
-    const cwd = await findShown(order.cwd, view);
-    if (cwd === null) return { ok: false, reason: folderRefused(order.cwd) };
+    if (filter === null) return { ok: false, reason: unavailable(unknownArchitecture, order) };
+    const folder = await findWorkingFolder(order, options);
+    if (!folder.ok) return folder;
+    const view = await viewFor(order, options, folder, await programsFor(order));
     const env = Object.entries(childEnvironment(await visiblePart(order.environment, view)));
     const settings = env.flatMap(([name, value]) => ['--setenv', name, value]);
     const wiring = ['--seccomp', String(fd.filter), '--json-status-fd', String(fd.status)];
-    const args = [...bwrapNamespaces, ...wiring, ...(await viewArguments(view)), '--chdir', cwd, ...settings];
+    const args = [...bwrapNamespaces, ...wiring, ...(await viewArguments(view)), '--chdir', folder.cwd, ...settings];
     return await start(order, args, filter, look);
   };
 }
@@ -84,11 +78,11 @@ async function start(order: ChildOrder, told: readonly string[], filter: Buffer,
     if (!hasPipes(child)) throw new Error('bwrap was started without pipes');
     tell(child, fd.arguments, told.map((one) => `${one}\0`).join(''));
     tell(child, fd.filter, filter);
-    const explain = createExplainer(command, readStatus(child));
+    const explain = createExplainer(order, readStatus(child));
     return { ok: true, program: programOf(child, { mark, isHolder: true, look, explain }) };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { ok: false, reason: code === 'ENOENT' ? unavailable(noBwrap) : explainSpawnCode(command, code) };
+    return { ok: false, reason: code === 'ENOENT' ? unavailable(noBwrap, order) : explainSpawnCode(command, code) };
   }
 }
 
@@ -125,11 +119,14 @@ function pipeOf(child: ChildProcess, place: number): Socket {
 }
 
 /** It brings nothing of its own: programs are those of the machine. */
-async function programsFor({ command, cwd, environment }: ChildOrder): Promise<MachinePrograms> {
+async function programsFor({ command, cwd, environment, setBy }: ChildOrder): Promise<MachinePrograms> {
   const { inherited, own } = environment;
   const searched = [inherited.PATH ?? '', path.dirname(process.execPath)];
+  // A path that a member chose must not open another part of the machine: for members the PATH of the runtime decides.
+  const isChosen = setBy === 'member' && command.includes('/');
+  const searchPath = (setBy === 'member' ? undefined : own.PATH) ?? inherited.PATH ?? '';
   return {
     all: [...systemPaths, ...machineInProc, ...(await Promise.all(searched.map(programPaths))).flat()],
-    ofCommand: await commandPaths(command, own.PATH ?? inherited.PATH ?? '', cwd),
+    ofCommand: isChosen ? [] : await commandPaths(command, searchPath, cwd),
   };
 }

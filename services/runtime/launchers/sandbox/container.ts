@@ -9,7 +9,8 @@ import { explainInContainer, explainLost, explainNoContainer } from './explain-c
 import { unavailable } from './explain-sandboxed.ts';
 import { tell } from './told-inside.ts';
 import type { View } from './view.ts';
-import { findShown, folderRefused, type SandboxOptions, viewFor, visiblePart } from './what-is-shown.ts';
+import { type SandboxOptions, viewFor, visiblePart } from './what-is-shown.ts';
+import { findWorkingFolder } from './working-folder.ts';
 
 export interface ContainerSandboxOptions extends SandboxOptions {
   /** Of the Docker that runs the containers. Whoever may speak to it is root: nothing inside ever sees it. */
@@ -23,12 +24,13 @@ export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnC
   const docker = dockerAt(options.socket);
   const shown = { ...options, hiddenPaths: [...options.hiddenPaths, options.socket] };
   return async (order) => {
-    const view = await viewFor(order, shown);
-    const cwd = await findShown(order.cwd, view);
-    if (cwd === null) return { ok: false, reason: folderRefused(order.cwd) };
+    const folder = await findWorkingFolder(order, shown);
+    if (!folder.ok) return folder;
+    const { cwd } = folder;
+    const view = await viewFor(order, shown, folder);
     try {
       const user = await findUser(docker);
-      if (user === null) return { ok: false, reason: unavailable(remapped) };
+      if (user === null) return { ok: false, reason: unavailable(remapped, order) };
       const { name: mcpServer, environment } = order;
       const { mark } = environment;
       const [mounts, links] = [await view.mounts(), await view.links()];
@@ -41,7 +43,7 @@ export function createSpawnInContainer(options: ContainerSandboxOptions): SpawnC
         program.lost() === null ? explainInContainer(exit, options) : explainLost(program.lost(), options);
       return { ok: true, program: { ...program, explain } };
     } catch (error) {
-      return { ok: false, reason: explainNoContainer(error, options) };
+      return { ok: false, reason: explainNoContainer(error, options, order) };
     }
   };
 }

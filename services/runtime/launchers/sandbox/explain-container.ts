@@ -1,7 +1,7 @@
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { explainDocker, statusOf } from '../../../contracts/docker.ts';
 import { type Exit, explainExit } from '../explain-exit.ts';
-import { asItself, unavailable, withSandboxInMind } from './explain-sandboxed.ts';
+import { asItself, unavailable, type Whose, withSandboxInMind } from './explain-sandboxed.ts';
 
 export interface ContainerPlace {
   readonly socket: string;
@@ -9,14 +9,15 @@ export interface ContainerPlace {
 }
 
 /** Why there is no container to run an MCP server in. */
-export function explainNoContainer(error: unknown, { socket, image }: ContainerPlace): Reason {
+export function explainNoContainer(error: unknown, { socket, image }: ContainerPlace, whose: Whose): Reason {
   if (statusOf(error) === 404) {
-    return unavailable({
+    const obstacle = {
       what: `the Docker at "${socket}" has no image "${image}"`,
       repair: `Fetch it: docker pull ${image}, or with svc up where images.base in svc.yaml names it.`,
-    });
+    };
+    return unavailable(obstacle, whose);
   }
-  return unavailable(explainDocker(error, `"${socket}"`));
+  return unavailable(explainDocker(error, `"${socket}"`), whose);
 }
 
 /** Docker itself was gone before the container had told how it ended. */

@@ -1,29 +1,49 @@
 import { accessSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Reason } from '../../../contracts/bus/messages.ts';
-import { explainBwrap, type Obstacle } from '../../../contracts/sandbox.ts';
+import { type Author, explainBwrap, type Obstacle } from '../../../contracts/sandbox.ts';
 import { type Exit, explainExit, explainSpawnCode } from '../explain-exit.ts';
+import type { ChildOrder } from '../spawn-child.ts';
+
+export type Whose = Pick<ChildOrder, 'name' | 'setBy'>;
 
 /** No sandbox could be had, and without one nothing is run. */
-export function unavailable({ what, repair }: Obstacle): Reason {
+export function unavailable({ what, repair }: Obstacle, { name, setBy }: Whose): Reason {
   return {
     code: 'sandbox_unavailable',
-    message: `MCP servers shall be sandboxed here, and this one could not be: ${what}.`,
-    repair: `${repair} Whoever runs the runtime can also turn its sandbox off: runtime.sandbox in svc.yaml (MCP_SERVER_SANDBOX).`,
+    message: `The command of "${name}" was set by ${wordsFor[setBy].author} and runs in a sandbox here, and no sandbox could be made: ${what}.`,
+    repair: `${repair} ${wordsFor[setBy].instead}`,
   };
 }
+
+const wordsFor = {
+  operator: {
+    author: 'an operator',
+    instead:
+      'The operator can also run it without one: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX) confines only what members set.',
+  },
+  member: {
+    author: 'a member of the workspace',
+    instead:
+      'An operator can set the command instead (svc apply), or run all members without a sandbox: runtime.sandbox: none-for-everybody in svc.yaml (MCP_SERVER_SANDBOX).',
+  },
+} as const satisfies Record<Author, { author: string; instead: string }>;
 
 /**
  * Tells the end of what ran inside from that of bwrap itself: what bwrap has said says whether the command was ever run. Its exit code
  * stands for the command's, which a signal ended where it is above 128.
  */
-export function createExplainer(command: string, status: () => string): (exit: Exit) => Reason {
+export function createExplainer(
+  order: Whose & Pick<ChildOrder, 'command'>,
+  status: () => string,
+): (exit: Exit) => Reason {
+  const { command } = order;
   return (exit) => {
     if (exit.signal !== null) return explainExit(exit);
     if (status().includes('"exit-code"')) return withSandboxInMind(explainExit(asItself(exit)), howToShow);
     const words = exit.stderr.join('\n');
     const failure = /^bwrap: execvp .*: (.+)$/m.exec(words)?.[1];
-    if (failure === undefined) return unavailable(explainBwrap(words));
+    if (failure === undefined) return unavailable(explainBwrap(words), order);
     const code = execErrors[failure] ?? failure;
     return code === 'ENOENT' && isThere(command) ? notShown(command) : explainSpawnCode(command, code);
   };

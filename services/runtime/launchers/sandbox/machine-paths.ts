@@ -17,9 +17,6 @@ export const machineInProc: readonly string[] = [
   ...['pressure', 'scsi', 'sys', 'sysrq-trigger'].map(inProc),
 ];
 
-/** What no person may have meant to share: the system, and the sockets of what runs on it. */
-export const neverWritable: readonly string[] = ['/proc', '/sys', '/dev', '/run', '/usr', '/etc', '/bin', '/lib'];
-
 /** The folders that PATH names, with what the programs in them are made of. */
 export async function programPaths(searchPath: string): Promise<readonly string[]> {
   const folders = [...new Set(searchPath.split(':'))].filter((one) => path.isAbsolute(one));

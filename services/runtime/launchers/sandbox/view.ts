@@ -50,10 +50,10 @@ export class View {
     if (real !== given) this.#links.set(given, real);
   }
 
-  /** Takes writing away where what was said before allows it. */
-  async guard(given: string): Promise<void> {
-    const real = await findReal(given);
-    if (real !== null && this.#nearest(real)?.shown === 'write') this.#mounts.set(real, 'read');
+  /** Shows a folder for writing. Its path was checked as it is here, so that no link is followed once more. */
+  write(real: string, name: string, target: string): void {
+    this.#mounts.set(real, 'write');
+    if (name !== target) this.#links.set(name, target);
   }
 
   /** Shows a folder for writing, though what it lies in is hidden. */
@@ -127,6 +127,13 @@ function isSame(rule: Rule | null): boolean {
 
 export function isWithin(one: string, folder: string): boolean {
   return one === folder || one.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+/** Of a path that is not there, the part that is, with the rest behind it. */
+export async function realEvenIfMissing(given: string): Promise<string> {
+  const real = await findReal(given);
+  if (real !== null || given === '/') return real ?? '/';
+  return path.join(await realEvenIfMissing(path.dirname(given)), path.basename(given));
 }
 
 /** Null where there is none. */

@@ -17,7 +17,8 @@ const look = createLook();
 const notes = await openChildNotes(workingDir, docker?.socket);
 const log = createLog({ service: 'test', level: 'error', destination: process.stderr });
 const inherited = { PATH: process.env.PATH };
-const grounds = { workingDir, hiddenPaths: [], allowedPaths: [], memoryMaxMb: 256, ...docker };
+const paths = { hiddenPaths: [], allowedPaths: [], memberFolders: [] };
+const grounds = { workingDir, ...paths, memoryMaxMb: 256, ...docker };
 const sandboxed = () => (docker === null ? createSpawnInBwrap(grounds, look) : createSpawnInContainer(grounds));
 const spawnChild = how === 'openly' ? createSpawnOpenly(look) : sandboxed();
 const launch = createChildLauncher({
@@ -39,7 +40,7 @@ const command = docker === null ? process.execPath : 'node';
 const orderOf = (text) => ({ kind: 'child', command, args: ['-e', text], cwd: null, env: {} });
 if (listening !== undefined) {
   const order = orderOf('process.stdin.resume()');
-  await launch({ mcpServer: 'srv_y', name: listening, launch: order, listener: silent });
+  await launch({ mcpServer: 'srv_y', name: listening, setBy: 'operator', launch: order, listener: silent });
 }
 const listener = {
   ...silent,
@@ -48,4 +49,4 @@ const listener = {
     process.stdout.write(`${text}\n`);
   },
 };
-await launch({ mcpServer: 'srv_x', name, launch: orderOf(program), listener });
+await launch({ mcpServer: 'srv_x', name, setBy: 'operator', launch: orderOf(program), listener });

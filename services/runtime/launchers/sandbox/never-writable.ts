@@ -1,0 +1,116 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { authorityPaths, programPaths } from './machine-paths.ts';
+import { findReal, isWithin, realEvenIfMissing } from './view.ts';
+
+/** The system: programs, their settings, and the state of its services. */
+const system: readonly string[] = [
+  ...['/proc', '/sys', '/dev', '/run', '/usr', '/etc', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/boot'],
+  ...['/nix', '/snap', '/var/lib', '/var/spool', '/var/cache', '/var/log', '/var/mail', '/var/backups', '/var/run'],
+];
+
+/** The program that runs now. An operator may start it again as another user. */
+const ownPackage = path.dirname(fileURLToPath(new URL('../../../../package.json', import.meta.url)));
+
+export interface Guarded {
+  /** What the stack names as the platform's own, the homes of all MCP servers among it. */
+  readonly platform: readonly string[];
+  /** Variables of the runtime: its PATH, and the authorities that it trusts. */
+  readonly inherited: Readonly<Record<string, string>>;
+}
+
+/**
+ * Why a sandbox may not write to this folder, or null where it may: a folder that is, holds or lies in the system, the platform, an
+ * installation, or a program that the platform runs. A home may not be written either, nor its hidden folders; a project in it may.
+ * `folder` is a real path.
+ */
+export async function whyNeverWritable(folder: string, { platform, inherited }: Guarded): Promise<string | null> {
+  return (
+    (await whyTouching(folder, system, 'belongs to the system')) ??
+    (await whyHome(folder)) ??
+    (await whyInstallation(folder)) ??
+    (await whyTouching(folder, platform, 'belongs to the platform')) ??
+    (await whyTouching(folder, [ownPackage], 'is the installed package')) ??
+    (await whyTouching(folder, await executedPaths(inherited.PATH ?? ''), 'holds programs that the platform runs')) ??
+    (await whyTrusted(folder, authorityPaths(inherited)))
+  );
+}
+
+async function whyTouching(folder: string, paths: readonly string[], what: string): Promise<string | null> {
+  const reals = await Promise.all(paths.map(realEvenIfMissing));
+  const found = reals.find((one) => isWithin(folder, one) || isWithin(one, folder));
+  return found === undefined ? null : `it is, holds or lies in "${found}", which ${what}`;
+}
+
+/** One that a folder holds is mounted again inside, read only. */
+async function whyTrusted(folder: string, authorities: readonly string[]): Promise<string | null> {
+  const reals = await Promise.all(authorities.map(realEvenIfMissing));
+  const found = reals.find((one) => isWithin(folder, one));
+  return found === undefined ? null : `it is or lies in "${found}", with certificates that the platform trusts`;
+}
+
+/** What is not there yet counts too: a sandbox could make it. */
+async function executedPaths(searchPath: string): Promise<readonly string[]> {
+  const folders = [...searchPath.split(':'), path.dirname(process.execPath)].filter(
+    (one) => path.isAbsolute(one) && !isWithin(homedir(), one),
+  );
+  return [...folders, ...(await programPaths(folders.join(':')))];
+}
+
+async function whyHome(folder: string): Promise<string | null> {
+  for (const home of await homes()) {
+    if (isWithin(home, folder)) return `it is or holds "${home}", which is a home`;
+    const [below = ''] = path.relative(home, folder).split('/');
+    // Keys, and what programs of this user are started with.
+    const isHidden = below.startsWith('.') || below === 'Library';
+    if (isWithin(folder, home) && isHidden) return `"${path.join(home, below)}" holds keys or settings of a user`;
+  }
+  return null;
+}
+
+const homeFolders = ['/home', '/Users'];
+
+/** Those that the system lists, and folders where homes usually lie, for users that another machine lists. */
+async function homes(): Promise<ReadonlySet<string>> {
+  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const listed = users.split('\n').flatMap((line) => line.split(':')[5] ?? []);
+  const usual = await Promise.all(
+    homeFolders.map(async (above) => (await readdir(above).catch(() => [])).map((name) => path.join(above, name))),
+  );
+  const all = ['/root', homedir(), ...homeFolders, ...listed, ...usual.flat()].filter((one) => path.isAbsolute(one));
+  return new Set(await Promise.all(all.map(realEvenIfMissing)));
+}
+
+/** How far below a folder installations are looked for, and among how many folders. */
+const depthMax = 3;
+const foldersMax = 2000;
+
+async function whyInstallation(folder: string): Promise<string | null> {
+  for (let at = folder; at !== '/'; at = path.dirname(at)) {
+    if (await isInstallation(at)) return `it lies in the installation "${at}"`;
+  }
+  let level: readonly string[] = [folder];
+  for (let depth = 0, seen = 0; depth < depthMax && seen < foldersMax; depth++) {
+    const below = (await Promise.all(level.slice(0, foldersMax - seen).map(foldersIn))).flat();
+    seen += level.length;
+    for (const one of below.slice(0, foldersMax)) {
+      if (await isInstallation(one)) return `it holds the installation "${one}"`;
+    }
+    level = below;
+  }
+  return null;
+}
+
+async function isInstallation(folder: string): Promise<boolean> {
+  const parts = await Promise.all(['svc.yaml', 'secrets'].map((name) => findReal(path.join(folder, name))));
+  return parts.every((one) => one !== null);
+}
+
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.flatMap((entry) =>
+    entry.isDirectory() && entry.name !== 'node_modules' ? [path.join(folder, entry.name)] : [],
+  );
+}

@@ -1,0 +1,70 @@
+import path from 'node:path';
+import type { Reason } from '../../../contracts/bus/messages.ts';
+import type { ChildOrder } from '../spawn-child.ts';
+import { whyNeverWritable } from './never-writable.ts';
+import { findReal, isWithin } from './view.ts';
+import type { SandboxOptions } from './what-is-shown.ts';
+
+/** Where a sandboxed MCP server works, as real paths. */
+export interface WorkingFolder {
+  readonly ok: true;
+  readonly cwd: string;
+  /** The folder that it may write to; null where that is its own home. */
+  readonly mounted: string | null;
+}
+
+type Order = Pick<ChildOrder, 'name' | 'cwd' | 'setBy' | 'environment'>;
+
+/** Looks at a working directory once, at its real path: that path alone is mounted afterwards. */
+export async function findWorkingFolder(
+  { name, cwd, setBy, environment: { inherited, place } }: Order,
+  { hiddenPaths, workingDir, memberFolders }: SandboxOptions,
+): Promise<WorkingFolder | { readonly ok: false; readonly reason: Reason }> {
+  const real = await findReal(cwd);
+  if (real === null) return refused(name, cwd, 'it is not there any more');
+  for (const own of [place.home, place.temporary]) {
+    const home = await findReal(own);
+    if (home !== null && isWithin(real, home)) return { ok: true, cwd: real, mounted: null };
+  }
+  const shared = await findSharedFolder(real, memberFolders);
+  if (shared === null && setBy === 'member') return { ok: false, reason: notNamed(name, cwd) };
+  const mounted = shared ?? real;
+  const platform = [...hiddenPaths, workingDir];
+  const why = await whyNeverWritable(mounted, { platform, inherited });
+  return why === null ? { ok: true, cwd: real, mounted } : refused(name, cwd, why);
+}
+
+/**
+ * The folder directly in a named one that a path lies in; null where it lies in none. That one is mounted and nothing deeper: only a sandbox
+ * that may write above a folder could exchange it for a link before the mount, and no member's sandbox may write to a named folder itself.
+ */
+async function findSharedFolder(real: string, memberFolders: readonly string[]): Promise<string | null> {
+  const named = (await Promise.all(memberFolders.map(findReal))).filter((one) => one !== null);
+  const [outermost] = named
+    .filter((one) => real !== one && isWithin(real, one))
+    .toSorted((one, other) => one.length - other.length);
+  if (outermost === undefined) return null;
+  const [first = ''] = path.relative(outermost, real).split('/');
+  return path.join(outermost, first);
+}
+
+function notNamed(name: string, cwd: string): Reason {
+  return {
+    code: 'folder_not_named',
+    message: `The working directory "${cwd}" of "${name}" is refused: a member of the workspace set it, and it lies below no folder that the operator named for members.`,
+    repair:
+      'Leave cwd out: then the MCP server works in its home. Or the operator names the folder above it: runtime.memberFolders in svc.yaml (MCP_SERVER_MEMBER_FOLDERS).',
+  };
+}
+
+function refused(name: string, cwd: string, why: string): { readonly ok: false; readonly reason: Reason } {
+  return {
+    ok: false,
+    reason: {
+      code: 'folder_refused',
+      message: `The working directory "${cwd}" of "${name}" may not be written from a sandbox: ${why}.`,
+      repair:
+        'Give the MCP server a folder of its own as cwd, or none: then it works in its home. An operator can run what an operator set without a sandbox: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX).',
+    },
+  };
+}

@@ -1,0 +1,249 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { graphqlPath } from '../../../services/contracts/token.ts';
+import { send } from '../../../services/remote-mcp/test/raw.ts';
+import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
+import { connectToBackend } from '../../backend-client.ts';
+import { replaceScalar } from '../../yaml-text.ts';
+import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { memberToken } from './member-token.ts';
+
+vi.setConfig({ testTimeout: testTimeoutMs });
+
+/**
+ * The owner of a workspace, who is no operator, against the machine of the platform. Each row is one attack: the launch that the member sets, and
+ * what becomes of it. After each, no secret was read and nothing was planted outside.
+ */
+interface Attack {
+  readonly attack: string;
+  readonly launch: (grounds: Grounds) => Launch;
+  /** Code of the reason for which the MCP server is refused, or `confined`: it ran, and saw nothing. */
+  readonly becomes: string;
+}
+
+interface Grounds {
+  /** Named by the operator: members may have working directories below. */
+  readonly shared: string;
+  readonly installation: string;
+  readonly otherInstallation: string;
+}
+
+interface Launch {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly url?: string;
+}
+
+const packageRoot = join(import.meta.dirname, '../../..');
+
+/** Says on standard error what it could read and write, and ends. */
+const probe = ({ installation }: Grounds): string => `
+  const { readFileSync, writeFileSync } = require('node:fs');
+  const tryTo = (work) => { try { return work(); } catch ({ code }) { return code; } };
+  const seen = {
+    secret: tryTo(() => readFileSync(${JSON.stringify(join(installation, 'secrets/system-runtime.key'))}, 'utf8').slice(0, 4)),
+    planted: tryTo(() => { writeFileSync('planted-by-a-member', ''); return 'done'; }),
+  };
+  console.error('probe ' + JSON.stringify(seen));
+  process.exit(1);`;
+
+const probing = (grounds: Grounds): Launch => ({ command: 'node', args: ['-e', probe(grounds)] });
+const setting = (name: string, value: string) => [{ name, value }];
+
+const workingDirectories: readonly (readonly [attack: string, cwd: (grounds: Grounds) => string])[] = [
+  ['in the installed package', () => join(packageRoot, 'templates')],
+  ['in the installation', ({ installation }) => join(installation, 'secrets')],
+  ['of the installation', ({ installation }) => installation],
+  ['in another installation', ({ otherInstallation }) => otherInstallation],
+  ['in the home of root', () => '/root'],
+  ['in the home of the operator', () => homedir()],
+  ['in the state of the system', () => '/var/lib'],
+  ['of the whole machine', () => '/'],
+  ['behind a link below the named folder', ({ shared }) => join(shared, 'project', 'way-out')],
+  ['behind dots below the named folder', ({ shared }) => `${shared}/project/../../svc/secrets`],
+  ['that is the named folder itself', ({ shared }) => shared],
+];
+
+const attacks: readonly Attack[] = [
+  { attack: 'a command', launch: probing, becomes: 'confined' },
+  {
+    attack: 'a command in a project that is named for members',
+    launch: (grounds) => ({ ...probing(grounds), cwd: join(grounds.shared, 'project') }),
+    becomes: 'confined',
+  },
+  ...workingDirectories.map(
+    ([where, cwd]): Attack => ({
+      attack: `a working directory ${where}`,
+      launch: (grounds) => ({ ...probing(grounds), cwd: cwd(grounds) }),
+      becomes: 'folder_not_named',
+    }),
+  ),
+  ...(['LD_PRELOAD', 'BASH_ENV', 'PATH'] as const).map(
+    (name): Attack => ({
+      attack: `the variable ${name}`,
+      launch: (grounds) => ({
+        ...probing(grounds),
+        cwd: join(grounds.shared, 'project'),
+        command: process.execPath,
+        env: setting(
+          name,
+          name === 'PATH' ? join(grounds.shared, 'project') : join(grounds.shared, 'project', 'bwrap'),
+        ),
+      }),
+      becomes: 'confined',
+    }),
+  ),
+  {
+    attack: 'options of Node',
+    launch: (grounds) => ({
+      ...probing(grounds),
+      cwd: join(grounds.shared, 'project'),
+      env: setting('NODE_OPTIONS', `--require ${join(grounds.shared, 'project', 'plant.cjs')}`),
+    }),
+    becomes: 'confined',
+  },
+];
+
+let platform: Platform;
+let grounds: Grounds;
+let workspace: string;
+let token: string;
+let count = 0;
+
+async function ask(query: string, variables: object) {
+  const url = `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`;
+  const { body } = await send(url, { key: token, body: { query, variables: { w: workspace, ...variables } } });
+  if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
+  return body.data;
+}
+
+async function makeGrounds(): Promise<Grounds> {
+  const at = (...names: string[]) => join(platform.folder, ...names);
+  await mkdir(at('shared', 'project'), { recursive: true });
+  await mkdir(at('other', 'secrets'), { recursive: true });
+  await writeFile(at('other', 'svc.yaml'), '');
+  await symlink(at('svc', 'secrets'), at('shared', 'project', 'way-out'));
+  await writeFile(at('shared', 'project', 'bwrap'), `#!/bin/sh\ntouch '${at('planted-by-a-member')}'\n`, {
+    mode: 0o755,
+  });
+  await writeFile(
+    at('shared', 'project', 'plant.cjs'),
+    `try { require('node:fs').writeFileSync('${at('planted-by-a-member')}', ''); } catch {}`,
+  );
+  return { shared: at('shared'), installation: at('svc'), otherInstallation: at('other') };
+}
+
+beforeAll(async () => {
+  platform = await Platform.init();
+  grounds = await makeGrounds();
+  const { definitionFile } = platform.installation;
+  const yaml = await readFile(definitionFile, 'utf8');
+  await writeFile(definitionFile, yaml.replace('memberFolders: []', `memberFolders: [${grounds.shared}]`));
+  await platform.svc('up');
+  const backend = await connectToBackend(platform.installation);
+  const { createWorkspace } = await backend.query(
+    'mutation { createWorkspace(input: { name: "Theirs", ownerEmail: "member@example.com" }) { id owner { id } } }',
+    {},
+    // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+    (data): any => data,
+  );
+  workspace = createWorkspace.id;
+  token = await memberToken(platform.installation, createWorkspace.owner.id);
+}, startTimeoutMs);
+afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+interface Outcome {
+  readonly code: string;
+  readonly message: string;
+  readonly repair: string;
+  /** What the probe says, where it ran. */
+  readonly seen: { readonly secret: string; readonly planted: string } | null;
+}
+
+/** As the member sees it. */
+async function outcomeOf(id: string, isMeant: (outcome: Outcome) => boolean = () => true): Promise<Outcome> {
+  let outcome: Outcome | null = null;
+  await until(async () => {
+    const query = `query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) {
+      status reason { code message repair } stderr } } }`;
+    const { status, reason, stderr } = (await ask(query, { id })).workspace.mcpServer;
+    if (status !== 'Error') return false;
+    const line = stderr.find((one: string) => one.startsWith('probe '));
+    outcome = { ...reason, seen: line === undefined ? null : JSON.parse(line.slice('probe '.length)) };
+    return isMeant({ ...reason, seen: outcome?.seen ?? null });
+  });
+  if (outcome === null) throw new Error('no outcome');
+  return outcome;
+}
+
+async function set(launch: Launch): Promise<string> {
+  const query = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
+  return (await ask(query, { input: { name: `attack${++count}`, launch } })).createMcpServer.id;
+}
+
+async function remove(id: string): Promise<void> {
+  await ask('mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }', { id });
+}
+
+function planted(): readonly string[] {
+  const places = [platform.folder, packageRoot, join(packageRoot, 'templates'), '/root', homedir(), '/var/lib', '/'];
+  const { installation, otherInstallation, shared } = grounds;
+  const all = [...places, installation, join(installation, 'secrets'), otherInstallation, shared];
+  return all.filter((folder) => existsSync(join(folder, 'planted-by-a-member')));
+}
+
+describe.runIf(canSandbox)('a member who is no operator', () => {
+  test.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
+    const id = await set(launch(grounds));
+    const { code, message, repair, seen } = await outcomeOf(id);
+    if (becomes === 'confined') {
+      expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
+    } else {
+      expect({ code, seen }).toEqual({ code: becomes, seen: null });
+      expect(message).toContain(`"attack${count}"`);
+      expect(repair).toMatch(/svc\.yaml/);
+    }
+    expect(planted()).toEqual([]);
+    await remove(id);
+  });
+
+  test('gains nothing by changing one variable of an operator’s command', async () => {
+    const { args = [] } = probing(grounds);
+    const added = await platform.run(['server', 'add', 'ours', '--workspace', 'Theirs', '--', 'node', ...args]);
+    expect(added.code).not.toBe(null);
+    const query = 'query ($w: ID!) { workspace(id: $w) { mcpServer(name: "ours") { id launch { setBy } } } }';
+    const { id, launch } = (await ask(query, {})).workspace.mcpServer;
+    expect(launch.setBy).toBe('operator');
+    // The operator's runs as the user of the platform, and could read all that is this user's.
+    expect((await outcomeOf(id)).seen?.secret).toBe('SYK_');
+    await ask(
+      `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
+        updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`,
+      { id, launch: { ...probing(grounds), env: setting('CHANGED', 'alone') } },
+    );
+    const { seen } = await outcomeOf(id, (outcome) => outcome.seen?.secret === 'ENOENT');
+    expect(seen?.planted).toBe('done');
+    const shown = await platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
+    expect(shown.launch.setBy).toBe('member');
+    await remove(id);
+  });
+});
+
+test(
+  'with none-for-everybody the operator has let members run what they like',
+  async () => {
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    await writeFile(definitionFile, replaceScalar(yaml, ['runtime', 'sandbox'], 'none-for-everybody'));
+    await platform.svc('up');
+    const id = await set({ ...probing(grounds), cwd: platform.folder });
+    expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
+    expect(planted()).toEqual([platform.folder]);
+  },
+  startTimeoutMs,
+);
