@@ -79,6 +79,7 @@ export class ChildChannel implements Channel {
   async #end(): Promise<void> {
     const { log, order, removeNote } = this.#options;
     const { stdin, exited } = this.#program;
+    await this.#program.aboutToEnd();
     stdin.end();
     await settledWithin(exited, closedInputGraceMs);
     try {

@@ -43,15 +43,27 @@ function withDescendants(heads: readonly Process[], processes: readonly Process[
   return [...found.values()];
 }
 
+/** What is known to be of the tree, brought up to date: those that still live, by birth, what they have started since, and what joined. */
+export function notedTree(root: TreeRoot, known: readonly Process[], now: readonly Process[]): readonly Process[] {
+  const births = new Map(known.map((one) => [one.pid, one.birth]));
+  const living = now.filter((one) => births.get(one.pid) === one.birth || belongs(root, one));
+  return withDescendants(living, now);
+}
+
 export interface EndTreeOptions {
   readonly look: Look;
+  /** What was of the tree at an earlier look: it may have left all that tells so. */
+  readonly known?: readonly Process[];
   /** Between asking to end and ending by force. */
   readonly graceMs: number;
 }
 
 /** Asks the whole tree to end, then ends by force what is left, until a look finds nothing. Returns what could not be ended. */
-export async function endTree(root: TreeRoot, { look, graceMs }: EndTreeOptions): Promise<readonly number[]> {
-  let living = treeOf(root, await look());
+export async function endTree(
+  root: TreeRoot,
+  { look, known = [], graceMs }: EndTreeOptions,
+): Promise<readonly number[]> {
+  let living = notedTree(root, known, await look());
   signal(
     living.filter(({ pid }) => !(root.isHolder && pid === root.pid)),
     'SIGTERM',
@@ -59,12 +71,12 @@ export async function endTree(root: TreeRoot, { look, graceMs }: EndTreeOptions)
   const deadline = performance.now() + graceMs;
   for (let waitMs = firstWaitMs; living.length > 0 && performance.now() < deadline; waitMs = nextWait(waitMs)) {
     await pause(waitMs);
-    living = survivors(root, living, await look());
+    living = notedTree(root, living, await look());
   }
   for (let round = 0; living.length > 0 && round < killRounds; round++) {
     signal(living, 'SIGKILL');
     await pause(firstWaitMs * 2 ** round);
-    living = survivors(root, living, await look());
+    living = notedTree(root, living, await look());
   }
   return living.map((one) => one.pid);
 }
@@ -76,13 +88,6 @@ const killRounds = 8;
 
 function nextWait(waitMs: number): number {
   return Math.min(waitMs * 2, waitMaxMs);
-}
-
-/** Of those known the ones that live, by birth, with what they have started since; and whatever has joined the tree. */
-function survivors(root: TreeRoot, known: readonly Process[], now: readonly Process[]): readonly Process[] {
-  const births = new Map(known.map((one) => [one.pid, one.birth]));
-  const living = now.filter((one) => births.get(one.pid) === one.birth || belongs(root, one));
-  return withDescendants(living, now);
 }
 
 /** One by one, because a group holds only those that stayed in it. */

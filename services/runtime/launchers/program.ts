@@ -6,6 +6,7 @@ import { settledWithin } from '../time/settled-within.ts';
 import type { Exit } from './explain-exit.ts';
 import { endTree } from './process-tree.ts';
 import type { Look } from './processes.ts';
+import type { TreeWatch } from './tree-watch.ts';
 
 /** What speaks MCP on its standard input and output, wherever it runs. */
 export interface Program {
@@ -18,6 +19,8 @@ export interface Program {
   readonly exited: Promise<Ended>;
   /** One whose pipe has closed is probably ending. Its exit, which tells more, is known this long afterwards. */
   readonly exitAfterPipeMs: number;
+  /** Before it is asked anything that may end it: what it has started is found by it as long as it lives. */
+  aboutToEnd(): Promise<void>;
   /** Asks it and all that it started to end, and ends by force what has not after the grace. Throws what could not be ended. */
   end(graceMs: number): Promise<void>;
   /** Why it ended. */
@@ -32,22 +35,29 @@ export interface ProcessTraits {
   /** It only holds what runs inside: that is asked to end, and takes it along. */
   readonly isHolder: boolean;
   readonly look: Look;
+  /** Where nothing else holds what it starts together. */
+  readonly watch?: TreeWatch;
   readonly explain: (exit: Exit) => Reason;
 }
 
 /** A process that has just been started as the head of a session of its own. */
 export function programOf(process: ChildProcessWithoutNullStreams, traits: ProcessTraits): Program {
-  const { mark, isHolder, look, explain } = traits;
+  const { mark, isHolder, look, watch, explain } = traits;
   const { stdin, stdout, stderr, pid = 0 } = process;
   const ended = () => ({ code: process.exitCode, signal: process.signalCode });
   const hasEnded = process.exitCode !== null || process.signalCode !== null;
   const exited = (hasEnded ? Promise.resolve() : once(process, 'exit')).then(ended);
   process.on('error', () => {}); // After the start: a signal that could not be sent.
+  const root = { pid, birth: null, mark, current: true, isHolder };
+  const watched = watch?.watch(root);
+  // From then on its pid may become another's.
+  void exited.then(() => watched?.end());
   return {
     ...{ stdin, stdout, stderr, pid, exited, exitAfterPipeMs: 500, explain },
+    aboutToEnd: async () => watched?.note(),
     async end(graceMs) {
       try {
-        const left = await endTree({ pid, birth: null, mark, current: true, isHolder }, { look, graceMs });
+        const left = await endTree(root, { look, known: watched?.known() ?? [], graceMs });
         if (left.length > 0) throw new Error(`the processes ${left.join(', ')} live on`);
       } catch (error) {
         process.kill('SIGKILL');

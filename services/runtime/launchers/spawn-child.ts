@@ -6,6 +6,7 @@ import { type ChildEnvironmentOptions, childEnvironment } from './child-environm
 import { explainExit, explainSpawnError } from './explain-exit.ts';
 import type { Look } from './processes.ts';
 import { type Program, programOf } from './program.ts';
+import { TreeWatch } from './tree-watch.ts';
 
 /** A program that is to speak MCP on its standard input and output. */
 export interface ChildOrder {
@@ -29,13 +30,14 @@ export type SpawnChild = (order: ChildOrder) => Promise<Spawned>;
 
 /** As a process like any other of the runtime's user. */
 export function createSpawnOpenly(look: Look): SpawnChild {
+  const watch = new TreeWatch(look);
   return async ({ command, args, cwd, environment }) => {
     try {
       const env = childEnvironment(environment);
       const process = spawn(command, args, { cwd, env, stdio: 'pipe', detached: true, shell: false });
       await once(process, 'spawn');
       const { mark } = environment;
-      return { ok: true, program: programOf(process, { mark, isHolder: false, look, explain: explainExit }) };
+      return { ok: true, program: programOf(process, { mark, isHolder: false, look, watch, explain: explainExit }) };
     } catch (error) {
       return { ok: false, reason: explainSpawnError(command, error) };
     }

@@ -123,6 +123,22 @@ test('the tree of a child that was killed ends too, before it is started again',
   expect(await living(process.platform === 'linux' ? others : others.slice(0, 2))).toEqual([]);
 });
 
+test.runIf(process.platform === 'linux')(
+  'what leaves environment, group and session ends with a child that ends by itself at its closed input',
+  async () => {
+    await using platform = await Platform.open();
+    platform.assign({ one: script('escaping') });
+    const running = await platform.startRuntime();
+    await platform.connected('one');
+    const pids: number[] = JSON.parse(await platform.say('one', {}));
+    expect(await living(pids)).toEqual(pids);
+    await running.stop();
+    const left = await living(pids);
+    for (const pid of left) process.kill(pid, 'SIGKILL');
+    expect(left).toEqual([]);
+  },
+);
+
 test('stopping takes seconds where a child neither listens nor ends', async () => {
   await using platform = await Platform.open();
   platform.assign({ one: script('stubborn'), two: script('deaf'), three: script('silent') });

@@ -69,6 +69,7 @@ function programOf(container: Container, stream: Socket): ContainerProgram {
     exited,
     exitAfterPipeMs: endToldWithinMs + 500,
     lost: () => lost,
+    aboutToEnd: async () => {},
     async end(graceMs) {
       try {
         // Asked to end, then ended by force. It may have ended by itself, and be gone with that.
