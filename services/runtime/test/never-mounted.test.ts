@@ -138,10 +138,23 @@ describe.each(kinds)('in %s, a working directory', (_kind, { isThere, sandboxing
       );
       // It would write now.
       if (status === 'Connected') await platform.say('one', { tries: [['write', planted]] });
-      expect({ setBy, status, planted: existsSync(planted) }).toEqual({ setBy, status: 'Error', planted: false });
+      const isPlanted = existsSync(planted);
+      await rm(planted, { force: true });
+      expect({ setBy, status, isPlanted }).toEqual({ setBy, status: 'Error', isPlanted: false });
       expect(reason?.message).toMatch(/^The working directory ".*" of "one" may not be written from a sandbox: /);
       expect(reason?.message).toContain(why);
     }
+  });
+
+  test.runIf(isThere)('that is written with dots works, where it really lies', async () => {
+    await using grounds = await openGrounds();
+    await using platform = await Platform.open();
+    const cwd = await folderIn(grounds.dir, 'project');
+    platform.assign({ one: { ...script('curious'), cwd: `${grounds.dir}/project/../project/` } });
+    await platform.startRuntime(sandboxing);
+    await platform.connected('one');
+    expect(JSON.parse(await platform.say('one', { tries: [['write', 'made.txt']] }))).toEqual(['done']);
+    expect(existsSync(path.join(cwd, 'made.txt'))).toBe(true);
   });
 
   test.runIf(isThere)('that is a project in a home works', async () => {
