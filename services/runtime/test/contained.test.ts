@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -29,15 +29,15 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
   test('Docker tells nobody what it was given, keeps nothing that it says, and cannot be reached', async () => {
     await using platform = await Platform.open();
     const name = newName();
-    const cwd = path.dirname(dockerSocket ?? '');
-    platform.assign({ [name]: { ...scriptInImage('curious', ['planted-argument'], { TOKEN: 'planted-token' }), cwd } });
+    platform.assign({ [name]: scriptInImage('curious', ['planted-argument'], { TOKEN: 'planted-token' }) });
     const tries = { tries: [['connect', dockerSocket]] };
     const openly = await platform.startRuntime();
     await platform.connected(name);
     expect(await platform.say(name, tries)).toBe('["done"]');
     await openly.stop();
 
-    await platform.startRuntime(containing);
+    const SVC_ALLOWED_PATHS = `${containing.SVC_ALLOWED_PATHS}:${path.dirname(dockerSocket ?? '')}`;
+    await platform.startRuntime({ ...containing, SVC_ALLOWED_PATHS });
     await platform.connected(name);
     expect(await platform.say(name, tries)).toBe('["ECONNREFUSED"]');
     const environments = await platform.say(name, { tries: [['read', '/proc/self/environ']] });
@@ -157,10 +157,13 @@ describe.runIf(dockerSocket !== null)('in a container of its own', () => {
     await using platform = await Platform.open();
     const documents = await mkdtemp(path.join(tmpdir(), 'svc-documents-'));
     await writeFile(path.join(documents, 'a.txt'), 'in a document');
+    const project = path.join(documents, 'project');
+    await mkdir(project);
+    await symlink(nodeModules, path.join(project, 'node_modules'));
     const filesystem = path.join(nodeModules, '@modelcontextprotocol/server-filesystem/dist/index.js');
     platform.assign({
       node: { ...child('node', filesystem, '.'), cwd: documents },
-      npx: { ...child('npx', '--no', 'mcp-server-memory'), cwd: path.dirname(nodeModules) },
+      npx: { ...child('npx', '--no', 'mcp-server-memory'), cwd: project },
     });
     await platform.startRuntime({ ...containing, SVC_ALLOWED_PATHS: nodeModules });
     await platform.connected('node');

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { quotedPath } from '../explain-exit.ts';
 import { authorityPaths, programPaths } from './machine-paths.ts';
 import { findReal, isWithin, realEvenIfMissing } from './view.ts';
 
@@ -41,14 +42,16 @@ export async function whyNeverWritable(folder: string, { platform, inherited }: 
 async function whyTouching(folder: string, paths: readonly string[], what: string): Promise<string | null> {
   const reals = await Promise.all(paths.map(realEvenIfMissing));
   const found = reals.find((one) => isWithin(folder, one) || isWithin(one, folder));
-  return found === undefined ? null : `it is, holds or lies in "${found}", which ${what}`;
+  return found === undefined ? null : `it is, holds or lies in ${quotedPath(found)}, which ${what}`;
 }
 
 /** One that a folder holds is mounted again inside, read only. */
 async function whyTrusted(folder: string, authorities: readonly string[]): Promise<string | null> {
   const reals = await Promise.all(authorities.map(realEvenIfMissing));
   const found = reals.find((one) => isWithin(folder, one));
-  return found === undefined ? null : `it is or lies in "${found}", with certificates that the platform trusts`;
+  return found === undefined
+    ? null
+    : `it is or lies in ${quotedPath(found)}, with certificates that the platform trusts`;
 }
 
 /** What is not there yet counts too: a sandbox could make it. */
@@ -61,11 +64,12 @@ async function executedPaths(searchPath: string): Promise<readonly string[]> {
 
 async function whyHome(folder: string): Promise<string | null> {
   for (const home of await homes()) {
-    if (isWithin(home, folder)) return `it is or holds "${home}", which is a home`;
+    if (isWithin(home, folder)) return `it is or holds ${quotedPath(home)}, which is a home`;
     const [below = ''] = path.relative(home, folder).split('/');
     // Keys, and what programs of this user are started with.
     const isHidden = below.startsWith('.') || below === 'Library';
-    if (isWithin(folder, home) && isHidden) return `"${path.join(home, below)}" holds keys or settings of a user`;
+    if (isWithin(folder, home) && isHidden)
+      return `${quotedPath(path.join(home, below))} holds keys or settings of a user`;
   }
   return null;
 }
@@ -89,14 +93,14 @@ const foldersMax = 2000;
 
 async function whyInstallation(folder: string): Promise<string | null> {
   for (let at = folder; at !== '/'; at = path.dirname(at)) {
-    if (await isInstallation(at)) return `it lies in the installation "${at}"`;
+    if (await isInstallation(at)) return `it lies in the installation ${quotedPath(at)}`;
   }
   let level: readonly string[] = [folder];
   for (let depth = 0, seen = 0; depth < depthMax && seen < foldersMax; depth++) {
     const below = (await Promise.all(level.slice(0, foldersMax - seen).map(foldersIn))).flat();
     seen += level.length;
     for (const one of below.slice(0, foldersMax)) {
-      if (await isInstallation(one)) return `it holds the installation "${one}"`;
+      if (await isInstallation(one)) return `it holds the installation ${quotedPath(one)}`;
     }
     level = below;
   }

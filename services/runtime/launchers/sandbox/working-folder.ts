@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Reason } from '../../../contracts/bus/messages.ts';
+import { quotedPath } from '../explain-exit.ts';
 import type { ChildOrder } from '../spawn-child.ts';
 import { whyNeverWritable } from './never-writable.ts';
 import { findReal, isWithin } from './view.ts';
@@ -51,7 +52,7 @@ async function findSharedFolder(real: string, memberFolders: readonly string[]):
 function notNamed(name: string, cwd: string): Reason {
   return {
     code: 'folder_not_named',
-    message: `The working directory "${cwd}" of "${name}" is refused: a member of the workspace set it, and it lies below no folder that the operator named for members.`,
+    message: `The working directory ${quotedPath(cwd)} of "${name}" is refused: a member of the workspace set it, and it lies below no folder that the operator named for members.`,
     repair:
       'Leave cwd out: then the MCP server works in its home. Or the operator names the folder above it: runtime.memberFolders in svc.yaml (MCP_SERVER_MEMBER_FOLDERS).',
   };
@@ -62,7 +63,7 @@ function refused(name: string, cwd: string, why: string): { readonly ok: false; 
     ok: false,
     reason: {
       code: 'folder_refused',
-      message: `The working directory "${cwd}" of "${name}" may not be written from a sandbox: ${why}.`,
+      message: `The working directory ${quotedPath(cwd)} of "${name}" may not be written from a sandbox: ${why}.`,
       repair:
         'Give the MCP server a folder of its own as cwd, or none: then it works in its home. An operator can run what an operator set without a sandbox: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX).',
     },
