@@ -4,8 +4,8 @@ import { randomText } from '../services/contracts/ids.ts';
 import { checkDefinition, readDefinition } from './definition/check.ts';
 import { type Engine, type Graph, type ListenerName, shape, type Topology } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
-import { type CreationStep, type Installation, installationIn } from './installation.ts';
-import { ensurePrivateFolder, ensureSecrets, type SecretsFor } from './secrets.ts';
+import { type CreationStep, compileCacheOf, type Installation, installationIn } from './installation.ts';
+import { closeEntries, ensurePrivateFolder, ensureSecrets, type SecretsFor } from './secrets.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
 import { makeFolder } from './state/folder.ts';
 import { removeLeftDrafts } from './state/left-drafts.ts';
@@ -53,10 +53,12 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
 /** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
 export function ensureFolders(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
   const { dataDir, stateDir, logsDir, secretsDir } = installation;
-  const steps = [...[dataDir, stateDir, logsDir].map(ensurePrivateFolder), ...ensureSecrets(installation, definition)];
+  const folders = [dataDir, stateDir, logsDir];
+  const steps = [...folders.map(ensurePrivateFolder), ...ensureSecrets(installation, definition)];
+  makeFolder(compileCacheOf(installation), 0o700);
   for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
   recordCreated(installation, [file('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
-  return steps;
+  return [...steps, ...folders.flatMap(closeEntries)];
 }
 
 /** Told here in words of its own: in the file that the address would be written to, nobody could look for it. */

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../services/contracts/errors.ts';
@@ -10,7 +10,7 @@ import type { Definition } from './definition/definition.ts';
 import { hasOwnGraph, isGraphOnLoopback } from './graph/has-own-graph.ts';
 import { isCertificateOf, newNodeKey, nodeCertificate } from './graph/node-certificate.ts';
 import type { CreationStep, Installation } from './installation.ts';
-import { readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
+import { isCode, readJson, writeDurably, writeIfAbsent } from './state/durable-file.ts';
 import { formatMode } from './state/file-mode.ts';
 import { makeFolder } from './state/folder.ts';
 
@@ -111,6 +111,26 @@ export function ensurePrivateFolder(dir: string): CreationStep {
   return ignored
     ? { path, outcome: 'repaired', detail: 'git did not ignore it, now it does' }
     : { path, outcome: 'kept' };
+}
+
+/**
+ * Closes each file and folder directly in a folder to others. What lies deeper cannot be reached then, and may be a program of an MCP
+ * server. A container's user may own an entry, which is left as it is.
+ */
+export function closeEntries(dir: string): readonly CreationStep[] {
+  return readdirSync(dir).flatMap((name) => {
+    const file = join(dir, name);
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (stat === undefined || !(stat.isFile() || stat.isDirectory()) || stat.uid !== process.getuid?.()) return [];
+    if ((stat.mode & 0o077) === 0) return [];
+    try {
+      return [{ path: `${basename(dir)}/${name}`, outcome: 'kept' as const, ...closeMode(file, stat.mode & 0o700) }];
+    } catch (error) {
+      // A platform that runs removed it meanwhile.
+      if (isCode(error, 'ENOENT')) return [];
+      throw error;
+    }
+  });
 }
 
 const gitignore = '.gitignore';

@@ -4,7 +4,7 @@ import { toSvcError } from '../../services/contracts/errors.ts';
 import { withoutHidden } from '../../services/contracts/hidden-characters.ts';
 import { connectToBackend } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
-import type { Installation } from '../installation.ts';
+import { compileCacheOf, type Installation } from '../installation.ts';
 import { up } from '../lifecycle/up.ts';
 import type { Urls } from '../lifecycle/urls.ts';
 import { fileFailure } from '../state/file-failure.ts';
@@ -36,7 +36,7 @@ try {
 
 async function startDemo(): Promise<void> {
   const { installation } = await createInstallation({ dir: join(process.cwd(), 'svc') });
-  enableCompileCache(join(installation.stateDir, 'compile-cache'));
+  enableCompileCache(compileCacheOf(installation));
   const { signal } = stopping;
   let failure: unknown = null;
   let demo = Promise.resolve();

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { platformEnvironment } from '../engines/process/inherited-environment.ts';
+import { compileCacheOf } from '../installation.ts';
 import { rotate } from '../logs/log-file.ts';
 import { formatPorts } from '../ports/port-lease.ts';
 import { startTimeOf } from '../state/process-identity.ts';
@@ -94,7 +95,7 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
     const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
     const child = spawn(process.execPath, [...nodeFlags, program, ...told], {
       cwd: installation.dir,
-      env: { NODE_COMPILE_CACHE: join(installation.stateDir, 'compile-cache'), ...platformEnvironment(env) },
+      env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...platformEnvironment(env) },
       detached: true,
       stdio: ['ignore', output, output],
     });

@@ -21,11 +21,11 @@ export interface HeldProcess {
 const waitThenBecome = 'read -r _ && exec "$0" "$@" </dev/null';
 
 /** Heads a process group of its own, so that all of it can be ended, and writes to its log by itself, so that it needs nobody for that. */
-export function holdProcess({ program, args, env, cwd, log }: ProcessPlan): HeldProcess {
+export function holdProcess({ program, args, env, cwd, log, isClosed }: ProcessPlan): HeldProcess {
   const output = openSync(log, 'a', 0o600);
   try {
     const from = fstatSync(output).size;
-    const child = spawn('/bin/sh', ['-c', waitThenBecome, program, ...args], {
+    const child = spawn('/bin/sh', ['-c', isClosed ? `umask 077 && ${waitThenBecome}` : waitThenBecome, program, ...args], {
       cwd,
       env,
       detached: true,

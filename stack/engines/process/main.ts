@@ -1,4 +1,5 @@
-import { flushCompileCache } from 'node:module';
+import { chmodSync } from 'node:fs';
+import { flushCompileCache, getCompileCacheDir } from 'node:module';
 import { parseArgs } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { escapeHidden, withoutHidden } from '../../../services/contracts/hidden-characters.ts';
@@ -25,6 +26,9 @@ if (dir === undefined || ports === undefined || starter === undefined) {
 const installation = installationIn(dir);
 const definition = readDefinition(installation.definitionFile);
 const stopping = new AbortController();
+// Node has made it before anything here ran.
+const compileCache = getCompileCacheDir();
+if (compileCache !== undefined) chmodSync(compileCache, 0o700);
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import { findProgram } from '../../find-program.ts';
-import type { Installation } from '../../installation.ts';
+import { compileCacheOf, type Installation } from '../../installation.ts';
 import { isForeign, type Part } from '../../part.ts';
 import { type ForeignProgram, foreignPrograms } from './foreign-programs.ts';
 import { partEnvironment } from './inherited-environment.ts';
@@ -16,6 +16,8 @@ export interface ProcessPlan {
   readonly cwd: string;
   /** What it writes to stdout and stderr is appended to this file. */
   readonly log: string;
+  /** Closes every file that it makes to others. Not for our services: MCP servers inherit it, and write into people's own folders. */
+  readonly isClosed: boolean;
 }
 
 export interface Programs {
@@ -46,13 +48,14 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   if (isForeign(part.service)) {
     const foreign = foreignPrograms[part.service];
     const args = foreign.args(join(stateDir, foreign.file(part.name)));
-    return { ...where, program: foundProgram(foreign, programs), args, env: foreign.env(part.variables, installation) };
+    return { ...where, program: foundProgram(foreign, programs), args, env: foreign.env(part.variables, installation), isClosed: true };
   }
   return {
     ...where,
     program: programs.node,
     args: [programs.services[part.service]],
-    env: { NODE_COMPILE_CACHE: join(stateDir, 'compile-cache'), ...partEnvironment(env), ...part.variables },
+    env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...partEnvironment(env), ...part.variables },
+    isClosed: false,
   };
 }
 

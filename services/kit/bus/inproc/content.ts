@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { BusContent, KeptEntry, KeptRecord, SqliteContentOptions } from '../content.ts';
 import { bytesOf } from './column.ts';
-import { cannotOpen, createTables } from './storage.ts';
+import { cannotOpen, closeToOthers, createTables } from './storage.ts';
 import { cannotWrite } from './writer.ts';
 
 /** Written at a time, so that a large content needs little memory. */
@@ -15,6 +15,7 @@ export class SqliteBusContent implements BusContent {
   constructor({ file, keyMaxAgeMs }: SqliteContentOptions) {
     this.#keyMaxAgeMs = keyMaxAgeMs;
     try {
+      closeToOthers(file);
       this.#database = new DatabaseSync(file);
       this.#database.exec('PRAGMA synchronous = FULL');
       createTables(this.#database);

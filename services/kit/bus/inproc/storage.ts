@@ -1,3 +1,4 @@
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../../contracts/errors.ts';
@@ -39,6 +40,7 @@ export class Storage {
   /** Opens the file, or memory where there is none. */
   static async open(file: string | null, logger: Logger): Promise<Storage> {
     try {
+      if (file !== null) closeToOthers(file);
       const database = new DatabaseSync(file ?? ':memory:');
       database.exec(settings);
       createTables(database);
@@ -148,3 +150,9 @@ const tables = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS entry_by_age ON entry (bucket, put_at);
 `;
+
+/** SQLite would let others read it, and gives its other files the mode of this one. */
+export function closeToOthers(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+}
