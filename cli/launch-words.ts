@@ -1,4 +1,5 @@
 import { SvcError } from '../services/contracts/errors.ts';
+import { findSecretWord } from '../services/contracts/secret-words.ts';
 import { shellWord } from './shell-word.ts';
 
 /** What was typed after `svc server add`, split at `--`: our own words, and the command of the MCP server word by word. */
@@ -35,6 +36,24 @@ export function checkLaunchWords({ own, command }: LaunchWords, switches: readon
     });
   }
 }
+
+/** A secret in an argument stays in the history, is seen in the list of processes, and is shown to whoever may see the launch. */
+export function refuseSecretWords({ own, command }: LaunchWords): void {
+  const found = findSecretWord([...own, ...(command ?? [])]);
+  if (found === null) return;
+  const way = own.some((word) => /^--url\b/.test(word))
+    ? 'Write it as a "Name: value" line to a file for --header-file. An address that must hold a secret itself stands in a file for svc apply.'
+    : `Write it as a NAME=value line to a file for --variable-file. A command that takes it only as an argument is given it by a shell: -- sh -c 'exec COMMAND --token "$NAME"'`;
+  throw new SvcError(
+    'invalid_input',
+    `"${found.shown.slice(0, shownMax)}" looks like a secret, which must not be an argument.`,
+    {
+      hint: `${way}\nIn a file for svc apply, { fromEnv: NAME } takes it from the environment. Revoke a secret that was typed on a shared machine.`,
+    },
+  );
+}
+
+const shownMax = 200;
 
 /** Where the second word is that is no flag and no flag's value: the first is the name. */
 function secondWord(own: readonly string[], switches: readonly string[]): number | null {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutSecretWords } from '../services/contracts/secret-words.ts';
 import type { BackendClient } from '../stack/backend-client.ts';
 import { everyPage, pageInfo } from '../stack/every-page.ts';
 import { readPages } from '../stack/read-pages.ts';
@@ -30,9 +31,24 @@ const mcpServer = z.object({
       envNames: z.array(z.string()),
       headerNames: z.array(z.string()),
     })
-    .nullable(),
+    .nullable()
+    .transform((launch) => (launch === null ? null : withoutSecrets(launch))),
 });
 export type McpServer = z.infer<typeof mcpServer>;
+
+interface Shown {
+  readonly command: string | null;
+  readonly args: string[] | null;
+  readonly url: string | null;
+}
+
+/** An older launch may have a secret in its arguments: it is not shown. */
+function withoutSecrets<Launch extends Shown>(launch: Launch): Launch {
+  const [url = null] = launch.url === null ? [] : withoutSecretWords([launch.url]);
+  if (launch.command === null || launch.args === null) return { ...launch, url };
+  const [command = null, ...args] = withoutSecretWords([launch.command, ...launch.args]);
+  return { ...launch, command, args, url };
+}
 
 const tool = z.object({
   name: z.string().nullable(),

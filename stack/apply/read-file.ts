@@ -6,6 +6,7 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { checkLaunch } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
+import { findSecretWord } from '../../services/contracts/secret-words.ts';
 import { instructionsMaxBytes } from '../../services/contracts/workspace-limits.ts';
 import { readBounded } from '../bounded-file.ts';
 import { isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
@@ -184,6 +185,15 @@ function readLaunch(reading: Reading, path: Path, given: McpServerInFile): Launc
       reading,
       [...path, name],
       `${name} belongs to ${url === undefined ? 'url' : 'command'}, which is not here.`,
+    );
+  }
+  const secret = command === undefined ? null : findSecretWord([command, ...(args ?? [])]);
+  if (secret !== null) {
+    const field = secret.at === 0 ? ['command'] : ['args', secret.at - 1];
+    complain(
+      reading,
+      [...path, ...field],
+      `${[...path, ...field].join('.')} looks like a secret. Arguments are seen in the list of processes: give it as env, with { fromEnv: NAME }, and let the command read it from there.`,
     );
   }
   if (url !== undefined) return { url, headers: resolveSettings(reading, [...path, 'headers'], headers ?? {}) };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isInContainers } from '../../../stack/engines/docker/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } from '../../command.ts';
-import { checkLaunchWords, splitLaunch } from '../../launch-words.ts';
+import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { oneLine } from '../../output/width.ts';
@@ -52,6 +52,7 @@ export default class ServerAdd extends SvcCommand {
 
   async run(): Promise<void> {
     const words = splitLaunch(this.argv);
+    refuseSecretWords(words);
     checkLaunchWords(words, sharedSwitches);
     const { args, flags } = await this.parse(ServerAdd, [...words.own]);
     const terminal = this.terminal(flags);

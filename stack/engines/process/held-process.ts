@@ -25,12 +25,16 @@ export function holdProcess({ program, args, env, cwd, log, isClosed }: ProcessP
   const output = openSync(log, 'a', 0o600);
   try {
     const from = fstatSync(output).size;
-    const child = spawn('/bin/sh', ['-c', isClosed ? `umask 077 && ${waitThenBecome}` : waitThenBecome, program, ...args], {
-      cwd,
-      env,
-      detached: true,
-      stdio: ['pipe', output, output],
-    });
+    const child = spawn(
+      '/bin/sh',
+      ['-c', isClosed ? `umask 077 && ${waitThenBecome}` : waitThenBecome, program, ...args],
+      {
+        cwd,
+        env,
+        detached: true,
+        stdio: ['pipe', output, output],
+      },
+    );
     const ended = endOf(child).then((exit) => ({ ...exit, reason: describeExit(exit, lastWords(log, from)) }));
     const { pid, stdin } = child;
     if (pid === undefined) throw new SvcError('internal', `No process could be started for "${program}".`);

@@ -48,7 +48,13 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   if (isForeign(part.service)) {
     const foreign = foreignPrograms[part.service];
     const args = foreign.args(join(stateDir, foreign.file(part.name)));
-    return { ...where, program: foundProgram(foreign, programs), args, env: foreign.env(part.variables, installation), isClosed: true };
+    return {
+      ...where,
+      program: foundProgram(foreign, programs),
+      args,
+      env: foreign.env(part.variables, installation),
+      isClosed: true,
+    };
   }
   return {
     ...where,

@@ -2,7 +2,14 @@ import { holdProcess } from '../held-process.ts';
 
 /** Holds a process that would make a file, tells its number, and waits to be killed. */
 const [log = '', file = ''] = process.argv.slice(2);
-const { identity } = holdProcess({ program: '/bin/sh', args: ['-c', `echo ran > "${file}"`], env: {}, cwd: '/', log, isClosed: true });
+const { identity } = holdProcess({
+  program: '/bin/sh',
+  args: ['-c', `echo ran > "${file}"`],
+  env: {},
+  cwd: '/',
+  log,
+  isClosed: true,
+});
 process.stdout.write(`${identity.pid}\n`);
 // Or for the end of the test.
 process.stdin.on('end', () => process.exit(1)).resume();

@@ -1,0 +1,62 @@
+/** Secrets that tell by their form what they are. */
+const knownForms: readonly RegExp[] = [
+  // GitHub, GitLab, npm
+  /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{10,}|github_pat_\w{10,}|glpat-[\w-]{10,}|npm_[A-Za-z0-9]{20,})/g,
+  // Anthropic, OpenAI, Stripe
+  /(?<![A-Za-z0-9])(?:sk-(?:ant|proj|svcacct)-[\w-]{10,}|sk-(?=[A-Za-z]*\d)[A-Za-z0-9]{20,}|[sr]k_(?:live|test)_\w{10,})/g,
+  // Slack, AWS
+  /(?<![A-Za-z0-9])(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16})/g,
+  // This platform
+  /(?<![A-Za-z0-9])(?:(?:SVA|RTK|SYK|WSK)_|USK)[A-Za-z0-9_-]{16,}/g,
+  // JSON Web Tokens (RFC 7519), private keys (RFC 7468)
+  /(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g,
+];
+
+const secretFlag = '(?:api-?key|access-?key|secret-?key|(?:[a-z]+-)*(?:token|password|passwd|secret))';
+
+/** What stands before a secret of any form. The second group is the secret. */
+const introductions: readonly RegExp[] = [
+  // NAME=value, as a shell and env take it
+  /((?:^|[\s"'=])(?:[A-Z0-9_]*(?:TOKEN|SECRET|PASSWORD|PASSWD)|(?:[A-Z0-9_]*_)?(?:API|ACCESS)?KEY)=)(\S+)/g,
+  // --api-key=value
+  new RegExp(`((?:^|[\\s"'])--?${secretFlag}=)(\\S+)`, 'gi'),
+  // A password in a URL (RFC 3986, 3.2.1), and parameters of its query
+  /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/[^\s/:@?#]*:)([^\s/@]+)(?=@)/gi,
+  /([?&](?:[\w-]*(?:token|secret|password|passwd|api[_-]?key)|key|auth|sig|signature)=)([^\s&#"']+)/gi,
+  // A header
+  /((?:^|[\s"'])(?:proxy-)?authorization\s*:\s*(?:(?:bearer|basic|token)\s+)?)(\S+)/gi,
+  /((?:^|[\s"'])[a-z-]*(?:api-?key|token|secret)\s*:\s+)(\S+)/gi,
+  /(\bbearer\s+)([\w.~+/=-]{16,})/gi,
+];
+const flagBefore = new RegExp(`^--?${secretFlag}$`, 'i');
+
+/** Stands for a value, or is none that anybody keeps secret: a variable, a path, <token>, xxx, true. */
+const harmless =
+  /^["']?(?:\$.*|%\w+%|<[^>]*>?|\{.*|\[.*\]|(?:\.{0,2}|~)\/.*|[x*.…_-]+|your\b.*|your[-_].*|example.*|changeme|placeholder|true|false|yes|no|none|null|[01])?["']?$/i;
+
+/** The words of a command, with [secret] in the place of each part that looks like a secret. */
+export function withoutSecretWords(words: readonly string[]): readonly string[] {
+  return words.map((word, at) => {
+    const isValueOfFlag = flagBefore.test(words[at - 1] ?? '') && !word.startsWith('-') && !harmless.test(word);
+    return isValueOfFlag ? blot : withoutSecretParts(word);
+  });
+}
+
+/** The first word with such a part, and how it may be shown; null where there is none. */
+export function findSecretWord(words: readonly string[]): { readonly at: number; readonly shown: string } | null {
+  const allShown = withoutSecretWords(words);
+  const at = words.findIndex((word, index) => word !== allShown[index]);
+  return at === -1 ? null : { at, shown: allShown[at] ?? blot };
+}
+
+const blot = '[secret]';
+
+function withoutSecretParts(word: string): string {
+  const introduced = introductions.reduce(
+    (text, pattern) =>
+      text.replace(pattern, (whole, before: string, value: string) => (harmless.test(value) ? whole : before + blot)),
+    word,
+  );
+  return knownForms.reduce((text, pattern) => text.replace(pattern, blot), introduced);
+}
