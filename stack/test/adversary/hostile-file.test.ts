@@ -99,13 +99,13 @@ describe('a file with the YAML is refused', () => {
   test.each([
     ['aliases that grow', `a: &a [x,x,x,x,x,x,x,x,x]\n${bomb()}`, 'aliases'],
     ['an alias of itself', 'skills: &a [*a]\n', ''],
-    ['names without number', Array.from({ length: 200_000 }, (_, at) => `name${at}: 1\n`).join(''), 'is not a field'],
+    ['names without number', Array.from({ length: 50_000 }, (_, at) => `name${at}: 1\n`).join(''), 'is not a field'],
     [
       'MCP servers without number',
-      `mcpServers:\n${Array.from({ length: 100_000 }, (_, at) => `  s${at}: {}\n`).join('')}`,
+      `mcpServers:\n${Array.from({ length: 30_000 }, (_, at) => `  s${at}: {}\n`).join('')}`,
       'command or url',
     ],
-    ['mistakes without number', 'a: ]\n'.repeat(100_000), 'more mistakes'],
+    ['mistakes without number', 'a: ]\n'.repeat(20_000), 'more mistakes'],
     ['lists in lists', '['.repeat(100_000), 'deep'],
     ['lists in lists, closed', `skills: ${'['.repeat(100_000)}${']'.repeat(100_000)}\n`, 'deep'],
     [
