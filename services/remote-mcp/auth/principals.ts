@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import type { Socket } from 'node:net';
 import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
 import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { bearerToken } from './bearer-token.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { CheckPlaces } from './check-places.ts';
+import { CheckPlaces, type CheckSender } from './check-places.ts';
 import { refusedKey } from './refusals.ts';
 
 export interface PrincipalsOptions {
@@ -22,8 +21,8 @@ const usedEveryMs = 5000;
 /** Keys in use at one remote-mcp; refusals apart, so that a flood of wrong keys drives no good one out. */
 const principalsMax = 10_000;
 const refusalsMax = 1000;
-/** A flood of unknown keys must not become a flood on the bus; as many wait as connections without a good key are kept. */
-const unknownChecks = { places: 64, waitingMax: 4096, waitMaxMs: 5000 };
+/** A flood of unknown keys must not become a flood on the bus. A request that waits holds up to 64 KiB of its body. */
+const unknownChecks = { places: 64, waitingMax: 2048, waitMaxMs: 5000 };
 /** Keys that were good have places of their own, which no stranger can take. */
 const knownChecks = { places: 64, waitingMax: principalsMax, waitMaxMs: 5000 };
 
@@ -58,10 +57,10 @@ export class Principals {
   }
 
   /**
-   * At once where the key is remembered. Throws `unauthenticated`; `unavailable` where the key cannot be checked now. `connection` is the one
-   * that the key came on; null for a key that was let in before.
+   * At once where the key is remembered. Throws `unauthenticated`; `unavailable` where the key cannot be checked now. `sender` is
+   * who waits where places are scarce; null for a key that was let in before.
    */
-  authenticate(authorization: string | undefined, connection: Socket | null = null): Principal | Promise<Principal> {
+  authenticate(authorization: string | undefined, sender: CheckSender | null = null): Principal | Promise<Principal> {
     const token = bearerToken(authorization);
     const digest = hash('sha256', token, 'base64');
     const known = this.#known.get(digest);
@@ -74,7 +73,7 @@ export class Principals {
         return known.principal;
       }
     }
-    return this.#check(token, digest, connection);
+    return this.#check(token, digest, sender);
   }
 
   /** The key was changed or revoked. */
@@ -102,7 +101,7 @@ export class Principals {
     this.#checks.clear();
   }
 
-  #check(token: string, digest: string, connection: Socket | null): Promise<Principal> {
+  #check(token: string, digest: string, sender: CheckSender | null): Promise<Principal> {
     const parsed = parseKey(token);
     if (!parsed.ok) throw refusedKey(parsed.refusal);
     if (parsed.kind !== 'user' && parsed.kind !== 'legacy') throw refusedKey('wrong_kind');
@@ -112,7 +111,7 @@ export class Principals {
     if (underWay !== undefined) return underWay;
     const ask = () => this.#ask(parsed.key, digest);
     const isGood = this.#good.get(digest) !== undefined;
-    const asked = isGood ? this.#knownPlaces.run(digest, ask) : this.#unknownPlaces.run(connection ?? digest, ask);
+    const asked = isGood ? this.#knownPlaces.run(digest, ask) : this.#unknownPlaces.run(sender ?? digest, ask);
     const check = asked.finally(() => {
       if (this.#checks.get(digest) === check) this.#checks.delete(digest);
     });

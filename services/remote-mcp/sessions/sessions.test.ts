@@ -196,3 +196,15 @@ describe('a read that ends late', () => {
     expect((await here.sessions.find(session.id, principal.key))?.disclosure.skills).toEqual([skill]);
   });
 });
+
+test('a key that opens all its sessions at once gets no more than one after the other', async () => {
+  const { sessions } = holder();
+  const opened = await Promise.allSettled(Array.from({ length: 20_500 }, () => sessions.open(principal, fresh)));
+  const refused = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  expect(refused).toHaveLength(500);
+  expect(refused[0]).toMatchObject({ code: 'rate_limited' });
+  const other = await sessions.open({ ...principal, key: newId('key') }, fresh);
+  for (const one of opened.slice(0, 3)) if (one.status === 'fulfilled') await sessions.end(one.value);
+  await sessions.open(principal, fresh);
+  await sessions.end(other);
+});

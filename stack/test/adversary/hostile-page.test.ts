@@ -43,7 +43,7 @@ interface Answer {
   readonly body: string;
 }
 
-type Listener = 'backend' | 'remote-mcp' | 'runtime' | 'frontend';
+type Listener = 'backend' | 'remote-mcp' | 'frontend';
 
 async function ask(
   listener: Listener,
