@@ -101,7 +101,7 @@ test('every choice reaches the services it is for, and only these', () => {
 bind: 0.0.0.0
 publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
 origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
-runtime: { name: big, commands: [npx, uvx], sandbox: bwrap, allowedPaths: [/a, /b], memberFolders: [/m] }
+runtime: { name: big, commands: [npx, uvx], sandbox: bwrap, allowedPaths: [/a, /b], memberFolders: [/m], allowedAddresses: [10.0.0.0/8, '::1'] }
 limits: { sessionIdleTimeoutMs: 1000, fileSizeMaxMb: 5 }
 mail: { provider: provider_b, from: a@example.com, fromName: Us, url: https://mail.example.com, timeoutSeconds: 3 }
 logs: { level: debug, levels: 'bus=warn' }
@@ -138,6 +138,7 @@ environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me 
     'runtime HEARTBEAT_INTERVAL: unset → 1000',
     'runtime LOG_LEVEL: info → debug',
     'runtime LOG_LEVELS: unset → bus=warn',
+    'runtime MCP_SERVER_ALLOWED_ADDRESSES: unset → 10.0.0.0/8,::1',
     'runtime MCP_SERVER_MEMBER_FOLDERS: unset → /m',
     'runtime MCP_SERVER_SANDBOX: unset → bwrap',
     'runtime RUNTIME_NAME: cloud → big',

@@ -74,6 +74,7 @@ export function environmentOf(of: EnvironmentOf): Environment {
       ...sandbox(of),
       // Of a runtime in a container they are what is mounted there: it sees nothing else of this machine.
       ...(definition.engine === 'docker' ? {} : given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':'))),
+      ...given('MCP_SERVER_ALLOWED_ADDRESSES', definition.runtime.allowedAddresses.join(',')),
       SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
       ...definition.environment.runtime,
     },

@@ -94,6 +94,8 @@ function readSettings(
     const complain = (message: string) => problems.push({ path: [field, name], message });
     const key = keyOf(name);
     if (!isName(name)) complain(`"${name.slice(0, 80)}" in "${field}" is no name: it must be ${rule}`);
+    else if (field === 'headers' && isTransportHeader(name))
+      complain(`"${name}" in "headers" belongs to the connection: the runtime sets it, so leave it out`);
     else if (seen.has(key)) complain(`"${name}" is in "${field}" twice`);
     if (!isValue(value))
       complain(`the value of "${name.slice(0, 80)}" in "${field}" holds a character it may not hold`);
@@ -110,8 +112,19 @@ interface SettingRules {
   readonly keyOf: (name: string) => string;
 }
 
-/** What the transport itself sets is not for anybody to overwrite. */
-const transportHeaders = ['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer'];
+/**
+ * Headers of the connection and of proxies (RFC 9110 §7.6.1, §11.7), and those that decide where a request ends or to whom it goes. The
+ * transport sets them; a second value would make one request look like two.
+ */
+export function isTransportHeader(name: string): boolean {
+  const key = name.toLowerCase();
+  return key.startsWith('proxy-') || transportHeaders.includes(key);
+}
+
+const transportHeaders = [
+  ...['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'keep-alive', 'expect'],
+  ...['http2-settings', 'alt-used'],
+];
 
 const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
   env: {
@@ -122,8 +135,7 @@ const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
   },
   headers: {
     // RFC 9110 §5.6.2: a token.
-    isName: (name) =>
-      /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,255}$/.test(name) && !transportHeaders.includes(name.toLowerCase()),
+    isName: (name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,255}$/.test(name),
     rule: 'a header name of RFC 9110',
     // Visible text, spaces and tabs (RFC 9110 §5.5).
     isValue: (value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value),

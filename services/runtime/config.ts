@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { AddressBlock } from '../contracts/address-block.ts';
 import type { EnvRecord } from '../contracts/env/check.ts';
 import type { LogLevel, LogRule } from '../contracts/env/variable.ts';
 import { SvcError } from '../contracts/errors.ts';
@@ -30,6 +31,8 @@ export interface Config {
   readonly memberFolders: readonly string[];
   /** What sandboxed ones never see: the platform's own, keys above all. */
   readonly hiddenPaths: readonly string[];
+  /** What URLs that members set reach besides public addresses. */
+  readonly allowedAddresses: readonly AddressBlock[];
   /** What containers of MCP servers are made with. */
   readonly containers: ContainersConfig;
   readonly warnings: readonly string[];
@@ -58,6 +61,7 @@ export function readConfig(record: EnvRecord): Config {
     allowedPaths: env.SVC_ALLOWED_PATHS ?? [],
     memberFolders: env.MCP_SERVER_MEMBER_FOLDERS ?? [],
     hiddenPaths: [...(env.MCP_SERVER_HIDDEN_PATHS ?? []), ...keyFilesOf(record)],
+    allowedAddresses: env.MCP_SERVER_ALLOWED_ADDRESSES ?? [],
     containers: {
       socket: env.MCP_SERVER_DOCKER_SOCKET,
       image: env.MCP_SERVER_IMAGE ?? '',

@@ -44,7 +44,7 @@ export async function createRuntime(
   const spawnChild = await spawnFor(config, workingDir, look);
   const launchers = {
     child: createChildLauncher({ workingDir, inherited, forwardStderr, notes, log, spawnChild }),
-    http: createHttpLauncher({ inherited }),
+    http: createHttpLauncher({ inherited, allowedAddresses: config.allowedAddresses, log }),
   };
   return {
     config,

@@ -197,6 +197,16 @@ describe('a mistake is told with its place and its rule', () => {
       /^svc\.yaml:4:12 bus\.servers must be auto, or a list of addresses such as/,
     ],
     [
+      'a host name where addresses are allowed',
+      `${id}runtime:\n  allowedAddresses: [10.0.0.0/8, intranet.example]\n`,
+      /^svc\.yaml:3:21 runtime\.allowedAddresses must be a list of IP addresses and blocks .* without host names and ports/,
+    ],
+    [
+      'a block with bits beyond its prefix',
+      `${id}runtime:\n  allowedAddresses: [10.0.0.1/8]\n`,
+      /^svc\.yaml:3:21 runtime\.allowedAddresses must be a list of IP addresses and blocks/,
+    ],
+    [
       'a bus elsewhere with its password',
       `${id}topology: distributed\nbus:\n  servers: ["nats://me:secret@bus.example.com:4222"]\n`,
       /^svc\.yaml:4:12 bus\.servers must hold addresses without user and password(?!.*secret)/,

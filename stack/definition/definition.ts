@@ -1,3 +1,4 @@
+import { parseAddressBlock } from '../../services/contracts/address-block.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { formerNone, sandboxes } from '../../services/contracts/sandbox.ts';
 import { extraVariables } from './extra-variables.ts';
@@ -43,6 +44,9 @@ const origin = field('an origin such as https://app.example.com', (raw) =>
 const origins = listOf(origin, 'a list of origins such as [https://app.example.com], without a path');
 const commandName = matching(/^[^\s,]{1,255}$/, 'the name of a command');
 const absolutePath = matching(/^\/[^:]*$/, 'an absolute path without a colon');
+const addressBlock = field('an IP address or a block such as 10.0.0.0/8', (raw) =>
+  typeof raw === 'string' && parseAddressBlock(raw) !== null ? raw : null,
+);
 /** More than one machine can make use of. */
 const replicas = wholeNumber(1, 16);
 /** Of nodes that decide by majority, as many as one alone or three of which one may die. */
@@ -124,6 +128,10 @@ export const shape = {
     memberFolders: listOf(absolutePath, 'a list of absolute paths'),
     dockerSocket: absolutePath,
     allowedPaths: listOf(absolutePath, 'a list of absolute paths'),
+    allowedAddresses: listOf(
+      addressBlock,
+      'a list of IP addresses and blocks such as [192.168.1.20, 10.0.0.0/8], without host names and ports',
+    ),
   },
   bus: {
     servers: orAuto(busAddresses),

@@ -80,6 +80,7 @@ export const ownPlaces: { readonly [Service in ServiceName]: Readonly<Record<str
     MCP_SERVER_MEMORY_MAX_MB: 'limits.memoryMaxMb.mcp-server',
     MCP_SERVER_HIDDEN_PATHS: 'the installation folder',
     MCP_SERVER_MEMBER_FOLDERS: 'runtime.memberFolders',
+    MCP_SERVER_ALLOWED_ADDRESSES: 'runtime.allowedAddresses',
     SVC_ALLOWED_PATHS: 'runtime.allowedPaths',
     SVC_MAX_FILE_SIZE_MB: 'limits.fileSizeMaxMb',
     LOG_LEVEL: 'logs.level',

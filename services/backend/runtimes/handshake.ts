@@ -123,12 +123,12 @@ function findRefused({ launch }: KeptLaunch, rule: CommandRule): Reason | null {
   return refusal === null ? null : { code: 'command_refused', message: refusal, repair: howToAllow };
 }
 
-/** A runtime of an older version runs whatever it is given, without a sandbox. */
-function findUnconfined({ launch, setBy }: KeptLaunch, name: string): Reason | null {
-  if (setBy === 'operator' || launch.kind === 'http') return null;
+/** A runtime of an older version runs every command without a sandbox, and connects to every address. */
+function findUnconfined({ setBy }: KeptLaunch, name: string): Reason | null {
+  if (setBy === 'operator') return null;
   return {
     code: 'runtime_outdated',
-    message: `A member of the workspace set the command of "${name}", and this runtime is of an older version, which cannot confine members' commands.`,
-    repair: 'Update the program of the runtime (svc-platform), or let an operator set the command: svc apply.',
+    message: `A member of the workspace set the launch of "${name}", and this runtime is of an older version, which cannot confine members' launches.`,
+    repair: 'Update the program of the runtime (svc-platform), or let an operator set the launch: svc apply.',
   };
 }

@@ -58,6 +58,13 @@ describe('refused', () => {
     ['a header that is no name', { url: 'http://x', headers: [setting('a b')] }, /"a b" in "headers"/],
     ['a header twice, in another case', { url: 'http://x', headers: [setting('A'), setting('a')] }, /twice/],
     ["a header of the transport's own", { url: 'http://x', headers: [setting('Host')] }, /"Host" in "headers"/],
+    ...['Transfer-Encoding', 'CONTENT-LENGTH', 'Connection', 'keep-alive', 'Proxy-Authorization', 'Expect', 'TE'].map(
+      (name): readonly [string, LaunchInput, RegExp] => [
+        `the header ${name} of the transport`,
+        { url: 'http://x', headers: [setting(name)] },
+        new RegExp(`"${name}" in "headers" belongs to the connection`),
+      ],
+    ),
     ['a second line in a header', { url: 'http://x', headers: [setting('a', 'x\r\nb: c')] }, /value of "a"/],
     ['too many arguments', { command: 'x', args: Array(1001).fill('a') }, /"args" is too long/],
     ['too long a command', { command: 'x'.repeat(5000) }, /"command" is too long/],

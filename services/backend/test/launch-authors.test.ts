@@ -110,26 +110,28 @@ test('activity says who set it', async () => {
   });
 });
 
-test('a runtime that cannot confine members gets no command of theirs, and all else', async () => {
+test('a runtime that cannot confine members gets no command or URL of theirs, and all else', async () => {
   const [theirs, ours, url] = [
     await add(member),
     await add(operator),
     await add(member, { url: 'http://localhost:1/mcp' }),
   ];
   for (const confines of [undefined, false]) {
-    const refused = await assignedTo(confines, theirs.name);
-    expect(refused).toMatchObject({
-      refused: {
-        code: 'runtime_outdated',
-        message: expect.stringContaining(`set the command of "${theirs.name}"`),
-        repair: expect.stringContaining('Update the program of the runtime'),
-      },
-    });
-    expect(refused).not.toHaveProperty('launch');
+    for (const { name } of [theirs, url]) {
+      const refused = await assignedTo(confines, name);
+      expect(refused).toMatchObject({
+        refused: {
+          code: 'runtime_outdated',
+          message: expect.stringContaining(`set the launch of "${name}"`),
+          repair: expect.stringContaining('Update the program of the runtime'),
+        },
+      });
+      expect(refused).not.toHaveProperty('launch');
+    }
     expect(await assignedTo(confines, ours.name)).toMatchObject({ launch: { command: 'npx' } });
-    expect(await assignedTo(confines, url.name)).toMatchObject({ launch: { kind: 'http' } });
   }
   expect(await assignedTo(true, theirs.name)).toMatchObject({ launch: { command: 'npx' }, setBy: 'member' });
+  expect(await assignedTo(true, url.name)).toMatchObject({ launch: { kind: 'http' }, setBy: 'member' });
 });
 
 test('two processes of one runtime, of which one is older, are each told what they may run', async () => {

@@ -50,7 +50,7 @@ export const handshakeRequest = z.object({
   hostname: shortText,
   /** How this process keeps its MCP servers apart (MCP_SERVER_SANDBOX). */
   sandbox: shownWord.optional(),
-  /** It confines what members set, as `setBy` of an assignment tells it. A runtime that does not say so is given no command of a member. */
+  /** It confines what members set, as `setBy` of an assignment tells it. A runtime that does not say so is given no launch of a member. */
   confinesMembers: z.boolean().optional(),
   /** X25519 public key of this very process; assignments are sealed to it. */
   publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('X25519'), x: z.string().max(64) }),

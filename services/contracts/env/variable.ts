@@ -1,3 +1,4 @@
+import { type AddressBlock, parseAddressBlock } from '../address-block.ts';
 import { Secret } from '../secret.ts';
 
 /** One environment variable: what it means, what it defaults to, and how its text becomes a value. */
@@ -140,6 +141,15 @@ export function addresses<Given extends Options>(options: Given): Variable<reado
       const listed = listOf(raw, ',', (item) => (isAddress(item) ? item : null));
       return listed?.length === 0 ? null : listed;
     },
+    options,
+  );
+}
+
+/** IP addresses and blocks of them. */
+export function addressBlocks<Given extends Options>(options: Given): Variable<readonly AddressBlock[]> & Given {
+  return variable(
+    'a comma-separated list of IP addresses and blocks such as 192.168.1.20,10.0.0.0/8',
+    (raw) => listOf(raw, ',', parseAddressBlock),
     options,
   );
 }

@@ -1,6 +1,7 @@
 import { formerNone, formerNoneIsAuto, sandboxes } from '../sandbox.ts';
 import { telemetry } from './telemetry.ts';
 import {
+  addressBlocks,
   addresses,
   boolean,
   busServers,
@@ -312,6 +313,10 @@ export const variables = {
       max: 1_048_576,
       source: 'additions',
       onlyWith: { MCP_SERVER_SANDBOX: ['container'] },
+    }),
+    MCP_SERVER_ALLOWED_ADDRESSES: addressBlocks({
+      meaning: 'IP addresses and blocks that URLs set by members reach besides public addresses.',
+      source: 'additions',
     }),
     SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, ...later.files },
     SVC_GC_INTERVAL_MS: integer({

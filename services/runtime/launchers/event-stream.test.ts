@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { beginning, EventStreamReader } from './event-stream.ts';
 
@@ -62,4 +64,30 @@ test.each<[string, number | null]>([
   ['retry: 99999999999999\n', 1_800_000],
 ])('%j means to come back after %s ms', (text, retryMs) => {
   expect(readAll([text]).position.retryMs).toBe(retryMs);
+});
+
+test('an event of empty lines without end counts as too large', () => {
+  const { messages, overlong } = readAll([...Array(100).fill('data:\n'.repeat(1000)), '\ndata: ok\n\n'], 50_000);
+  expect(overlong).toHaveLength(1);
+  expect(messages).toEqual(['ok']);
+});
+
+test('an event of many lines is joined in order', () => {
+  const lines = Array.from({ length: 3000 }, (_, i) => String(i));
+  const { messages } = readAll([`${lines.map((line) => `data: ${line}\n`).join('')}\n`], 50_000);
+  expect(messages).toEqual([lines.join('\n')]);
+});
+
+test('an event does not keep the chunks that its lines came in', async () => {
+  const reader = new EventStreamReader(1_000_000, { message: () => {}, overlong: () => {} }, beginning());
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < 1000; i++) reader.push(Buffer.from(`data: x\n:${'-'.repeat(65_000)}\n`));
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const heldBytes = () => {
+    collect();
+    return process.memoryUsage().arrayBuffers - before;
+  };
+  // 65 MB came by.
+  await expect.poll(heldBytes).toBeLessThan(10e6);
 });

@@ -28,6 +28,8 @@ const carriageReturn = 13;
 const space = 32;
 /** It goes back as a header, and HTTP servers refuse those beyond some 16 KB in all. */
 const idMaxBytes = 4096;
+/** Lines that are held singly; more are joined, so that an event of empty lines is no heap of tiny buffers. */
+const singleLinesMax = 1024;
 /** No call lives longer, and a timer told to wait for weeks would not wait at all. */
 const retryMaxMs = 30 * 60 * 1000;
 
@@ -38,7 +40,10 @@ export class EventStreamReader {
   readonly #eventMaxBytes: number;
   readonly #lines: LineReader;
   #data: Buffer[] = [];
+  #lastLines: Buffer[] = [];
   #bytes = 0;
+  /** With the line breaks between. */
+  #heldBytes = 0;
   #type = '';
   #tooLarge = false;
   /** Of the event being read, which counts once it is whole; undefined where it has none. */
@@ -71,13 +76,19 @@ export class EventStreamReader {
 
   #addData(data: Buffer): void {
     this.#bytes += data.length;
-    if (this.#bytes > this.#eventMaxBytes) {
+    const isFirst = this.#heldBytes === 0 && this.#lastLines.length === 0;
+    this.#heldBytes += data.length + (isFirst ? 0 : lineBreak.length);
+    if (this.#heldBytes > this.#eventMaxBytes) {
       this.#tooLarge = true;
       this.#data = [];
-    } else {
-      if (this.#data.length > 0) this.#data.push(lineBreak);
-      this.#data.push(data);
+      this.#lastLines = [];
+      return;
     }
+    if (!isFirst) this.#lastLines.push(lineBreak);
+    this.#lastLines.push(withoutRest(data));
+    if (this.#lastLines.length < singleLinesMax) return;
+    this.#data.push(Buffer.concat(this.#lastLines));
+    this.#lastLines = [];
   }
 
   #takeId(id: Buffer): void {
@@ -91,12 +102,14 @@ export class EventStreamReader {
   }
 
   #dispatch(): void {
-    const [first, ...others] = this.#data;
+    const [first, ...others] = [...this.#data, ...this.#lastLines];
     const { bytes, tooLarge, type } = { bytes: this.#bytes, tooLarge: this.#tooLarge, type: this.#type };
     if (this.#id !== undefined) this.#position.lastEventId = this.#id;
     this.#id = undefined;
     this.#data = [];
+    this.#lastLines = [];
     this.#bytes = 0;
+    this.#heldBytes = 0;
     this.#tooLarge = false;
     this.#type = '';
     if (tooLarge) this.#sink.overlong(bytes);
@@ -105,6 +118,11 @@ export class EventStreamReader {
       this.#sink.message(others.length === 0 ? first : Buffer.concat([first, ...others]));
     }
   }
+}
+
+/** A view of a short line keeps the whole chunk that it came in; a copy keeps only itself. */
+function withoutRest(data: Buffer): Buffer {
+  return 2 * data.length < data.buffer.byteLength ? Buffer.from(data) : data;
 }
 
 /** Not empty, and nothing in it that HTTP refuses in a header. */

@@ -1,5 +1,6 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { inWords } from '../../contracts/system-words.ts';
+import type { AddressRefused } from './judged-lookup.ts';
 
 /** Why a remote MCP server could not be reached at all; null where the failure may be a passing one of this request alone. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {
@@ -23,11 +24,24 @@ export function explainNetworkError(host: string, error: unknown): Reason | null
   return { code: known.code, message: `${host} cannot be reached: ${known.what}.`, repair: known.repair };
 }
 
-/** Why a remote MCP server refuses to be one. */
-export function explainStatus(host: string, status: number, said: string): Reason {
-  const quoted = said === '' ? '' : ` It said: ${said}`;
+/** A member reads it. */
+export function explainAddress(name: string, { what }: AddressRefused): Reason {
+  return {
+    code: 'address_refused',
+    message: `The URL of the MCP server "${name}" leads to ${what}. URLs that a member set reach public addresses only.`,
+    repair:
+      'Check the host in the URL. An operator can allow the address with runtime.allowedAddresses in svc.yaml (MCP_SERVER_ALLOWED_ADDRESSES of a runtime elsewhere), or set the URL: svc apply.',
+  };
+}
+
+/** Why a remote MCP server refuses to be one. Members and agents read it, so it never quotes the response: the runtime's log does. */
+export function explainStatus(host: string, status: number): Reason {
   const { code, what, repair } = byStatus(status);
-  return { code, message: `${host} answered with HTTP ${status}: ${what}.${quoted}`, repair };
+  return {
+    code,
+    message: `${host} answered with HTTP ${status}: ${what}.`,
+    repair: `${repair} The log of the runtime quotes the answer for operators: svc logs runtime.`,
+  };
 }
 
 interface Cause {

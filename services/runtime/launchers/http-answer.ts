@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 import { beginning, type EventSink, type StreamPosition } from './event-stream.ts';
-import { explainNetworkError } from './explain-http.ts';
 import { isEventStream, readMessages } from './http-body.ts';
 import type { HttpEndpoint, Terms } from './http-endpoint.ts';
 import { isPassing, isSuccess } from './http-status.ts';
@@ -81,7 +80,7 @@ async function takeUpAgain({ endpoint, terms, signal }: AnswerOptions, from: Str
     const ownMs = isAsked ? resumeMinMs : backoffMs(resumeAgain, Math.max(failures, 1), Math.random());
     await pause(Math.max(ownMs, from.retryMs ?? 0), undefined, { signal });
     const response = await endpoint.request({ method: 'GET', terms, from, signal }).catch((error: unknown) => {
-      if (signal.aborted || explainNetworkError(endpoint.host, error) !== null) throw error;
+      if (signal.aborted || endpoint.explain(error) !== null) throw error;
       endpoint.dropIdle();
       return null;
     });

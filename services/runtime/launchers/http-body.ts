@@ -48,8 +48,21 @@ async function readJson(response: IncomingMessage, sink: EventSink): Promise<voi
   else if (bytes > 0) sink.message(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
 }
 
-/** What an error's body says: the message of a JSON-RPC or OAuth error, else its beginning. */
+/** What an error's body says: the message of a JSON-RPC or OAuth error, else its beginning. For operators only: it may be any page. */
 export async function quoteBody(response: IncomingMessage): Promise<string> {
+  const text = await readBeginning(response);
+  return (findMessage(text) ?? text)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, quotedMaxChars);
+}
+
+/** Lets go of a body that has no use. A short one is read, so that its connection serves the next request. */
+export function discard(response: IncomingMessage): void {
+  void readBeginning(response);
+}
+
+async function readBeginning(response: IncomingMessage): Promise<string> {
   let text = '';
   response.on('data', (chunk: Buffer) => {
     if (text.length < quotedMaxBytes) text += chunk.toString('utf8');
@@ -57,7 +70,7 @@ export async function quoteBody(response: IncomingMessage): Promise<string> {
   });
   // What there is of it by then is enough.
   if (!(await settledWithin(finished(response), quotedMaxMs))) response.destroy();
-  return (findMessage(text) ?? text).replace(/\s+/g, ' ').trim().slice(0, quotedMaxChars);
+  return text;
 }
 
 function findMessage(text: string): string | null {

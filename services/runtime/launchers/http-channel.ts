@@ -1,21 +1,28 @@
 import type { IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { settledWithin } from '../time/settled-within.ts';
+import type { AddressRule } from './address-rule.ts';
 import { type Blot, createBlot } from './blot.ts';
 import type { Channel, Outgoing } from './channel.ts';
-import { explainNetworkError, explainStatus } from './explain-http.ts';
+import { explainStatus } from './explain-http.ts';
 import { readAnswer } from './http-answer.ts';
-import { quoteBody } from './http-body.ts';
+import { discard, quoteBody } from './http-body.ts';
 import { HttpEndpoint, type Terms } from './http-endpoint.ts';
 import { HttpListening } from './http-listening.ts';
+import type { HttpLog } from './http-log.ts';
 import { HttpSession } from './http-session.ts';
 import { isSessionLost, isSuccess } from './http-status.ts';
+import { AddressRefused } from './judged-lookup.ts';
 import type { LaunchOrder } from './launch.ts';
 
 export interface HttpChannelOptions {
   readonly proxyEnv: Readonly<Record<string, string>>;
   readonly renewalMaxMs: number;
+  readonly rule: AddressRule;
+  readonly lookup: LookupFunction;
+  readonly log: HttpLog;
 }
 
 type Request = Extract<Outgoing, { kind: 'request' }>;
@@ -28,6 +35,10 @@ interface Errand {
 }
 
 const farewellMaxMs = 1000;
+/** For a message that has no answer. */
+const asideMaxMs = 30_000;
+/** Messages without an answer on their way at once: an MCP server may ask for more of them than it takes. */
+const asidesMax = 64;
 
 /** The Streamable HTTP transport of MCP 2025-11-25 ("Transports"), the client's side. */
 export class HttpChannel implements Channel {
@@ -37,14 +48,19 @@ export class HttpChannel implements Channel {
   readonly #session: HttpSession;
   readonly #requests = new Map<number, AbortController>();
   readonly #over = new AbortController();
+  readonly #log: HttpLog;
+  #asides = 0;
 
-  constructor(url: URL, order: LaunchOrder<'http'>, { proxyEnv, renewalMaxMs }: HttpChannelOptions) {
+  constructor(url: URL, order: LaunchOrder<'http'>, options: HttpChannelOptions) {
+    const { proxyEnv, renewalMaxMs, rule, lookup, log } = options;
     this.#order = order;
+    this.#log = log;
     this.#blot = createBlot(order.launch);
-    this.#endpoint = new HttpEndpoint(url, order.launch.headers, proxyEnv);
+    const addresses = order.setBy === 'operator' ? null : { rule, lookup };
+    this.#endpoint = new HttpEndpoint({ name: order.name, url, headers: order.launch.headers, proxyEnv, addresses });
     this.#session = new HttpSession({
       endpoint: this.#endpoint,
-      blot: this.#blot,
+      onRefusal: (status, said) => this.#logAnswer(status, said),
       renewalMaxMs,
       signal: this.#over.signal,
       onRenewed: () => order.listener.renewed(),
@@ -54,6 +70,9 @@ export class HttpChannel implements Channel {
 
   send(message: Buffer, about: Outgoing): void {
     if (this.#over.signal.aborted) throw this.#unavailable('is not connected');
+    if (about.kind !== 'request' && this.#asides >= asidesMax) {
+      throw new SvcError('rate_limited', `MCP server "${this.#order.name}" has ${asidesMax} messages under way.`);
+    }
     if (about.kind === 'request' && about.method === 'initialize') this.#session.begin(message);
     const sent = this.#carry(message, about);
     if (about.kind === 'notification' && about.method === 'notifications/initialized') {
@@ -80,7 +99,7 @@ export class HttpChannel implements Channel {
   /** Never throws: what fails is told to the listener. */
   async #carry(message: Buffer, about: Outgoing): Promise<void> {
     const request = about.kind === 'request' ? about : null;
-    const signal = request === null ? this.#over.signal : this.#begin(request);
+    const signal = request === null ? this.#beginAside() : this.#begin(request);
     try {
       await this.#deliver({ message, about, signal }, await this.#session.ready);
     } catch (error) {
@@ -88,7 +107,13 @@ export class HttpChannel implements Channel {
       if (!signal.aborted) this.#failed(request, error);
     } finally {
       if (request !== null) this.#requests.delete(request.id);
+      else this.#asides--;
     }
+  }
+
+  #beginAside(): AbortSignal {
+    this.#asides++;
+    return AbortSignal.any([this.#over.signal, AbortSignal.timeout(asideMaxMs)]);
   }
 
   /** The signal aborts when nobody waits for the answer any more: its deadline is the conversation's. */
@@ -103,21 +128,22 @@ export class HttpChannel implements Channel {
     const response = await this.#endpoint.request({ method: 'POST', body: message, terms, signal });
     const { statusCode: status = 0 } = response;
     if (!isSuccess(status)) {
-      const said = this.#blot(await quoteBody(response));
+      const said = await quoteBody(response);
       if (isRepeated || terms.session === null || !isSessionLost(status, said)) {
-        this.#refused(about, status, said);
+        this.#logAnswer(status, said);
+        this.#refused(about, status);
       } else {
         // It was refused before it was looked at, so sending it again does nothing twice.
         await this.#deliver(errand, await this.#session.renewedSince(terms), true);
       }
     } else if (about.kind === 'request') {
       await this.#receive(response, about, { terms, signal });
-    } else response.resume();
+    } else discard(response);
   }
 
-  #refused(about: Outgoing, status: number, said: string): void {
+  #refused(about: Outgoing, status: number): void {
     if (about.kind !== 'request') return;
-    const reason = explainStatus(this.#endpoint.host, status, said);
+    const reason = explainStatus(this.#endpoint.host, status);
     if (status === 401 || about.method === 'initialize') this.#end(reason);
     else this.#order.listener.lost(about.id, new SvcError('unavailable', reason.message, { hint: reason.repair }));
   }
@@ -147,8 +173,9 @@ export class HttpChannel implements Channel {
   /** The call was begun, so it is not sent again; what the refusal says of the session or the credential is true of every call. */
   async #notTakenUp(response: IncomingMessage, terms: Terms): Promise<void> {
     const { statusCode: status = 0 } = response;
-    const said = this.#blot(await quoteBody(response));
-    if (status === 401) this.#end(explainStatus(this.#endpoint.host, status, said));
+    const said = await quoteBody(response);
+    this.#logAnswer(status, said);
+    if (status === 401) this.#end(explainStatus(this.#endpoint.host, status));
     else if (terms.session !== null && isSessionLost(status, said)) await this.#session.renewedSince(terms);
   }
 
@@ -165,17 +192,22 @@ export class HttpChannel implements Channel {
 
   async #sayGoodbye(): Promise<void> {
     const { terms } = this.#session;
-    (await this.#endpoint.request({ method: 'DELETE', terms, signal: this.#over.signal })).resume();
+    discard(await this.#endpoint.request({ method: 'DELETE', terms, signal: this.#over.signal }));
   }
 
   #failed(request: Request | null, error: unknown): void {
-    const reason = explainNetworkError(this.#endpoint.host, error);
+    const reason = this.#endpoint.explain(error);
+    if (error instanceof AddressRefused) this.#log.refused(this.#order, error);
     if (reason !== null) {
       this.#end(reason);
       return;
     }
     this.#endpoint.dropIdle();
     if (request !== null) this.#order.listener.lost(request.id, this.#unavailable('broke the connection'));
+  }
+
+  #logAnswer(status: number, said: string): void {
+    this.#log.answered(this.#order, { status, said: this.#blot(said) });
   }
 
   #tooLarge(bytes: number): SvcError {

@@ -1,6 +1,12 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import type { Reason } from '../../contracts/bus/messages.ts';
+import { isTransportHeader } from '../../contracts/launch.ts';
+import type { AddressRule } from './address-rule.ts';
 import type { StreamPosition } from './event-stream.ts';
+import { explainAddress, explainNetworkError } from './explain-http.ts';
+import { AddressRefused, judgeLiteral } from './judged-lookup.ts';
 
 /** What a handshake ended in; every later request names it (MCP 2025-11-25, "Session Management", "Protocol Version Header"). */
 export interface Terms {
@@ -17,30 +23,52 @@ export interface EndpointRequest {
   readonly signal: AbortSignal;
 }
 
+export interface EndpointOptions {
+  /** Of the MCP server, for messages. */
+  readonly name: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Where proxies are named. */
+  readonly proxyEnv: Readonly<Record<string, string>>;
+  /** What judges each address before the connection to it; null where the URL may lead anywhere. */
+  readonly addresses: { readonly rule: AddressRule; readonly lookup: LookupFunction } | null;
+}
+
 /** Calls and what accompanies them; the conversation bounds the calls. */
 const socketsMax = 256;
 /** Less than the five seconds after which many HTTP servers close an idle connection: one that closes as it is used loses a call. */
 const idleSocketMs = 4000;
+/** Interim responses (RFC 9110 §15.2) before a response; servers send one or two. */
+const informationMax = 20;
 
 /** The one URL of an MCP server that speaks Streamable HTTP, and the connections to it. */
 export class HttpEndpoint {
   readonly host: string;
+  readonly #name: string;
   readonly #url: URL;
   readonly #client: typeof http | typeof https;
   readonly #agent: http.Agent;
   readonly #ownHeaders: Readonly<Record<string, string>>;
+  readonly #rule: AddressRule | null;
+  readonly #passesProxies: boolean;
 
-  constructor(url: URL, headers: Readonly<Record<string, string>>, proxyEnv: Readonly<Record<string, string>>) {
+  constructor({ name, url, headers, proxyEnv, addresses }: EndpointOptions) {
     this.host = url.host;
+    this.#name = name;
     this.#url = url;
     this.#client = url.protocol === 'https:' ? https : http;
-    this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs, proxyEnv });
+    // A proxy would resolve the name itself, so that the judged address need not be the one connected to.
+    const way = addresses === null ? { proxyEnv } : { lookup: addresses.lookup };
+    this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: socketsMax, timeout: idleSocketMs, ...way });
     this.#ownHeaders = withoutReserved(headers);
+    this.#rule = addresses?.rule ?? null;
+    this.#passesProxies = addresses !== null && namesProxy(proxyEnv);
   }
 
   /** Returns when the response has begun, whatever its status. */
   async request({ signal, ...asked }: EndpointRequest): Promise<http.IncomingMessage> {
     signal.throwIfAborted();
+    if (this.#rule !== null) judgeLiteral(this.#rule, this.#url.hostname);
     const { method, body } = asked;
     const request = this.#client.request(this.#url, {
       method,
@@ -55,6 +83,14 @@ export class HttpEndpoint {
   /** Where one connection broke, those that lie idle are probably broken too, and each would cost a call to find out. */
   dropIdle(): void {
     for (const socket of Object.values(this.#agent.freeSockets).flat()) socket?.destroy();
+  }
+
+  /** Why it could not be reached at all; null where the failure may be a passing one of one request. */
+  explain(error: unknown): Reason | null {
+    if (error instanceof AddressRefused) return explainAddress(this.#name, error);
+    const reason = explainNetworkError(this.host, error);
+    if (reason?.code !== 'not_reachable' || !this.#passesProxies) return reason;
+    return { ...reason, repair: `${reason.repair} ${withoutProxy}` };
   }
 
   close(): void {
@@ -75,9 +111,20 @@ export class HttpEndpoint {
   }
 }
 
+function namesProxy(env: Readonly<Record<string, string>>): boolean {
+  return Object.entries(env).some(([name, value]) => /^https?_proxy$/i.test(name) && value !== '');
+}
+
+const withoutProxy =
+  'The runtime connects to URLs of members without its proxy. An operator can set the URL to use the proxy: svc apply.';
+
 function responseTo(request: http.ClientRequest): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
+    let informed = 0;
+    request.on('information', () => {
+      if (++informed > informationMax) request.destroy(new Error('The MCP server sent interim responses without end.'));
+    });
     // 101 has no body to read: what follows it is another protocol.
     request.on('upgrade', (response, socket) => {
       socket.destroy();
@@ -90,19 +137,11 @@ function responseTo(request: http.ClientRequest): Promise<http.IncomingMessage> 
   });
 }
 
-const reserved = new Set([
-  'accept',
-  'connection',
-  'content-length',
-  'content-type',
-  'expect',
-  'last-event-id',
-  'mcp-protocol-version',
-  'mcp-session-id',
-  'transfer-encoding',
-  'upgrade',
-]);
+/** Headers of MCP's own requests (MCP 2025-11-25, "Transports"). */
+const own = ['accept', 'content-type', 'last-event-id', 'mcp-protocol-version', 'mcp-session-id'];
 
 function withoutReserved(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !reserved.has(name.toLowerCase())));
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !isTransportHeader(name) && !own.includes(name.toLowerCase())),
+  );
 }

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { isObject } from '../wire/read-message.ts';
 import { writeNotification } from '../wire/write-message.ts';
-import type { Blot } from './blot.ts';
-import { explainNetworkError, explainStatus } from './explain-http.ts';
-import { quoteBody, readMessages } from './http-body.ts';
+import { explainStatus } from './explain-http.ts';
+import { discard, quoteBody, readMessages } from './http-body.ts';
 import type { HttpEndpoint, Terms } from './http-endpoint.ts';
 import { isSuccess } from './http-status.ts';
 
 export interface SessionOptions {
   readonly endpoint: HttpEndpoint;
-  readonly blot: Blot;
+  /** Hears what a refusal said. */
+  readonly onRefusal: (status: number, said: string) => void;
   /** For the whole of a renewal: calls wait for it, and each of them has a deadline of its own. */
   readonly renewalMaxMs: number;
   readonly signal: AbortSignal;
@@ -80,7 +80,7 @@ export class HttpSession {
     } catch (error) {
       const { host } = endpoint;
       const late = deadline.aborted ? notRenewed(host, `no answer within ${renewalMaxMs / 1000} seconds`) : null;
-      onLost(late ?? explainNetworkError(host, error) ?? notRenewed(host, 'the connection broke'));
+      onLost(late ?? endpoint.explain(error) ?? notRenewed(host, 'the connection broke'));
     }
     return this.#terms;
   }
@@ -97,13 +97,15 @@ export class HttpSession {
     this.#terms = terms;
     const body = writeNotification('notifications/initialized');
     // Refused or not, as at the start: whether the session is good for anything is for the next request to find out.
-    (await endpoint.request({ method: 'POST', body, terms, signal })).resume();
+    discard(await endpoint.request({ method: 'POST', body, terms, signal }));
     return null;
   }
 
   async #refusal(response: IncomingMessage): Promise<Reason> {
-    const { endpoint, blot } = this.#options;
-    return explainStatus(endpoint.host, response.statusCode ?? 0, blot(await quoteBody(response)));
+    const { endpoint, onRefusal } = this.#options;
+    const { statusCode: status = 0 } = response;
+    onRefusal(status, await quoteBody(response));
+    return explainStatus(endpoint.host, status);
   }
 }
 

@@ -1,11 +1,21 @@
+import type { lookup } from 'node:dns';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { AddressBlock } from '../../contracts/address-block.ts';
 import type { Reason } from '../../contracts/bus/messages.ts';
+import type { Log } from '../../kit/log.ts';
+import { createAddressRule } from './address-rule.ts';
 import { HttpChannel } from './http-channel.ts';
+import { HttpLog } from './http-log.ts';
+import { createJudgedLookup } from './judged-lookup.ts';
 import type { Launcher } from './launch.ts';
 
 export interface HttpLauncherOptions {
   /** Where proxies are named: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
   readonly inherited: Readonly<Record<string, string>>;
+  /** What URLs that members set reach besides public addresses. */
+  readonly allowedAddresses: readonly AddressBlock[];
+  readonly log: Log;
+  readonly lookup?: typeof lookup;
   readonly renewalMaxMs?: number;
 }
 
@@ -13,8 +23,15 @@ export interface HttpLauncherOptions {
 const renewalMaxMs = 30_000;
 
 /** Reaches an MCP server that runs elsewhere, over Streamable HTTP. Nothing is started: the first request tells whether it is there. */
-export function createHttpLauncher({ inherited, ...given }: HttpLauncherOptions): Launcher<'http'> {
-  const options = { proxyEnv: inherited, renewalMaxMs, ...given };
+export function createHttpLauncher(launcher: HttpLauncherOptions): Launcher<'http'> {
+  const rule = createAddressRule(launcher.allowedAddresses);
+  const options = {
+    proxyEnv: launcher.inherited,
+    renewalMaxMs: launcher.renewalMaxMs ?? renewalMaxMs,
+    rule,
+    lookup: createJudgedLookup(rule, launcher.lookup),
+    log: new HttpLog(launcher.log('launchers')),
+  };
   return async (order) => {
     const reason = whyNotUsable(order.launch.url, order.launch.headers);
     if (reason !== null) return { ok: false, reason };

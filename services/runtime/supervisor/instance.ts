@@ -193,7 +193,8 @@ export class Instance {
 
   #garbage(sample: string, bug?: unknown): void {
     const shown = this.#blot(sample);
-    this.#strayOutput ||= shown;
+    // What answers at a URL may be any page, and members and agents read reasons; the log has it.
+    if (this.#options.assignment.launch.kind === 'child') this.#strayOutput ||= shown;
     this.#options.listener.garbage(shown, bug);
   }
 

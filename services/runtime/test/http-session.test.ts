@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
+import { createLog } from '../../kit/log.ts';
 import type { Channel, ChannelListener } from '../launchers/channel.ts';
 import { createHttpLauncher, type HttpLauncherOptions } from '../launchers/http.ts';
 import { writeNotification, writeRequest } from '../wire/write-message.ts';
 import { type Answer, answerJson, event, eventStream, type HttpMcpServer, httpMcpServer } from './http-mcp-server.ts';
+
+const silent = createLog({ service: 'runtime', level: 'error', destination: { write: () => {} } });
 
 /** Whoever has a channel, with nothing between: what is sent is sent at once. */
 class User implements AsyncDisposable {
@@ -16,7 +19,7 @@ class User implements AsyncDisposable {
 
   static async open(server: HttpMcpServer, options: Partial<HttpLauncherOptions> = {}): Promise<User> {
     const user = new User();
-    const launch = createHttpLauncher({ inherited: {}, ...options });
+    const launch = createHttpLauncher({ inherited: {}, allowedAddresses: [], log: silent, ...options });
     const about = { mcpServer: newId('mcpServer'), name: 'one', setBy: 'operator' as const };
     const order = { ...about, launch: server.launch(), listener: user.#listener() };
     const launched = await launch(order);

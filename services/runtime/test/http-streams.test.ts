@@ -203,12 +203,18 @@ describe('the stream on which an MCP server speaks unasked', () => {
       if (message.method !== 'initialize') return undefined;
       return answerJson(response, message.id, { protocolVersion: '2025-11-25' }, { 'mcp-session-id': 'session' });
     });
-    const endpoint = new HttpEndpoint(new URL(server.launch().url), {}, {});
+    const endpoint = new HttpEndpoint({
+      name: 'one',
+      url: new URL(server.launch().url),
+      headers: {},
+      proxyEnv: {},
+      addresses: null,
+    });
     const { signal } = new AbortController();
     const onLost = () => expect.unreachable();
     const options = {
       endpoint,
-      blot: (text: string) => text,
+      onRefusal: () => expect.unreachable(),
       renewalMaxMs: 10_000,
       signal,
       onRenewed: () => {},

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { graphqlPath } from '../../../services/contracts/token.ts';
 import { send } from '../../../services/remote-mcp/test/raw.ts';
+import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/test/http-mcp-server.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { connectToBackend } from '../../backend-client.ts';
 import { replaceScalar } from '../../yaml-text.ts';
@@ -37,6 +38,7 @@ interface Launch {
   readonly cwd?: string;
   readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly url?: string;
+  readonly headers?: readonly { readonly name: string; readonly value: string }[];
 }
 
 const packageRoot = join(import.meta.dirname, '../../..');
@@ -181,6 +183,11 @@ async function outcomeOf(id: string, isMeant: (outcome: Outcome) => boolean = ()
   return outcome;
 }
 
+async function statusOf(id: string): Promise<string> {
+  const query = 'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status } } }';
+  return (await ask(query, { id })).workspace.mcpServer.status;
+}
+
 async function set(launch: Launch): Promise<string> {
   const query = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
   return (await ask(query, { input: { name: `attack${++count}`, launch } })).createMcpServer.id;
@@ -231,6 +238,69 @@ describe.runIf(canSandbox)('a member who is no operator', () => {
     const shown = await platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
     expect(shown.launch.setBy).toBe('member');
     await remove(id);
+  });
+});
+
+/** URLs into the machine and its network, each with the words that the member reads about the host. */
+const innerUrls: readonly (readonly [attack: string, url: () => string, what: string])[] = [
+  ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, '127.0.0.1, which is a loopback address'],
+  ['the runtime', () => `http://127.0.0.1:${platform.ports.runtime}/health`, '127.0.0.1, which is a loopback address'],
+  ['remote-mcp', () => platform.mcpUrl, '127.0.0.1, which is a loopback address'],
+  ['a number', () => `http://2130706433:${platform.ports.backend}/`, '127.0.0.1, which is a loopback address'],
+  ['IPv4 in IPv6', () => `http://[::ffff:127.0.0.1]:${platform.ports.backend}/`, '::ffff:7f00:1, which is a loopback'],
+  [
+    'the service of a cloud',
+    () => 'http://169.254.169.254/latest/meta-data/',
+    '169.254.169.254, which is a link-local',
+  ],
+  ['a private network', () => 'https://10.0.0.1/', '10.0.0.1, which is a private address'],
+  ['a name', () => `http://localhost:${platform.ports.backend}/`, 'localhost, which has no public address'],
+  ['a name that does not exist', () => 'http://intranet.invalid/', 'intranet.invalid, which has no public address'],
+];
+
+describe('a URL of a member', () => {
+  let served: HttpMcpServer;
+  beforeAll(async () => {
+    served = await httpMcpServer();
+  });
+  afterAll(() => served.close());
+
+  test.each(innerUrls)('does not reach %s', async (_name, url, what) => {
+    const id = await set({ url: url() });
+    const { code, message, repair } = await outcomeOf(id);
+    expect(code).toBe('address_refused');
+    expect(message).toContain(`The URL of the MCP server "attack${count}" leads to ${what}`);
+    expect(repair).toContain('runtime.allowedAddresses in svc.yaml');
+    await remove(id);
+  });
+
+  test('is refused where an operator set the same URL before, and reached once the operator allows the address', async () => {
+    const { url } = served.launch();
+    const mcpServer = { w: workspace, input: { name: 'local', launch: { url } } };
+    const backend = await connectToBackend(platform.installation);
+    const create =
+      'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
+    // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+    const { id } = (await backend.query(create, mcpServer, (data): any => data)).createMcpServer;
+    await until(async () => (await statusOf(id)) === 'Connected');
+    const asked = served.asked.length;
+    const update = `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
+      updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`;
+    await ask(update, { id, launch: { url, headers: setting('x-chosen', 'by the member') } });
+    expect((await outcomeOf(id)).code).toBe('address_refused');
+    expect(served.asked.slice(asked).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
+    const { definitionFile } = platform.installation;
+    const yaml = await readFile(definitionFile, 'utf8');
+    await writeFile(definitionFile, yaml.replace('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]'));
+    await platform.svc('up');
+    await until(async () => (await statusOf(id)) === 'Connected');
+    expect(served.asked.at(-1)?.headers['x-chosen']).toBe('by the member');
+    await remove(id);
+  });
+
+  test('may not carry headers of the connection', async () => {
+    const launch = { url: 'https://mcp.example/', headers: setting('Transfer-Encoding', 'chunked') };
+    await expect(set(launch)).rejects.toThrow(/"Transfer-Encoding\W+ in \W+headers\W+ belongs to the connection/);
   });
 });
 

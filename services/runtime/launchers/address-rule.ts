@@ -1,0 +1,101 @@
+import {
+  type AddressBlock,
+  type AddressBytes,
+  isInBlock,
+  parseAddress,
+  parseAddressBlock,
+} from '../../contracts/address-block.ts';
+
+/** What kind of address it is, in words that follow "is", where it may not be connected to; null where it may. */
+export type AddressRule = (address: string) => string | null;
+
+/** Members' URLs reach public addresses and the blocks that the operator allowed. */
+export function createAddressRule(allowed: readonly AddressBlock[]): AddressRule {
+  const judge = (address: AddressBytes): string | null => {
+    if (allowed.some((block) => isInBlock(address, block))) return null;
+    const carried = carriedIn(address);
+    if (carried.length === 0) return kindOf(address);
+    return carried.map(judge).find((kind) => kind !== null) ?? null;
+  };
+  return (text) => {
+    const address = parseAddress(text);
+    return address === null ? 'no IP address' : judge(address);
+  };
+}
+
+/** Null for a public address. */
+function kindOf(address: AddressBytes): string | null {
+  const special = specialBlocks.find(({ block }) => isInBlock(address, block));
+  if (special !== undefined) return special.kind;
+  // IANA assigns IPv6 addresses for use between networks from this block only (RFC 4291 §2.4, RFC 3587).
+  return address.length === 4 || isInBlock(address, globalUnicast) ? null : reserved;
+}
+
+/** The IPv4 addresses that packets to an IPv6 address are translated for, or tunnelled to. */
+function carriedIn(address: AddressBytes): readonly AddressBytes[] {
+  const isIn = (block: AddressBlock) => isInBlock(address, block);
+  if (isIn(mapped) || isIn(translated)) return [address.slice(12)];
+  if (isIn(sixToFour)) return [address.slice(2, 6)];
+  // The server, and the client with its bits inverted (RFC 4380 §4).
+  if (isIn(teredo)) return [address.slice(4, 8), address.slice(12).map((byte) => byte ^ 0xff)];
+  return [];
+}
+
+const globalUnicast = blockOf('2000::/3');
+/** RFC 4291 §2.5.5.2. */
+const mapped = blockOf('::ffff:0:0/96');
+/** NAT64 (RFC 6052 §2.1). */
+const translated = blockOf('64:ff9b::/96');
+/** RFC 3056 §2. */
+const sixToFour = blockOf('2002::/16');
+/** RFC 4380 §2.6. */
+const teredo = blockOf('2001::/32');
+
+const loopback = 'a loopback address';
+const isPrivate = 'a private address';
+const linkLocal = 'a link-local address';
+const documentation = 'an address for documentation';
+const multicast = 'a multicast address';
+const reserved = 'a reserved address';
+
+/**
+ * The IANA special-purpose address registries for IPv4 and IPv6 (RFC 6890, RFC 8190), and the multicast registries. Entries that the
+ * registries call globally reachable are left out, unless a larger block here holds them.
+ */
+const specialBlocks = (
+  [
+    ['0.0.0.0/8', 'an address of this machine'], // RFC 791 §3.2
+    ['10.0.0.0/8', isPrivate], // RFC 1918
+    ['100.64.0.0/10', 'a shared address of a provider'], // RFC 6598
+    ['127.0.0.0/8', loopback], // RFC 1122 §3.2.1.3
+    // The service that Azure gives its machines at a public address: it hands out their credentials.
+    ['168.63.129.16/32', 'the address of a cloud service for its machines'],
+    ['169.254.0.0/16', linkLocal], // RFC 3927
+    ['172.16.0.0/12', isPrivate], // RFC 1918
+    ['192.0.0.0/24', reserved], // RFC 6890 §2.1
+    ['192.0.2.0/24', documentation], // RFC 5737
+    ['192.88.99.0/24', reserved], // RFC 7526
+    ['192.168.0.0/16', isPrivate], // RFC 1918
+    ['198.18.0.0/15', 'an address for benchmarks'], // RFC 2544
+    ['198.51.100.0/24', documentation], // RFC 5737
+    ['203.0.113.0/24', documentation], // RFC 5737
+    ['224.0.0.0/4', multicast], // RFC 5771
+    ['255.255.255.255/32', 'the broadcast address'], // RFC 919
+    ['240.0.0.0/4', reserved], // RFC 1112 §4
+    ['::/128', 'an address of this machine'], // RFC 4291 §2.5.2
+    ['::1/128', loopback], // RFC 4291 §2.5.3
+    ['2001::/23', reserved], // RFC 2928: protocols, benchmarks and identifiers
+    ['2001:db8::/32', documentation], // RFC 3849
+    ['3fff::/20', documentation], // RFC 9637
+    ['fc00::/7', isPrivate], // RFC 4193
+    ['fe80::/10', linkLocal], // RFC 4291 §2.5.6
+    ['fec0::/10', isPrivate], // RFC 3879
+    ['ff00::/8', multicast], // RFC 4291 §2.7
+  ] as const
+).map(([block, kind]) => ({ block: blockOf(block), kind }));
+
+function blockOf(text: string): AddressBlock {
+  const block = parseAddressBlock(text);
+  if (block === null) throw new Error(`"${text}" is no block of addresses.`);
+  return block;
+}
