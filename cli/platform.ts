@@ -3,10 +3,22 @@ import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type BackendClient, connectToBackend } from '../stack/backend-client.ts';
 import { getInstallation, type Installation } from '../stack/installation.ts';
+import { refuseForeignFolder } from '../stack/place/refuse-foreign-folder.ts';
 import { environment, type SharedFlags } from './command.ts';
+import { shellWord } from './shell-word.ts';
 
 export function installationOf(flags: SharedFlags): Installation {
-  return getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });
+  const installation = getInstallation({ dir: flags.dir, env: environment, cwd: process.cwd() });
+  refuseForeignFolder(installation, typedFor(installation));
+  return installation;
+}
+
+/** The command that was typed, up to its first flag, for that folder: nothing behind a flag is repeated. */
+export function typedFor({ dir }: Installation): string {
+  const typed = process.argv.slice(2);
+  const end = typed.findIndex((word) => word.startsWith('-'));
+  const words = end === -1 ? typed : typed.slice(0, end);
+  return ['svc', ...words.map(shellWord), '--dir', shellWord(dir)].join(' ');
 }
 
 /** A running platform and one workspace of it. */

@@ -6,6 +6,7 @@ import { readContainers } from './engines/docker/containers-record.ts';
 import { type HttpAnswer, type HttpRequest, request } from './http.ts';
 import type { Installation } from './installation.ts';
 import { mintOperatorToken } from './operator-token.ts';
+import { refuseCopy } from './place/find-original.ts';
 import { readSecret, secretFilesOf } from './secrets.ts';
 import { findRunning, type RunningPlatform } from './state/find-running.ts';
 
@@ -33,6 +34,7 @@ const uploadTimeoutMs = 30_000;
 
 /** A client of the backend that runs in this installation; `unavailable` where none does. */
 export async function connectToBackend(installation: Installation): Promise<BackendClient> {
+  refuseCopy(installation);
   const inContainers = readContainers(installation);
   if (inContainers?.isUp) return clientOf(installation, inContainers);
   const running = findRunning(installation);

@@ -5,6 +5,7 @@ import { checkDefinition, readDefinition } from './definition/check.ts';
 import { type Engine, type Graph, type ListenerName, shape, type Topology } from './definition/definition.ts';
 import { fillTemplate } from './definition/template.ts';
 import { type CreationStep, compileCacheOf, type Installation, installationIn } from './installation.ts';
+import { writePlace } from './place/place-record.ts';
 import { closeEntries, ensurePrivateFolder, ensureSecrets, type SecretsFor } from './secrets.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
 import { makeFolder } from './state/folder.ts';
@@ -47,7 +48,9 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
   makeFolder(installation.dir);
   const step = ensureFile(installation.definitionFile, text);
   const definition = readDefinition(installation.definitionFile);
-  return { installation, steps: [step, ...ensureFolders(installation, definition)] };
+  const steps = [step, ...ensureFolders(installation, definition)];
+  if (step.outcome === 'created') writePlace(installation, definition.id);
+  return { installation, steps };
 }
 
 /** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */

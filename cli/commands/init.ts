@@ -4,10 +4,12 @@ import * as Flags from '@oclif/core/flags';
 import { createInstallation, type NewInstallation } from '../../stack/create-installation.ts';
 import { readDefinition } from '../../stack/definition/check.ts';
 import { engines, graphs, type Topology, topologies } from '../../stack/definition/definition.ts';
-import { findInstallation, folderForNew } from '../../stack/installation.ts';
+import { findInstallation, folderForNew, installationIn } from '../../stack/installation.ts';
+import { refuseForeignFolder } from '../../stack/place/refuse-foreign-folder.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { type Chosen, choice, refuseMismatch } from '../how-it-runs.ts';
 import { nextCommand } from '../next-command.ts';
+import { typedFor } from '../platform.ts';
 
 export default class Init extends SvcCommand {
   static override summary = 'Make an installation: svc.yaml, secrets and folders.';
@@ -60,6 +62,8 @@ export default class Init extends SvcCommand {
       args.dir === undefined
         ? folderForNew({ dir: flags.dir, env: environment, cwd: process.cwd() })
         : resolve(args.dir);
+    const wanted = installationIn(dir);
+    refuseForeignFolder(wanted, typedFor(wanted));
     const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
     const asks = !exists && !flags.yes && terminal.interactive;
     const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);

@@ -1,7 +1,10 @@
 import * as Flags from '@oclif/core/flags';
+import { readDefinition } from '../../stack/definition/check.ts';
+import type { Installation } from '../../stack/installation.ts';
 import type { Progress } from '../../stack/lifecycle/progress.ts';
 import { up } from '../../stack/lifecycle/up.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
+import { requireName } from '../consent.ts';
 import { nextCommand } from '../next-command.ts';
 import { tellCommon } from '../output/progress.ts';
 import { describeAddresses } from '../output/status.ts';
@@ -13,8 +16,21 @@ export default class Up extends SvcCommand {
   static override examples = [
     { description: 'Start in the background and wait until all is healthy', command: '<%= config.bin %> up' },
     { description: 'Stay in the foreground; Ctrl-C stops the platform', command: '<%= config.bin %> up --foreground' },
+    {
+      description: 'Run a copied folder beside its original',
+      command: '<%= config.bin %> up --as-copy --dir /srv/trial',
+    },
   ];
-  static override flags = { foreground: Flags.boolean({ summary: 'Stay, and stop on Ctrl-C.' }) };
+  static override flags = {
+    foreground: Flags.boolean({ summary: 'Stay, and stop on Ctrl-C.' }),
+    'as-copy': Flags.boolean({ summary: 'Give a copied folder an id, keys and ports of its own.' }),
+    'start-empty': Flags.boolean({ summary: 'Start without data that is gone, after typing the name.' }),
+    confirm: Flags.string({
+      summary: 'Name of the installation, instead of typing it.',
+      helpValue: 'NAME',
+      dependsOn: ['start-empty'],
+    }),
+  };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Up);
@@ -24,6 +40,10 @@ export default class Up extends SvcCommand {
       installation,
       env: environment,
       foreground: flags.foreground,
+      asCopy: flags['as-copy'],
+      ...(flags['start-empty']
+        ? { startEmpty: (gone) => agree(gone, installation, { terminal, typed: flags.confirm }) }
+        : {}),
       onProgress: (progress) => tell(progress, terminal, flags.foreground),
       signal: interruption(),
     });
@@ -44,6 +64,17 @@ export default class Up extends SvcCommand {
 
 /** A platform without MCP servers has nothing to offer yet. */
 const firstSteps = 'server add everything -- npx -y @modelcontextprotocol/server-everything';
+
+interface Agreeing {
+  readonly terminal: Terminal;
+  readonly typed: string | undefined;
+}
+
+async function agree(gone: readonly string[], { definitionFile }: Installation, { terminal, typed }: Agreeing) {
+  const { name } = readDefinition(definitionFile);
+  terminal.talk(`The platform would start without ${gone.join(' and ')}.`);
+  await requireName(terminal, { name, typed, declined: 'Nothing was started.' });
+}
 
 function tell(progress: Progress, terminal: Terminal, foreground: boolean): void {
   switch (progress.kind) {

@@ -16,6 +16,7 @@ function statusWith(pids: readonly number[]): Status {
     services,
     ended: null,
     fullDisk: null,
+    copyOf: null,
     supervisor: null,
     mcpServers: [],
     runtimes: [],
@@ -91,6 +92,14 @@ test('how a platform ended that nobody stopped is told, and what to do', () => {
     'The platform before (pid 7) ended by itself, at 2026-11-21T15:04:05Z: The disk is full. svc up',
   );
   expect(describeStatus(statusWith([7]), plain as never)).not.toContain('before');
+});
+
+test('a copied folder is told, and how it becomes an installation', () => {
+  const stopped = { ...statusWith([]), state: 'stopped', copyOf: '/srv/svc' } as const;
+  const told = describeStatus(stopped, plain as never);
+  expect(told).toContain('This folder is a copy of /srv/svc, which is not shown here.');
+  expect(told).toContain('svc up --as-copy');
+  expect(told).not.toContain('Start it');
 });
 
 test('a platform that runs has its addresses told, and one that was stopped how to start it', () => {

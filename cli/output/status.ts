@@ -32,7 +32,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   const restarted = status.services.some(({ restarts }) => restarts > 0);
   const { columns } = terminal;
   const isStopped = status.state === 'stopped';
-  const start = isStopped && status.ended === null ? ' Start it: svc up' : '';
+  const start = isStopped && status.ended === null && status.copyOf === null ? ' Start it: svc up' : '';
   const what = `The platform is ${state(status.state)} (${status.topology}, ${status.engine})${shared}.${start}`;
   const parts = [wrapped(what, terminal)];
   if (status.ended !== null) {
@@ -40,6 +40,10 @@ export function describeStatus(status: Status, terminal: Terminal): string {
       ? 'svc up starts it again.'
       : 'Its services run on, but nothing starts them again: svc up takes them over.';
     parts.push(wrapped(`${describeEnd(status.ended)} ${next}`, terminal));
+  }
+  if (status.copyOf !== null) {
+    const copy = `This folder is a copy of ${status.copyOf}, which is not shown here. To give the copy an id, keys and ports of its own: svc up --as-copy`;
+    parts.push(wrapped(copy, terminal));
   }
   if (status.fullDisk !== null) {
     parts.push(wrapped(`${status.fullDisk} What is kept there cannot be changed until there is room.`, terminal));

@@ -4,9 +4,10 @@ import { toSvcError } from '../../services/contracts/errors.ts';
 import { withoutHidden } from '../../services/contracts/hidden-characters.ts';
 import { connectToBackend } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
-import { compileCacheOf, type Installation } from '../installation.ts';
+import { compileCacheOf, type Installation, installationIn } from '../installation.ts';
 import { up } from '../lifecycle/up.ts';
 import type { Urls } from '../lifecycle/urls.ts';
+import { refuseForeignFolder } from '../place/refuse-foreign-folder.ts';
 import { fileFailure } from '../state/file-failure.ts';
 import { type DemoKey, setUpDemo } from './demo.ts';
 
@@ -35,7 +36,9 @@ try {
 }
 
 async function startDemo(): Promise<void> {
-  const { installation } = await createInstallation({ dir: join(process.cwd(), 'svc') });
+  const dir = join(process.cwd(), 'svc');
+  refuseForeignFolder(installationIn(dir), 'npm start');
+  const { installation } = await createInstallation({ dir });
   enableCompileCache(compileCacheOf(installation));
   const { signal } = stopping;
   let failure: unknown = null;

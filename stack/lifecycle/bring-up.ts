@@ -1,5 +1,6 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import type { Installation } from '../installation.ts';
+import type { StartEmpty } from '../place/kept-data.ts';
 import type { Progress } from './progress.ts';
 
 /** What an engine is told that is to make a platform run as svc.yaml says. */
@@ -7,6 +8,8 @@ export interface BringUp {
   readonly installation: Installation;
   readonly env: EnvRecord;
   readonly foreground: boolean;
+  /** Null: a start without data that is gone is refused. */
+  readonly startEmpty: StartEmpty | null;
   readonly onProgress: (progress: Progress) => void;
   readonly signal: AbortSignal;
   /** Ports of an earlier attempt: who took one of them from us is about to take the others. */

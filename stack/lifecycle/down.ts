@@ -2,6 +2,7 @@ import { listeners } from '../definition/definition.ts';
 import { readContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
+import { refuseCopy } from '../place/find-original.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -28,6 +29,7 @@ export async function down({ installation, onProgress, signal }: DownOptions): P
   const lock = acquireLock(installation, 'command');
   const onNotice = (message: string) => onProgress?.({ kind: 'notice', message });
   try {
+    refuseCopy(installation);
     await settleMove(installation, onNotice);
     if (readContainers(installation) !== null) {
       const { downContainers } = await import('../engines/docker/down.ts');

@@ -20,6 +20,8 @@ export interface Status extends Content {
   readonly ended: UnwantedEnd | null;
   /** Which of its disks has no room left, as a sentence: whoever keeps data there fails, each in its own way. */
   readonly fullDisk: string | null;
+  /** Folder of the original, or its process where only that is known, if this folder is a copy; what runs there is not shown. */
+  readonly copyOf: string | null;
 }
 
 export interface SupervisorStatus {

@@ -1,6 +1,7 @@
 import { askSupervisor } from '../control/control-client.ts';
 import { isInContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
+import { findOriginal } from '../place/find-original.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import type { PartEnd, PlatformRecord, ServiceRecord } from '../state/platform-record.ts';
@@ -22,6 +23,7 @@ export interface StatusOptions {
 
 /** What runs now. Never changes anything; a platform that is not running is an answer, not an error. */
 export async function status({ installation, signal }: StatusOptions): Promise<Status> {
+  if (findOriginal(installation) !== null) return stoppedStatus(installation);
   if (isInContainers(installation)) {
     const { statusOfContainers } = await import('../engines/docker/status.ts');
     return statusOfContainers(installation, signal);
@@ -91,6 +93,7 @@ function unrecordedStatus(installation: Installation, pid: number): Status {
     })),
     ended: null,
     fullDisk: describeFullDisk(installation),
+    copyOf: null,
     ...noContent,
   };
 }
@@ -114,6 +117,7 @@ async function runningStatus(
     services,
     ended: null,
     fullDisk: describeFullDisk(installation),
+    copyOf: null,
     ...content,
   };
 }

@@ -1,4 +1,5 @@
 import type { Installation } from '../installation.ts';
+import { findOriginal, nameOfOriginal } from '../place/find-original.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import { readFailure, readRecord } from '../state/platform-record.ts';
 import { readPlan } from './plan.ts';
@@ -11,9 +12,10 @@ import { urlsOf } from './urls.ts';
 /** Of a platform that does not run: what it would be, and how it ended. */
 export async function stoppedStatus(installation: Installation): Promise<Status> {
   const { definition, addresses, parts } = readPlan(installation);
-  const failure = readFailure(installation);
-  const ended = await findUnwantedEnd(installation);
-  const left = readRecord(installation)?.services ?? [];
+  const original = findOriginal(installation);
+  const failure = original === null ? readFailure(installation) : null;
+  const ended = original === null ? await findUnwantedEnd(installation) : null;
+  const left = original === null ? (readRecord(installation)?.services ?? []) : [];
   // What a record still says of a service is what it was before its process ended.
   const stateOf = (name: string) => transition(left.find((one) => one.name === name)?.state ?? 'stopped', 'ended');
   return {
@@ -36,6 +38,7 @@ export async function stoppedStatus(installation: Installation): Promise<Status>
     })),
     ended,
     fullDisk: describeFullDisk(installation),
+    copyOf: nameOfOriginal(original),
     ...noContent,
   };
 }

@@ -7,6 +7,9 @@ import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
+import { becomeCopy } from '../place/become-copy.ts';
+import { refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
+import { settlePlace } from '../place/settle-place.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
@@ -33,6 +36,10 @@ export interface UpOptions {
   readonly env: EnvRecord;
   /** Runs the platform inside this process until `signal` aborts; `up` then resolves when it has stopped. */
   readonly foreground?: boolean;
+  /** Gives a copied folder an identity of its own first. */
+  readonly asCopy?: boolean;
+  /** Asked before a start without data that is gone; without it such a start is refused. */
+  readonly startEmpty?: StartEmpty;
   readonly onProgress?: (progress: Progress) => void;
   /** In the background it ends the wait and stops what this call started. */
   readonly signal?: AbortSignal;
@@ -48,8 +55,12 @@ export async function up(options: UpOptions): Promise<UpResult> {
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const avoid = new Set<number>();
-  const bring = { installation, env, foreground, onProgress, signal, avoid, release: () => lock.release() };
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const startEmpty = options.startEmpty ?? null;
+  const bring = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
   try {
+    if (options.asCopy) await becomeCopy({ installation, startEmpty, onNotice });
+    settlePlace(installation, onNotice);
     for (let attempt = 1; ; attempt++) {
       try {
         return await bringUpWith(bring);
@@ -64,10 +75,13 @@ export async function up(options: UpOptions): Promise<UpResult> {
 }
 
 async function bringUpWith(options: BringUp): Promise<UpResult> {
-  const { installation, onProgress } = options;
-  await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
-  const { engine } = readDefinition(installation.definitionFile);
+  const { installation, startEmpty, onProgress } = options;
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  await settleMove(installation, onNotice);
+  const definition = readDefinition(installation.definitionFile);
+  const { engine } = definition;
   refuseOtherEngine(installation, engine);
+  await refuseVanishedData({ installation, definition, startEmpty, onNotice });
   if (engine === 'process') return bringUp(options);
   const { bringUpContainers } = await import('../engines/docker/bring-up.ts');
   return bringUpContainers(options);

@@ -4,6 +4,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import type { Installation } from '../installation.ts';
 import { up } from '../lifecycle/up.ts';
+import { refuseCopy } from '../place/find-original.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { acquireLock } from '../state/lock.ts';
 import { lostChanges } from './lost-changes.ts';
@@ -75,6 +76,7 @@ async function withMove(
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   try {
+    refuseCopy(installation);
     const settled = await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
     if (settled?.phase === phase) return settled;
     const state = readMove(installation);

@@ -6,6 +6,8 @@ import { readDefinition } from '../definition/check.ts';
 import type { Installation } from '../installation.ts';
 import type { Progress } from '../lifecycle/progress.ts';
 import { up } from '../lifecycle/up.ts';
+import { refuseVanishedData } from '../place/kept-data.ts';
+import { settlePlace } from '../place/settle-place.ts';
 import { ensurePrivateFolder } from '../secrets.ts';
 import { syncFolder } from '../state/durable-file.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
@@ -57,9 +59,13 @@ export async function move(options: MoveOptions): Promise<Moved> {
   const begin = { ...options, onProgress, signal };
   let restart = false;
   try {
-    const settled = await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
+    const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+    settlePlace(installation, onNotice);
+    const settled = await settleMove(installation, onNotice);
     restart = settled?.wasRunning === true && !isUp(installation);
-    const now = sideOf(readDefinition(installation.definitionFile));
+    const definition = readDefinition(installation.definitionFile);
+    await refuseVanishedData({ installation, definition, startEmpty: null, onNotice });
+    const now = sideOf(definition);
     const to = sideFor(options.to, now);
     const there = whereItIs(installation, now, to);
     if (there !== null) {
@@ -70,7 +76,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
       ...begin,
       to,
       signal,
-      onNotice: (message) => onProgress({ kind: 'notice', message }),
+      onNotice,
     });
     await options.confirm(plan);
     signal.throwIfAborted();

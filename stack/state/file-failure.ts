@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { diskFull, draftEnding, isCode } from './durable-file.ts';
 import { formatMode } from './file-mode.ts';
+import { findUserName } from './user-name.ts';
 
 /**
  * What the system refused to do with a file or folder, in words: which one, why, and what to do. Null for anything else that was thrown.
@@ -125,18 +125,6 @@ function lastSeen(path: string): { readonly path: string; readonly stats: Stats 
   }
 }
 
-const askTimeoutMs = 2000;
-
-/** As the machine's own directory of users has it; a number that has no name there stays a number. */
 function userName(uid: number | undefined): string {
-  if (uid === undefined) return 'this user';
-  try {
-    return execFileSync('id', ['-nu', String(uid)], {
-      encoding: 'utf8',
-      timeout: askTimeoutMs,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-  } catch {
-    return `user ${uid}`;
-  }
+  return uid === undefined ? 'this user' : (findUserName(uid) ?? `user ${uid}`);
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
@@ -28,7 +28,7 @@ export function acquireLock(installation: Installation, name: LockName): Lock {
  * one, because Node offers no lock of files and that one is the kernel's: it ends with its process however that ends, so no lock is ever stale.
  */
 export function holdFolder(folder: string, name: string, refusal: (holder: string) => SvcError): Lock {
-  const path = join(folder, `${name}.lock`);
+  const path = lockFile(folder, name);
   const database = openDatabase(path);
   try {
     // SQLite wants to write to an empty file before it locks it, and on a full disk a platform must still be stopped.
@@ -76,6 +76,21 @@ function noteHolder(folder: string, name: string): void {
   }
 }
 
+/** Whether a process holds the lock, as the kernel says. Changes nothing. */
+export function isLockHeld(installation: Installation, name: LockName): boolean {
+  const path = lockFileOf(installation, name);
+  if (!existsSync(path)) return false;
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  try {
+    database.exec('SELECT 1 FROM sqlite_schema');
+    return false;
+  } catch (error) {
+    return isResult(error, sqlite.busy);
+  } finally {
+    database.close();
+  }
+}
+
 /** Who has the lock. */
 export function lockHolder(installation: Installation, name: LockName): ProcessIdentity | null {
   return holderOf(folderOf(installation, name), name);
@@ -100,8 +115,16 @@ function held(name: LockName, who: string): SvcError {
       });
 }
 
+function lockFile(folder: string, name: string): string {
+  return join(folder, `${name}.lock`);
+}
+
 function holderFile(folder: string, name: string): string {
   return join(folder, `${name}.holder.json`);
+}
+
+export function lockFileOf(installation: Installation, name: LockName): string {
+  return lockFile(folderOf(installation, name), name);
 }
 
 function folderOf({ stateDir, dataDir }: Installation, name: LockName): string {

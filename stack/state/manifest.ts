@@ -13,12 +13,18 @@ export function readManifest({ stateDir }: Installation): readonly ManifestEntry
   return manifest.safeParse(readJson(join(stateDir, 'manifest.json'))).data?.created ?? [];
 }
 
+/** Forgets what does not pass: things of another installation must never be removed with this one. */
+export function keepInManifest(installation: Installation, passes: (entry: ManifestEntry) => boolean): void {
+  writeManifest(installation, readManifest(installation).filter(passes));
+}
+
 export function recordCreated(installation: Installation, entries: readonly ManifestEntry[]): void {
   const known = readManifest(installation);
   const fresh = entries.filter(({ kind, path }) => !known.some((one) => one.kind === kind && one.path === path));
   if (fresh.length === 0) return;
-  writeDurably(
-    join(installation.stateDir, 'manifest.json'),
-    JSON.stringify({ created: [...known, ...fresh] }, null, 2),
-  );
+  writeManifest(installation, [...known, ...fresh]);
+}
+
+function writeManifest({ stateDir }: Installation, created: readonly ManifestEntry[]): void {
+  writeDurably(join(stateDir, 'manifest.json'), JSON.stringify({ created }, null, 2));
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { z } from 'zod';
 
 /** A process told apart from every other that ever had its number. */
@@ -22,6 +22,15 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
 /** When the process of that number started, as a text to compare; null where there is none, or only its remains (a zombie). */
 export function startTimeOf(pid: number): string | null {
   return process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeByPs(pid);
+}
+
+/** The working directory of a process, or null where the system does not tell it. */
+export function workingDirOf(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
 }
 
 export function memoryOf(pid: number): number | null {

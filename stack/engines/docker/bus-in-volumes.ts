@@ -10,7 +10,8 @@ import { ensureVolumes, handOverVolumes, removeVolumes } from './volumes.ts';
 export function busInVolumes(look: Look): BusPlaces {
   const { daemon, images, serviceImage: image, user } = look;
   const { docker } = daemon;
-  const remove = (plan: Plan) => removeVolumes(docker, volumesOf(plan));
+  const remove = (plan: Plan) =>
+    removeVolumes({ docker, volumes: volumesOf(plan), installationId: plan.definition.id });
   return {
     isThere: (plan) => volumesOf(plan).some((name) => look.volumes.has(name)),
     remove,
@@ -20,7 +21,13 @@ export function busInVolumes(look: Look): BusPlaces {
         plan.installation,
         volumesOf(plan).map((path) => ({ kind: 'volume', path })),
       );
-      await ensureVolumes({ docker, volumes: volumesOf(plan), installationId: plan.definition.id });
+      const { definition, installation } = plan;
+      await ensureVolumes({
+        docker,
+        volumes: volumesOf(plan),
+        installationId: definition.id,
+        folder: installation.dir,
+      });
     },
     async run(plan, signal) {
       const installationId = plan.definition.id;

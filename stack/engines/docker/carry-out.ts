@@ -11,7 +11,7 @@ import { type ContainersRecord, writeContainers } from './containers-record.ts';
 import type { Decision } from './decide.ts';
 import type { Look } from './look.ts';
 import { takeDown } from './take-down.ts';
-import { ensureVolumes, handOverVolumes } from './volumes.ts';
+import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
 
 export interface CarryOut {
   readonly installation: Installation;
@@ -40,6 +40,7 @@ export async function carryOut(work: CarryOut): Promise<void> {
   } finally {
     logs.close();
   }
+  await releaseVolumes(daemon.docker, definition.id);
   writeLease(installation, plan.ports, portWishesOf(definition));
   recordFingerprint(installation);
 }
@@ -49,7 +50,7 @@ async function makeVolumes({ installation, look, decision: { record }, signal }:
   const own = { docker: daemon.docker, installationId: plan.definition.id };
   // The record first: what is in Docker from here on is known, whatever becomes of this command.
   noteCreated(installation, wanted);
-  await ensureVolumes({ ...own, volumes: wanted.volumes });
+  await ensureVolumes({ ...own, volumes: wanted.volumes, folder: installation.dir });
   const volumes = foreignVolumes(look);
   if (volumes.length > 0) {
     writeContainers(installation, { ...record, volumes: record.volumes.filter((name) => !volumes.includes(name)) });

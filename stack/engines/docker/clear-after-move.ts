@@ -30,10 +30,8 @@ export async function removeVolumesBut(
   await tellingWhyNot(onNotice, stays, async () => {
     const { docker } = await reconnectToDaemon(socket);
     const there = await listVolumes(docker, id);
-    await removeVolumes(
-      docker,
-      [...there].filter((volume) => !isWanted(volume)),
-    );
+    const volumes = [...there].filter((volume) => !isWanted(volume));
+    if (volumes.length > 0) await removeVolumes({ docker, volumes, installationId: id });
   });
 }
 

@@ -87,6 +87,7 @@ describe('what Docker shall have', () => {
       NetworkingConfig: { EndpointsConfig: { 'svc-abcdef0123456789': { Aliases: ['backend'] } } },
       Labels: {
         'svc.installation': 'abcdef0123456789',
+        'svc.folder': '/srv/svc',
         'svc.part': 'backend',
         'svc.config-hash': expect.stringMatching(/^[0-9a-f]{32}$/),
       },

@@ -97,8 +97,9 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const prints = given.map(({ name: file, content }) => [file, printOf(content, facts)]);
   const Labels = {
     [labels.installation]: definition.id,
+    [labels.folder]: installation.dir,
     [labels.part]: part.name,
-    [labels.hash]: hashOf({ options, networks, imageId, prints }),
+    [labels.hash]: hashOf({ options, networks, imageId, prints, folder: installation.dir }),
     ...peersOf(part, plan, facts),
   };
   return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Installation } from '../../installation.ts';
+import { findOriginal } from '../../place/find-original.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
 
 const containersRecord = z.object({
@@ -28,9 +29,9 @@ export function readContainers({ stateDir }: Installation): ContainersRecord | n
   return containersRecord.safeParse(readJson(fileIn(stateDir))).data ?? null;
 }
 
-/** Whether the platform runs in containers, as far as `svc` knows: how they are is known by Docker. */
+/** Whether the platform runs in containers, as far as `svc` knows: how they are is known by Docker. In a copy they are the original's. */
 export function isInContainers(installation: Installation): boolean {
-  return readContainers(installation)?.isUp ?? false;
+  return readContainers(installation)?.isUp === true && findOriginal(installation) === null;
 }
 
 export function writeContainers({ stateDir }: Installation, record: ContainersRecord): void {

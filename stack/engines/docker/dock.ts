@@ -1,4 +1,5 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { readDefinition } from '../../definition/check.ts';
 import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { readContainers } from './containers-record.ts';
@@ -6,6 +7,7 @@ import { connectToDaemon, type Daemon } from './daemon.ts';
 import type { ImageFacts } from './images.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import { refuseOtherDaemon } from './refuse-other-daemon.ts';
+import { refuseOtherFolder } from './refuse-other-folder.ts';
 
 /** A Docker with all that plans are run as, for what runs there while a platform does not. */
 export interface Dock {
@@ -27,6 +29,7 @@ export interface Docking {
 export async function openDock({ installation, plans, env, signal, onNotice }: Docking): Promise<Dock> {
   const daemon = await connectToDaemon(env);
   refuseOtherDaemon(readContainers(installation), daemon);
+  await refuseOtherFolder(daemon.docker, installation, readDefinition(installation.definitionFile).id);
   const asking = { docker: daemon.docker, signal, onNotice };
   const images: Record<string, ImageFacts> = {};
   for (const plan of plans) Object.assign(images, await ensurePlanImages(plan, asking));

@@ -4,6 +4,7 @@ import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { reconnectToDaemon } from './daemon.ts';
 import { idIn } from './names.ts';
+import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { takeDown } from './take-down.ts';
 
 /** `svc down` of a platform in containers, as it was started: svc.yaml may say something else by then. `unchanged`: there were none. */
@@ -16,6 +17,7 @@ export async function downContainers(
   if (record === null || first === undefined) return 'unchanged';
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const id = idIn(first.container, first.name);
+  await refuseOtherFolder(daemon.docker, installation, id);
   const logs = openPlatformLogs(installation, { logs: limitsIn(record) });
   try {
     const count = await takeDown(installation, { daemon, id, logs, onState });

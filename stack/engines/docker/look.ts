@@ -3,9 +3,10 @@ import type { KeptBy } from '../../graph/kept-by.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import { vanished } from '../../place/kept-data.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers } from './container-state.ts';
-import { type ContainersRecord, readContainers } from './containers-record.ts';
+import { type ContainersRecord, readContainers, writeContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import { portsHeldBy } from './held-ports.ts';
@@ -15,9 +16,11 @@ import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import type { Present } from './reconcile.ts';
 import { refuseOtherDaemon } from './refuse-other-daemon.ts';
+import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { endContainersAlone } from './run-alone.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
+import { volumesOf } from './volume-of.ts';
 import { listVolumes } from './volumes.ts';
 
 /** What svc.yaml asks for, and what Docker has. */
@@ -43,13 +46,14 @@ export interface Look {
 }
 
 /** Looks at everything, once. What a plan is made of is made where it is missing: images and networks, which change nothing that runs. */
-export async function lookAround({ installation, env, avoid, onProgress, signal }: BringUp): Promise<Look> {
+export async function lookAround({ installation, env, avoid, startEmpty, onProgress, signal }: BringUp): Promise<Look> {
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-  const before = readContainers(installation);
+  const recorded = readContainers(installation);
   const daemon = await connectToDaemon(env);
-  refuseOtherDaemon(before, daemon);
-  for (const shortcoming of daemon.shortcomings) if (before === null) onNotice(shortcoming);
+  refuseOtherDaemon(recorded, daemon);
+  for (const shortcoming of daemon.shortcomings) if (recorded === null) onNotice(shortcoming);
   const { id } = readDefinition(installation.definitionFile);
+  await refuseOtherFolder(daemon.docker, installation, id);
   await endContainersAlone(daemon.docker, installation, id);
   const found = await inspectContainers(daemon.docker, id);
   const volumes = await listVolumes(daemon.docker, id);
@@ -64,6 +68,7 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
     onNotice,
   });
   const { definition } = plan;
+  const before = await withoutVanished(recorded, { installation, plan, volumes, startEmpty });
   const serviceImage = serviceImageOn(definition.images.base).name;
   const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
   tellOthers(images, before, onNotice);
@@ -74,6 +79,27 @@ export async function lookAround({ installation, env, avoid, onProgress, signal 
   const extra = [...found.keys()].filter((name) => !names.includes(name));
   const present = await presentUnder(names, found, daemon);
   return { daemon, before, plan, wanted, present, extra, networks, volumes, images, serviceImage, user, held };
+}
+
+interface Volumes extends Pick<BringUp, 'installation' | 'startEmpty'> {
+  readonly plan: Plan;
+  readonly volumes: ReadonlySet<string>;
+}
+
+/** Throws where a volume is gone that this platform had: it would start empty, and look healthy. */
+async function withoutVanished(
+  before: ContainersRecord | null,
+  { installation, plan, volumes, startEmpty }: Volumes,
+): Promise<ContainersRecord | null> {
+  const wanted = volumesOf(plan);
+  const gone = (before?.volumes ?? []).filter((name) => wanted.includes(name) && !volumes.has(name));
+  if (before === null || gone.length === 0) return before;
+  const told = gone.map((name) => `the volume ${name}`);
+  if (startEmpty === null) throw vanished(told, null);
+  await startEmpty(told);
+  const without = { ...before, volumes: before.volumes.filter((name) => !gone.includes(name)) };
+  writeContainers(installation, without);
+  return without;
 }
 
 function keptIn(volumes: Look['volumes'], id: string): KeptBy {

@@ -19,6 +19,6 @@ export async function makeNewVolumes({ plan, dock, signal }: Inside): Promise<vo
   const { user } = runsAs(installation, isRootless);
   const image = serviceImageOn(definition.images.base).name;
   const own = { docker, volumes, installationId: definition.id };
-  await ensureVolumes(own);
+  await ensureVolumes({ ...own, folder: installation.dir });
   await handOverVolumes({ ...own, user, image, signal });
 }

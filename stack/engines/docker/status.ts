@@ -38,6 +38,7 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
     services,
     ended: null,
     fullDisk: describeFullDisk(installation) ?? fullVolume?.message ?? null,
+    copyOf: null,
     ...content,
   };
 }

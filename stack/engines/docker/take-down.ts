@@ -1,3 +1,4 @@
+import { wordsOf } from '../../../services/contracts/docker.ts';
 import type { Installation } from '../../installation.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -8,6 +9,7 @@ import { takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
 import { removeFreeNetworks } from './network.ts';
 import { removeContainer } from './remove-container.ts';
+import { holdVolumes, listVolumes } from './volumes.ts';
 
 export interface TakeDown {
   readonly daemon: Daemon;
@@ -21,7 +23,8 @@ export interface TakeDown {
 const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
 /** Stops and removes the containers and their networks, unless somebody else's container is in one; volumes stay. Returns how many containers there were. */
-export async function takeDown(installation: Installation, { daemon, id, logs, onState }: TakeDown): Promise<number> {
+export async function takeDown(installation: Installation, work: TakeDown): Promise<number> {
+  const { daemon, id, logs, onState } = work;
   const found = await inspectContainers(daemon.docker, id);
   const left = new Map([...found].map(([name, { Config }]) => [name, Config.Labels?.[labels.part] ?? name]));
   for (const parts of endOrder) {
@@ -36,7 +39,20 @@ export async function takeDown(installation: Installation, { daemon, id, logs, o
     );
   }
   await removeFreeNetworks(daemon.docker, id);
+  const [one] = found.values();
+  await keepVolumes(work, one?.Image);
   const record = readContainers(installation);
   if (record !== null) writeContainers(installation, { ...record, isUp: false });
   return found.size;
+}
+
+/** The container that holds them needs an image, be it any that is there. A full disk must not hold up a stop. */
+async function keepVolumes({ daemon: { docker }, id, logs }: TakeDown, image: string | undefined): Promise<void> {
+  if (image === undefined) return;
+  try {
+    const volumes = [...(await listVolumes(docker, id))];
+    if (volumes.length > 0) await holdVolumes({ docker, volumes, installationId: id, image });
+  } catch (error) {
+    logs.note('error', 'the volumes are not held against docker volume prune --all', { reason: wordsOf(error) });
+  }
 }

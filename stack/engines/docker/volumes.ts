@@ -11,6 +11,10 @@ export interface Volumes {
   readonly installationId: string;
 }
 
+export interface NewVolumes extends Volumes {
+  readonly folder: string;
+}
+
 export interface HandOver extends Volumes {
   /** `uid:gid` that everything runs as. */
   readonly user: string;
@@ -19,25 +23,62 @@ export interface HandOver extends Volumes {
 }
 
 /** Makes the volumes that are missing. */
-export async function ensureVolumes({ docker, volumes, installationId }: Volumes): Promise<void> {
-  for (const Name of volumes) await docker.createVolume({ Name, Labels: { [labels.installation]: installationId } });
+export async function ensureVolumes({ docker, volumes, installationId, folder }: NewVolumes): Promise<void> {
+  const Labels = { [labels.installation]: installationId, [labels.folder]: folder };
+  for (const Name of volumes) await docker.createVolume({ Name, Labels });
 }
 
 /** The names of those that are there. */
 export async function listVolumes(docker: Docker, installationId: string): Promise<ReadonlySet<string>> {
+  return new Set((await inspectVolumes(docker, installationId)).map(({ Name }) => Name));
+}
+
+/** Those that are there, with their labels. */
+export async function inspectVolumes(docker: Docker, installationId: string) {
   const { Volumes } = await docker.listVolumes({ filters: { label: [`${labels.installation}=${installationId}`] } });
   // Older ones answer null where there are none.
-  return new Set((Volumes ?? []).map(({ Name }) => Name));
+  return Volumes ?? [];
 }
 
 /** With all that is in them. */
-export async function removeVolumes(docker: Docker, names: Iterable<string>): Promise<void> {
+export async function removeVolumes({ docker, volumes: names, installationId }: Volumes): Promise<void> {
+  await releaseVolumes(docker, installationId);
   for (const name of names) {
     await docker
       .getVolume(name)
       .remove()
       .catch((error: unknown) => tolerate(error, [404]));
   }
+}
+
+/**
+ * Makes a container that never runs and has all volumes of a stopped platform: `docker volume prune --all` removes volumes that no container
+ * has.
+ */
+export async function holdVolumes({ docker, volumes, installationId, image }: Volumes & { readonly image: string }) {
+  await releaseVolumes(docker, installationId);
+  await docker.createContainer({
+    name: holderOf(installationId),
+    Image: image,
+    Entrypoint: ['true'],
+    Labels: { [labels.holds]: installationId },
+    HostConfig: {
+      ...confined,
+      NetworkMode: 'none',
+      Mounts: volumes.map((Source) => ({ Type: 'volume' as const, Source, Target: `/volumes/${Source}` })),
+    },
+  });
+}
+
+export async function releaseVolumes(docker: Docker, installationId: string): Promise<void> {
+  await docker
+    .getContainer(holderOf(installationId))
+    .remove({ force: true })
+    .catch((error: unknown) => tolerate(error, [404]));
+}
+
+function holderOf(id: string): string {
+  return containerNameOf('volumes', { id });
 }
 
 /** Each of its files once; an old platform has some gigabytes of them. */

@@ -1,4 +1,5 @@
 import { drainMs } from '../../../services/contracts/drain.ts';
+import type { FolderPatience } from '../../place/watch-data.ts';
 import type { RestartPolicy } from './restart-policy.ts';
 
 /** How long a platform bears with its parts. */
@@ -14,6 +15,8 @@ export interface Patience {
   readonly lookMs: number;
   readonly silencesMax: number;
   readonly restarts: RestartPolicy;
+  /** With its own folder. */
+  readonly folder: FolderPatience;
 }
 
 export const usualPatience: Patience = {
@@ -29,4 +32,5 @@ export const usualPatience: Patience = {
   silencesMax: 6,
   // The last try is half a minute after the first: nobody mends anything meanwhile, and a machine short of memory may have recovered.
   restarts: { stableMs: 10_000, triesMax: 8, delayFirstMs: 250, delayMaxMs: 10_000 },
+  folder: { lookMs: 5_000, goneMaxMs: 30_000 },
 };

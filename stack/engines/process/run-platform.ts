@@ -1,8 +1,11 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { aborted } from '../../aborted.ts';
 import { endLeftMcpServers } from '../../lifecycle/left-mcp-servers.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
+import { recordData, recordNewData } from '../../place/kept-data.ts';
+import { watchData } from '../../place/watch-data.ts';
 import { recordFingerprint } from '../../secrets.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { type PlatformRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
@@ -40,15 +43,23 @@ export interface RunOptions {
  * so that whoever comes meanwhile finds it, and its lock lets no second one in.
  */
 export async function runPlatform(options: RunOptions): Promise<void> {
-  const { plan, isWanted, signal } = options;
+  const { plan, isWanted, patience = usualPatience } = options;
   const { installation } = plan;
   const lock = acquireLock(installation, 'platform');
   try {
     if (!isWanted()) return;
     removeFailure(installation);
     const logs = openPlatformLogs(installation, plan.definition);
+    const gone = new AbortController();
+    const signal = AbortSignal.any([options.signal, gone.signal]);
+    const onGone = () => {
+      logs.note('error', 'stopping, because the data folder is gone', { folder: installation.dataDir });
+      gone.abort();
+    };
+    const endWatch = watchData({ installation, patience: patience.folder, onGone });
     try {
-      await runParts(options, logs);
+      await runParts({ ...options, signal }, logs);
+      if (!gone.signal.aborted) noteData(plan, logs);
     } catch (thrown) {
       if (signal.aborted) return;
       const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'start', thrown);
@@ -57,6 +68,7 @@ export async function runPlatform(options: RunOptions): Promise<void> {
       leaveFailure(installation, failure);
       throw failure;
     } finally {
+      endWatch();
       logs.close();
       removeRecord(installation);
     }
@@ -78,6 +90,7 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   try {
     await control.started(platform.start(signal));
     recordFingerprint(installation);
+    recordData(installation, plan.definition);
     logs.note('info', 'started', { version: plan.version });
     await aborted(signal);
     logs.note('info', 'stopping');
@@ -86,6 +99,15 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   }
   await platform.stop();
   logs.note('info', 'stopped');
+}
+
+/** What was made since the start. A full disk must not hold up a stop. */
+function noteData({ installation, definition }: Plan, logs: PlatformLogs): void {
+  try {
+    recordNewData(installation, definition);
+  } catch (error) {
+    logs.note('error', 'which data there is could not be recorded', { reason: inWords(error) });
+  }
 }
 
 async function openRunner(options: RunOptions, logs: PlatformLogs, taken: TakenOver): Promise<PartRunner> {

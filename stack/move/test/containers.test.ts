@@ -9,6 +9,7 @@ import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { containersName } from '../../engines/docker/containers-record.ts';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import { dockerHost } from '../../engines/docker/test/docker-trial.ts';
+import { releaseVolumes } from '../../engines/docker/volumes.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
 import { up } from '../../lifecycle/up.ts';
@@ -41,6 +42,8 @@ function copy(): void {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
   cpSync(filled.installation.dir, dir, { recursive: true });
   installation = installationIn(dir);
+  // Recorded as the place of another folder, this one would be refused as a copy.
+  rmSync(join(installation.stateDir, 'place.json'));
 }
 
 /** Everything of the installation in Docker, by name. */
@@ -72,6 +75,7 @@ async function prepare(): Promise<void> {
 
 async function clearAway(): Promise<void> {
   await down({ installation });
+  await releaseVolumes(docker, labelled.split('=')[1] ?? '');
   const { Volumes } = await docker.listVolumes({ filters: { label: [labelled] } });
   for (const { Name } of Volumes ?? []) await docker.getVolume(Name).remove();
   rmSync(installation.dir, { recursive: true, force: true });

@@ -57,6 +57,8 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
     cpSync(filled.installation.dir, dir, { recursive: true });
     installation = installationIn(dir);
+    // Recorded as the place of another folder, this one would be refused as a copy.
+    rmSync(join(installation.stateDir, 'place.json'));
   };
   afterEach(async () => {
     await down({ installation });

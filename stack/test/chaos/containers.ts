@@ -5,7 +5,7 @@ import { inspectContainer, inspectContainers, runInside } from '../../engines/do
 import { readContainers } from '../../engines/docker/containers-record.ts';
 import { reconnectToDaemon } from '../../engines/docker/daemon.ts';
 import { labels, prefixOf } from '../../engines/docker/names.ts';
-import { listVolumes } from '../../engines/docker/volumes.ts';
+import { listVolumes, releaseVolumes } from '../../engines/docker/volumes.ts';
 import type { Installation } from '../../installation.ts';
 import { usualBusPorts } from '../../ports/port-wishes.ts';
 import { eventually, svc } from '../bench/processes.ts';
@@ -105,6 +105,7 @@ export class ContainersInHand implements EngineInHand {
 
   /** Volumes are data, which `svc down` keeps. */
   async stop(): Promise<void> {
+    await releaseVolumes(this.#docker, this.#id);
     for (const name of await listVolumes(this.#docker, this.#id)) await this.#docker.getVolume(name).remove();
   }
 

@@ -14,6 +14,7 @@ import { Platform, type PlatformOptions, until } from '../../../test/platform.ts
 import { type Finding, SecretSearch } from '../../../test/secret-search.ts';
 import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
+import { releaseVolumes } from '../volumes.ts';
 
 /** A daemon that tests may use, `unix://…`: what they make there is theirs, and is gone afterwards. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
@@ -194,6 +195,7 @@ export class DockerTrial {
     const left = await docker.listContainers({ all: true, filters });
     const networks = await docker.listNetworks({ filters });
     const { Volumes } = await docker.listVolumes({ filters });
+    await releaseVolumes(docker, id);
     for (const { Name } of Volumes) await docker.getVolume(Name).remove();
     if (left.length + networks.length > 0) throw new Error('svc down left containers or networks');
   }

@@ -98,6 +98,18 @@ describe('parts as processes', () => {
   });
 });
 
+test('a platform whose folder was removed ends, with all of its parts', async () => {
+  await using trial = await openProcessTrial();
+  const { installation } = trial;
+  await using supervisor = supervise(trial, hasty);
+  await untilHealthy(installation);
+  const pids = livingPids(installation);
+  expect(pids).toHaveLength(names.length);
+  rmSync(installation.dir, { recursive: true });
+  await supervisor.run;
+  expect(pids.filter((pid) => startTimeOf(pid) !== null)).toEqual([]);
+});
+
 describe('a part that ends without being asked', () => {
   test.each(names)('%s, killed, is started again at once, alone, and told of', async (name) => {
     await using trial = await openProcessTrial();

@@ -35,6 +35,7 @@ export const hasty: Patience = {
   hurryMs: 200,
   drainMs: 200,
   restarts: { stableMs: 60_000, triesMax: 3, delayFirstMs: 1, delayMaxMs: 1 },
+  folder: { lookMs: 10, goneMaxMs: 200 },
 };
 
 /** An installation whose parts are processes of a small program, which listens where the real ones would. */

@@ -1,0 +1,373 @@
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createInstallation } from '../create-installation.ts';
+import { readDefinition } from '../definition/check.ts';
+import { type Installation, installationIn } from '../installation.ts';
+import { findRunning } from '../state/find-running.ts';
+import { acquireLock } from '../state/lock.ts';
+import { readManifest, recordCreated } from '../state/manifest.ts';
+import { writeRecord } from '../state/platform-record.ts';
+import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
+import { freePorts } from '../test/free-ports.ts';
+import { becomeCopy } from './become-copy.ts';
+import { findOriginal } from './find-original.ts';
+import { recordData, recordNewData, refuseVanishedData } from './kept-data.ts';
+import { readPlace } from './place-record.ts';
+import { readId } from './read-id.ts';
+import { refuseForeignFolder } from './refuse-foreign-folder.ts';
+import { settlePlace } from './settle-place.ts';
+import { watchData } from './watch-data.ts';
+
+let folder: string;
+let original: Installation;
+let copy: Installation;
+let ports: readonly number[];
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-place-')));
+  ports = await freePorts(4);
+  const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0] = ports;
+  const dir = join(folder, 'original');
+  const named = { backend, 'remote-mcp': remoteMcp, runtime, frontend };
+  ({ installation: original } = await createInstallation({ dir, ports: named }));
+  copy = installationIn(join(folder, 'copy'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const definitionOf = ({ definitionFile }: Installation) => readDefinition(definitionFile);
+
+/** What a start leaves. */
+function fill(installation: Installation): void {
+  const { dataDir } = installation;
+  for (const name of ['graph.sqlite', 'bus.sqlite']) writeFileSync(join(dataDir, name), 'data');
+  mkdirSync(join(dataDir, 'blobs'));
+  recordData(installation, definitionOf(installation));
+}
+
+function copyFolder(): void {
+  cpSync(original.dir, copy.dir, { recursive: true });
+}
+
+function recordProcess(installation: Installation, process: { pid: number; startTime: string }): void {
+  const urls = { app: '', api: '', mcp: '', runtime: '' };
+  const rest = { version: '1', topology: 'embedded' as const, foreground: false, settings: {}, urls, services: [] };
+  writeRecord(installation, { ...process, ...rest });
+}
+
+describe('a folder', () => {
+  test('in its own place is no copy, nor is one that was moved, or is reached by a link', () => {
+    expect(findOriginal(original)).toBeNull();
+    symlinkSync(original.dir, join(folder, 'link'));
+    expect(findOriginal(installationIn(join(folder, 'link')))).toBeNull();
+    renameSync(original.dir, copy.dir);
+    expect(findOriginal(copy)).toBeNull();
+    const notices: string[] = [];
+    settlePlace(copy, (notice) => notices.push(notice));
+    expect(notices).toEqual([`The folder was moved here from "${original.dir}".`]);
+    expect(readPlace(copy)?.dir).toBe(copy.dir);
+  });
+
+  test('that was moved stays itself where a backup took its old place', () => {
+    renameSync(original.dir, copy.dir);
+    cpSync(copy.dir, original.dir, { recursive: true });
+    expect(findOriginal(copy)).toBeNull();
+  });
+
+  test('is a copy while the old path holds its id, and not once another installation is there', () => {
+    copyFolder();
+    expect(findOriginal(copy)).toEqual({ dir: original.dir, pid: null });
+    expect(() => settlePlace(copy, () => undefined)).toThrow(`is a copy of the installation in "${original.dir}"`);
+    const yaml = readFileSync(original.definitionFile, 'utf8');
+    writeFileSync(original.definitionFile, yaml.replace(/^id: .*$/m, 'id: abcdefgh12345678'));
+    expect(findOriginal(copy)).toBeNull();
+  });
+
+  test('that took the place of one whose process runs on elsewhere is a copy', () => {
+    const running = join(folder, 'running');
+    copyFolder();
+    renameSync(original.dir, running);
+    renameSync(copy.dir, original.dir);
+    // The process of another folder, as the copied record names it.
+    const child = spawn('sleep', ['60'], { cwd: running });
+    onTestFinished(() => void child.kill());
+    const pid = child.pid ?? 0;
+    recordProcess(original, { pid, startTime: startTimeOf(pid) ?? '' });
+    expect(findOriginal(original)).toEqual({ dir: running, pid });
+    expect(findRunning(original)).toBeNull();
+  });
+
+  test('whose svc.yaml has another id than its state is refused', () => {
+    const yaml = readFileSync(original.definitionFile, 'utf8');
+    writeFileSync(original.definitionFile, yaml.replace(/^id: .*$/m, 'id: abcdefgh12345678'));
+    expect(() => settlePlace(original, () => undefined)).toThrow(
+      expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('Set id: ') }),
+    );
+  });
+
+  test('whose svc.yaml is a pipe or a link has no id, and nothing waits for it', () => {
+    const dir = join(folder, 'trap');
+    mkdirSync(dir);
+    execFileSync('mkfifo', [join(dir, 'svc.yaml')]);
+    expect(readId(dir)).toBeNull();
+    rmSync(join(dir, 'svc.yaml'));
+    symlinkSync(original.definitionFile, join(dir, 'svc.yaml'));
+    expect(readId(dir)).toBeNull();
+    expect(readId(original.dir)).toBe(definitionOf(original).id);
+  });
+});
+
+describe('a record that was copied', () => {
+  test('of who holds the data is not believed', () => {
+    const lock = acquireLock(original, 'platform');
+    copyFolder();
+    writeFileSync(
+      join(copy.dataDir, 'platform.holder.json'),
+      JSON.stringify({ pid: process.ppid, startTime: startTimeOf(process.ppid) }),
+    );
+    expect(findRunning(original)).toMatchObject({ pid: process.pid });
+    expect(findRunning(copy)).toBeNull();
+    lock.release();
+  });
+});
+
+describe('--as-copy', () => {
+  const become = async (installation: Installation) => {
+    const notices: string[] = [];
+    await becomeCopy({ installation, startEmpty: null, onNotice: (notice) => notices.push(notice) });
+    return notices;
+  };
+
+  test('gives an id, a name, ports and keys, keeps data, and forgets what belongs to the original', async () => {
+    fill(original);
+    recordCreated(original, [{ kind: 'volume', path: 'svc-original-nats' }]);
+    recordProcess(original, ownIdentity());
+    mkdirSync(join(original.dataDir, 'runtime/children'), { recursive: true });
+    writeFileSync(join(original.dataDir, 'runtime/children/mark'), '');
+    const yaml = readFileSync(original.definitionFile, 'utf8').replace(
+      /^ {2}(backend|mcp|frontend): auto # .*http.*$/gm,
+      '  $1: https://$1.example.com',
+    );
+    writeFileSync(original.definitionFile, yaml);
+    copyFolder();
+    rmSync(join(original.stateDir, 'process.json'));
+    rmSync(join(copy.stateDir, 'process.json'));
+    const notices = await become(copy);
+    const [before, after] = [definitionOf(original), definitionOf(copy)];
+    expect(after.id).not.toBe(before.id);
+    expect(after.name).toBe('original-copy');
+    for (const port of Object.values(after.ports)) expect(ports).not.toContain(port);
+    expect(notices.join('\n')).toContain('publicUrls.mcp (https://mcp.example.com)');
+    expect(existsSync(join(copy.secretsDir, 'jwt-private.pem'))).toBe(false);
+    expect(existsSync(join(copy.secretsDir, 'encryption.key'))).toBe(true);
+    expect(existsSync(join(copy.dataDir, 'graph.sqlite'))).toBe(true);
+    expect(existsSync(join(copy.dataDir, 'bus.sqlite'))).toBe(false);
+    expect(existsSync(join(copy.dataDir, 'runtime/children'))).toBe(false);
+    expect(readManifest(copy).filter(({ kind }) => kind === 'volume')).toEqual([]);
+    expect(readPlace(copy)).toMatchObject({ id: after.id, dir: copy.dir });
+    expect(readPlace(copy)?.data.map(({ path }) => path)).toEqual(['data/graph.sqlite', 'data/blobs']);
+    expect(() => settlePlace(copy, () => undefined)).not.toThrow();
+    expect(definitionOf(original)).toEqual({ ...before });
+  });
+
+  test.each([
+    { cut: 'before state/ had the new id', lost: 'state/place.json' },
+    { cut: 'before svc.yaml had the new id', lost: 'svc.yaml' },
+    { cut: 'before data/ had the new id', lost: 'data/installation.json' },
+  ])('that was cut short $cut is refused until it is repeated', async ({ lost }) => {
+    fill(original);
+    copyFolder();
+    await become(copy);
+    cpSync(join(original.dir, lost), join(copy.dir, lost));
+    expect(() => settlePlace(copy, () => undefined)).toThrow(expect.objectContaining({ code: 'conflict' }));
+    if (lost === 'data/installation.json') rmSync(join(copy.stateDir, 'place.json'));
+    await become(copy);
+    settlePlace(copy, () => undefined);
+    expect(definitionOf(copy).name).toBe('original-copy');
+  });
+
+  test('changes nothing of an installation in its own place', async () => {
+    const before = readFileSync(original.definitionFile, 'utf8');
+    expect(await become(original)).toEqual(['--as-copy changed nothing: this folder is not a copy.']);
+    expect(readFileSync(original.definitionFile, 'utf8')).toBe(before);
+  });
+
+  test('is refused where the copy would work on something of the original', async () => {
+    copyFolder();
+    rmSync(copy.dataDir, { recursive: true });
+    symlinkSync(original.dataDir, copy.dataDir);
+    await expect(become(copy)).rejects.toMatchObject({ code: 'conflict', hint: expect.stringContaining('cp -aL') });
+    rmSync(copy.dataDir);
+    cpSync(original.dataDir, copy.dataDir, { recursive: true });
+    const yaml = readFileSync(copy.definitionFile, 'utf8');
+    const elsewhere = yaml
+      .replace('topology: embedded', 'topology: distributed')
+      .replace('servers: auto', 'servers: ["nats://nats.example.com:4222"]');
+    writeFileSync(copy.definitionFile, elsewhere);
+    await expect(become(copy)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('bus.servers'),
+    });
+  });
+});
+
+describe('data', () => {
+  const check = (startEmpty: ((gone: readonly string[]) => Promise<void>) | null = null) =>
+    refuseVanishedData({
+      installation: original,
+      definition: definitionOf(original),
+      startEmpty,
+      onNotice: () => undefined,
+    });
+
+  test.each([
+    { loss: 'removed', lose: (dir: string) => rmSync(dir, { recursive: true }), gone: ['graph.sqlite', 'blobs'] },
+    { loss: 'on a disk that is not mounted', lose: unmount, gone: ['graph.sqlite', 'blobs'] },
+    {
+      loss: 'cut to nothing',
+      lose: (dir: string) => writeFileSync(join(dir, 'graph.sqlite'), ''),
+      gone: ['graph.sqlite'],
+    },
+    {
+      loss: 'without files of skills',
+      lose: (dir: string) => rmSync(join(dir, 'blobs'), { recursive: true }),
+      gone: ['blobs'],
+    },
+  ])('$loss is an error that names it', async ({ lose, gone }) => {
+    fill(original);
+    await check();
+    lose(original.dataDir);
+    const list = gone.map((name) => `"data/${name}" (there since 20`);
+    const refused = await check().catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'not_found', hint: expect.stringContaining('svc up --start-empty') });
+    for (const text of list) expect(String(refused)).toContain(text);
+    const asked: (readonly string[])[] = [];
+    await check(async (names) => void asked.push(names));
+    expect(asked[0]).toHaveLength(gone.length);
+    await check();
+  });
+
+  test('that was lost while the platform ran is missed after its stop', async () => {
+    fill(original);
+    rmSync(join(original.dataDir, 'graph.sqlite'));
+    recordNewData(original, definitionOf(original));
+    await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
+  });
+
+  test('of a bus alone is told, and no reason not to start', async () => {
+    fill(original);
+    rmSync(join(original.dataDir, 'bus.sqlite'));
+    await check();
+  });
+
+  test('that an earlier version kept is missed too', async () => {
+    const forget = () => rmSync(join(original.stateDir, 'place.json'));
+    forget();
+    settlePlace(original, () => undefined);
+    await check();
+    writeFileSync(join(original.stateDir, 'ports.json'), '{"backend": 3000}');
+    forget();
+    settlePlace(original, () => undefined);
+    await expect(check()).rejects.toThrow('"data/graph.sqlite" (there since 20');
+  });
+
+  test('of another installation is refused by its name', () => {
+    fill(original);
+    writeFileSync(join(original.dataDir, 'installation.json'), '{"id":"abcdefgh12345678","name":"sales"}');
+    expect(() => settlePlace(original, () => undefined)).toThrow(
+      'holds the data of the installation sales (id abcdefgh12345678)',
+    );
+  });
+
+  function unmount(dir: string): void {
+    rmSync(dir, { recursive: true });
+    mkdirSync(dir);
+  }
+});
+
+describe('a platform whose data folder', () => {
+  const patience = { lookMs: 5, goneMaxMs: 100 };
+  const watch = () => {
+    const lock = acquireLock(original, 'platform');
+    const told: boolean[] = [];
+    const end = watchData({ installation: original, patience, onGone: () => void told.push(true) });
+    onTestFinished(() => {
+      end();
+      lock.release();
+    });
+    return () => told.length > 0;
+  };
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('was removed, or replaced, is told so', async () => {
+    const isGone = watch();
+    renameSync(original.dataDir, `${original.dataDir}.old`);
+    cpSync(`${original.dataDir}.old`, original.dataDir, { recursive: true });
+    await expect.poll(isGone, { timeout: 5_000 }).toBe(true);
+  });
+
+  test('was away for a moment is not', async () => {
+    const isGone = watch();
+    renameSync(original.dataDir, `${original.dataDir}.old`);
+    await pause(patience.goneMaxMs / 4);
+    renameSync(`${original.dataDir}.old`, original.dataDir);
+    await pause(patience.goneMaxMs * 2);
+    expect(isGone()).toBe(false);
+  });
+});
+
+describe.runIf(process.geteuid?.() === 0)('a folder of another user, for root', () => {
+  /** Neither root nor a user of the tests. */
+  const mallory = 65_534;
+  const refuse = () => refuseForeignFolder(original, 'svc down');
+  const give = (...names: readonly string[]) => chownSync(join(original.dir, ...names), mallory, mallory);
+
+  test.each([
+    { attack: 'svc.yaml', open: () => give('svc.yaml'), told: /svc\.yaml" belongs to/ },
+    { attack: 'state/', open: () => give('state'), told: /state" belongs to/ },
+    { attack: 'a record in state/', open: () => give('state', 'manifest.json'), told: /manifest\.json" belongs to/ },
+    { attack: 'secrets/', open: () => give('secrets'), told: /secrets" belongs to/ },
+    { attack: 'a key', open: () => give('secrets', 'jwt-private.pem'), told: /jwt-private\.pem" belongs to/ },
+    { attack: 'a folder that all may write to', open: () => chmodSync(original.dir, 0o777), told: /mode is 0777/ },
+    {
+      attack: 'an svc.yaml that all may write to',
+      open: () => chmodSync(original.definitionFile, 0o666),
+      told: /mode is 0666/,
+    },
+    { attack: 'a link to a state/ of another user', open: linkState, told: /state" belongs to/ },
+  ])('$attack is refused', ({ open, told }) => {
+    refuse();
+    open();
+    expect(refuse).toThrow(expect.objectContaining({ code: 'forbidden', message: expect.stringMatching(told) }));
+  });
+
+  test('a socket and a pipe in state/ are not opened', async () => {
+    execFileSync('mkfifo', [join(original.stateDir, 'process.json')]);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(join(original.stateDir, 'control.sock'), resolve));
+    onTestFinished(() => void server.close());
+    refuse();
+  });
+
+  function linkState(): void {
+    renameSync(original.stateDir, join(folder, 'theirs'));
+    chownSync(join(folder, 'theirs'), mallory, mallory);
+    symlinkSync(join(folder, 'theirs'), original.stateDir);
+  }
+});

@@ -1,0 +1,28 @@
+import { realpathSync } from 'node:fs';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { readDefinition } from '../definition/check.ts';
+import type { Installation } from '../installation.ts';
+import { refuseForeignData } from './data-marker.ts';
+import { refuseCopy } from './find-original.ts';
+import { knownData } from './kept-data.ts';
+import { isSameFolder, readPlace, writePlace } from './place-record.ts';
+
+/** Refuses a copy and data of another installation, and records where this one lies. Called by a command that has the lock. */
+export function settlePlace(installation: Installation, onNotice: (message: string) => void): void {
+  refuseCopy(installation);
+  const definition = readDefinition(installation.definitionFile);
+  const place = readPlace(installation);
+  if (place !== null && place.id !== definition.id) throw otherId(place.id, definition.id);
+  refuseForeignData(installation, definition);
+  const here = realpathSync(installation.dir);
+  if (place !== null && place.dir !== here && !isSameFolder(place.dir, here)) {
+    onNotice(`The folder was moved here from "${place.dir}".`);
+  }
+  writePlace(installation, definition.id, knownData(installation, definition));
+}
+
+function otherId(recorded: string, said: string): SvcError {
+  return new SvcError('conflict', `svc.yaml says id: ${said}, and state/ belongs to the id ${recorded}.`, {
+    hint: `Set id: ${recorded} in svc.yaml. If the folder is a copy, give it an id of its own: svc up --as-copy`,
+  });
+}

@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs';
+import type { Installation } from '../installation.ts';
+import { lockFileOf } from '../state/lock.ts';
+
+export interface DataWatch {
+  readonly installation: Installation;
+  readonly patience: FolderPatience;
+  /** Called once. */
+  readonly onGone: () => void;
+}
+
+export interface FolderPatience {
+  readonly lookMs: number;
+  /** A disk that is away for a moment is no reason to end. */
+  readonly goneMaxMs: number;
+}
+
+/**
+ * Calls back once data/ has been gone, or another folder in its place, for so long: no command finds a platform without its folder. The file of
+ * the lock says which folder it is, and the caller holds that lock. Returns what ends the watch.
+ */
+export function watchData({ installation, patience, onGone }: DataWatch): () => void {
+  const path = lockFileOf(installation, 'platform');
+  const own = numbersOf(path);
+  let goneSince: number | null = null;
+  const timer = setInterval(() => {
+    const isThere = numbersOf(path) === own;
+    goneSince = isThere ? null : (goneSince ?? performance.now());
+    if (goneSince === null || performance.now() - goneSince < patience.goneMaxMs) return;
+    clearInterval(timer);
+    onGone();
+  }, patience.lookMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Null where it cannot be looked at. */
+function numbersOf(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}

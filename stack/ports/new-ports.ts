@@ -1,0 +1,40 @@
+import type { Definition } from '../definition/definition.ts';
+import type { Installation } from '../installation.ts';
+import { replaceScalar } from '../yaml-text.ts';
+import { claimPorts } from './claim-ports.ts';
+import { isFree } from './is-free.ts';
+import { leasedPorts } from './port-lease.ts';
+import { type Ports, portWishesOf } from './port-wishes.ts';
+
+export interface NewPorts {
+  readonly ports: Ports;
+  /** svc.yaml with each port that it names replaced. */
+  readonly text: string;
+  readonly notices: readonly string[];
+}
+
+/** For each port of an installation another one that is free, so that a copy never takes what the original shall have. */
+export async function newPorts(installation: Installation, definition: Definition, text: string): Promise<NewPorts> {
+  const wishes = portWishesOf(definition);
+  const before = leasedPorts(installation, wishes);
+  const beside = wishes.flatMap(({ name, beside = [] }) => beside.map((distance) => (before[name] ?? 0) + distance));
+  const { ports } = await claimPorts({
+    wishes: wishes.map((wish) => ({ ...wish, wanted: 'auto' as const })),
+    leased: before,
+    avoid: new Set([...Object.values(before), ...beside]),
+    isFree: (port, host) => isFree(host, port),
+    holderOf: () => 'the original',
+  });
+  const named = wishes.filter(({ wanted }) => wanted !== 'auto');
+  const places = [...new Set(named.map(({ place }) => place))];
+  let changed = text;
+  for (const place of places) {
+    const group = named.filter((wish) => wish.place === place);
+    const [only] = group;
+    // Nodes of a cluster share one field, which names the port of the first of them.
+    const value = group.length === 1 && only !== undefined ? String(ports[only.name]) : 'auto';
+    changed = replaceScalar(changed, place.split('.'), value);
+  }
+  const moved = wishes.map(({ name }) => `${name} ${before[name]} → ${ports[name]}`);
+  return { ports, text: changed, notices: [`Ports of the copy: ${moved.join(', ')}.`] };
+}
