@@ -44,7 +44,7 @@ describe('svc runtime list', () => {
     const { stdout } = await svc('runtime', 'list');
     expect(stdout).toMatch(/^NAME +OF +STATE +LAST HEARTBEAT +VERSION +SANDBOX +MCP SERVERS +ID$/m);
     expect(stdout).toMatch(/^edge +Default +unavailable +never +– +– +files +run_/m);
-    expect(stdout).toMatch(/^cloud +the platform's +available +\d+ s ago +\d+\.\d+\.\d+ +none +– +run_/m);
+    expect(stdout).toMatch(/^cloud +the platform's +available +\d+ s ago +\d+\.\d+\.\d+ +auto +– +run_/m);
   });
 
   test('is told to scripts', async () => {
