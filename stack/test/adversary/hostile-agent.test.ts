@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * The attacker has a good API key of workspace A, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
- * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts two seconds, in a process of the lowest priority.
+ * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts 1.5 s, in a process of the lowest priority.
  */
 let platform: Platform;
 let a: Home;

@@ -17,7 +17,7 @@ export interface Target {
 export type Outcome = Readonly<Record<string, number>>;
 
 /** Every attack ends by itself after this long. */
-const attackMs = 2000;
+const attackMs = 1500;
 const mebibyte = 1024 * 1024;
 
 /** What a client can do that writes its own bytes. Each takes a bounded time and number of connections. */
