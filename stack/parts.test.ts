@@ -390,6 +390,7 @@ describe('the process of a part', () => {
         HTTPS_PROXY: 'http://p:1',
         ...variablesOf(plan, 'runtime-2'),
       },
+      isClosed: false,
     });
   });
 
@@ -400,6 +401,7 @@ describe('the process of a part', () => {
       cwd: '/srv/svc',
       log: '/srv/svc/logs/nats.log',
       env: { TZ: 'UTC' },
+      isClosed: true,
     });
   });
 
@@ -412,6 +414,7 @@ describe('the process of a part', () => {
       cwd: '/srv/svc',
       log: '/srv/svc/logs/dgraph-alpha.log',
       env: { TZ: 'UTC', GOMEMLIMIT: '384MiB' },
+      isClosed: true,
     });
   });
 
@@ -422,6 +425,7 @@ describe('the process of a part', () => {
       cwd: '/srv/svc',
       log: '/srv/svc/logs/caddy.log',
       env: { TZ: 'UTC', HOME: '/srv/svc/state/caddy' },
+      isClosed: true,
     });
   });
 });
