@@ -422,6 +422,7 @@ function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] 
     ...[`_R.${remoteMcpEnd}.${otherEnd}.x`, `_R.${remoteMcpEnd}.backend.x`, `_R.${otherEnd}.backend.x`],
     ...[`_C.backend.${otherEnd}.x`, `_C.backend.${remoteMcpEnd}.x`, `_C.${otherEnd}.${ownEnd}.x`],
     ...[`_C.${otherEnd}.${remoteMcpEnd}.x`, `_G.runtime.${otherEnd}`, `_G.backend.backend-x`, '_I.x', '_I.x.y'],
+    ...[`_O.${remoteMcpEnd}`, `_O.${ownEnd}`, '_P', '_P.x', '_I.x.told', 'svc.identity.name'],
     ...['svc.stream.usage', 'svc.blob.aa.x', 'svc.authorization', 'svc.unknown'],
   ];
 }
