@@ -71,8 +71,7 @@ const onPlaces: readonly Row[] = [
 ];
 
 describe('the victim does not notice', () => {
-  // A second try where the machine was busy with something else meanwhile.
-  test.each([...onMemory, ...onPlaces])('$attack', { retry: 1 }, async ({ attack: name, gets }) => {
+  test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
     const to = await target();
     gets(await victim.expectUndisturbedBy(() => attack(name, to)));
   });
