@@ -263,7 +263,7 @@ describe('a mistake is told with its place', () => {
     expect(told).toEqual([
       expect.stringContaining('"url" starts with "file:"'),
       expect.stringContaining('"a b" in "headers" is no name'),
-      expect.stringContaining('"Host" in "headers" is no name'),
+      expect.stringContaining('"Host" in "headers" belongs to the connection'),
     ]);
   });
 
