@@ -191,6 +191,10 @@ ssh -i ~/.ssh/id_ed25519 host mcp-server --key-file=/etc/key
 
 test('there are fifty ordinary commands', () => expect(ordinary.length).toBeGreaterThanOrEqual(50));
 
+test('a program that is given as a word may name a secret', () => {
+  expect(findSecretWord(['node', '-e', 'connect({ token: process.env.TOKEN, secret: read() })'])).toBe(null);
+});
+
 test.each(ordinary.map((words) => ({ words, line: words.join(' ') })))('$line', ({ words }) => {
   expect(withoutSecretWords(words)).toEqual(words);
   expect(findSecretWord(words)).toBeNull();

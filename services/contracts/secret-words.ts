@@ -24,9 +24,9 @@ const introductions: readonly RegExp[] = [
   // A password in a URL (RFC 3986, 3.2.1), and parameters of its query
   /((?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/[^\s/:@?#]*:)([^\s/@]+)(?=@)/gi,
   /([?&](?:[\w-]*(?:token|secret|password|passwd|api[_-]?key)|key|auth|sig|signature)=)([^\s&#"']+)/gi,
-  // A header
+  // A header; the other names also stand in programs that are given as a word.
   /((?:^|[\s"'])(?:proxy-)?authorization\s*:\s*(?:(?:bearer|basic|token)\s+)?)(\S+)/gi,
-  /((?:^|[\s"'])[a-z-]*(?:api-?key|token|secret)\s*:\s+)(\S+)/gi,
+  /(^["']?[a-z-]*(?:api-?key|token|secret)\s*:\s+)(\S+)/gi,
   /(\bbearer\s+)([\w.~+/=-]{16,})/gi,
 ];
 const flagBefore = new RegExp(`^--?${secretFlag}$`, 'i');
