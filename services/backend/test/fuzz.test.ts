@@ -24,7 +24,8 @@ import { connectPlatformRuntime, connectRuntime, type TestRuntime, toolNamed } f
 /** Bodies that are almost right: each is taken or refused as invalid. A failure prints the seed that repeats it. */
 const fuzz = new Fuzz();
 const roundsOfParsers = 3000;
-const roundsOfReports = 80;
+/** A process may ask so often at once, and not much oftener (kit/bus/senders.ts). */
+const roundsOfReports = 40;
 
 let backend: TestBackend;
 let started: Subscription;
