@@ -398,6 +398,10 @@ const manners: Readonly<Record<string, (runtime: HostileRuntime, subject: string
   malformed: ({ client }, subject) => client.publish(subject, Buffer.from([0, 0xff, 0xc0, 0x80])),
   'malformed headers': ({ client }, subject) =>
     client.publish(subject, '{}', { headers: { 'Svc-Frame': 'question', 'Svc-Headers': '{"a":' } }),
+  'headers that no client can read': ({ client }, subject) => {
+    for (const header of ['Svc Frame', 'Svc\u0001Frame']) client.publish(subject, '{}', { headers: { [header]: 'x' } });
+    client.publish(subject, '{}', { headers: { 'Svc-Frame': 'a\rb' } });
+  },
   question: (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '{}' }),
   'malformed question': (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '\0' }),
   'unfinished question': (runtime, subject) => ask(runtime, subject, { frame: 'question+', payload: 'x' }),

@@ -13,6 +13,7 @@ import { grantsOf, whoAmISubject, whoIsSubject } from './grants.ts';
 import { Introductions } from './introductions.ts';
 import type { Issuer } from './issuer.ts';
 import { nameOf, nameOfRefused } from './known-as.ts';
+import { listen } from './listen.ts';
 import { provesBackend, type ReadLogin, readLogin } from './login.ts';
 import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
 
@@ -76,12 +77,8 @@ export class Callout {
   }
 
   #listen(subject: string) {
-    return this.#connection.subscribe(subject, {
-      queue: 'backend',
-      callback: (error, message) => {
-        if (error === null) void this.#answer(message);
-      },
-    });
+    const hear = (message: Msg) => void this.#answer(message);
+    return listen({ connection: this.#connection, pattern: subject, hear, queue: 'backend', logger: this.#logger });
   }
 
   async #answer(message: Msg): Promise<void> {

@@ -77,8 +77,9 @@ const headersTextMaxLength = 8 * headersMaxLength;
 
 /** Null where it is no frame of ours, or larger than our own client sends. */
 export function readFrame(message: Msg): Frame | null {
-  const { headers, data } = message;
-  if (data.byteLength > frameMaxBytes) return null;
+  const { data } = message;
+  const headers = headersOf(message);
+  if (headers === null || data.byteLength > frameMaxBytes) return null;
   if (headers === undefined) return { kind: 'message', more: false, headers: {}, payload: data };
   const text = headers.get(kindHeader);
   const more = text.endsWith('+');
@@ -102,13 +103,22 @@ export function goneHeaders(id: string): MsgHdrs {
   return result;
 }
 
-export function goneId({ headers }: Msg): string {
-  return headers?.get(idHeader) ?? '';
+export function goneId(message: Msg): string {
+  return headersOf(message)?.get(idHeader) ?? '';
 }
 
 /** NATS answers by itself where nobody listens. */
-export function saysNobodyListens({ headers, data }: Msg): boolean {
-  return data.byteLength === 0 && headers?.code === 503;
+export function saysNobodyListens(message: Msg): boolean {
+  return message.data.byteLength === 0 && headersOf(message)?.code === 503;
+}
+
+/** Null where a sender wrote headers that the client cannot decode: it decodes them when they are first read. */
+function headersOf(message: Msg): MsgHdrs | undefined | null {
+  try {
+    return message.headers;
+  } catch {
+    return null;
+  }
 }
 
 function readHeaders(text: string): Headers | null {

@@ -46,6 +46,7 @@ import { type Frame, framesOf, goneHeaders, goneId, readFrame, sizeOf } from './
 import { gonePatterns } from './grants.ts';
 import type { NatsPlace } from './kept.ts';
 import { findIdentity, nameOf } from './known-as.ts';
+import { listen } from './listen.ts';
 import { Listener } from './listener.ts';
 import { MessageAssembly } from './message-assembly.ts';
 import { Outbox } from './outbox.ts';
@@ -329,13 +330,7 @@ export class NatsBus implements Bus {
   }
 
   #listen(pattern: string, hear: (message: Msg) => void, options: { readonly queue?: string } = {}) {
-    return this.#connection.subscribe(pattern, {
-      ...options,
-      callback: (error, message) => {
-        if (error === null) hear(message);
-        else this.#logger.error({ err: error, pattern }, 'lost a subscription');
-      },
-    });
+    return listen({ connection: this.#connection, pattern, hear, logger: this.#logger, ...options });
   }
 
   #checkMayHear(pattern: string): void {

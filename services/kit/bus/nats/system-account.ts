@@ -4,6 +4,7 @@ import type { Identity } from '../../../contracts/bus/permissions.ts';
 import type { Logger } from '../../log.ts';
 import { busAccount } from './callout.ts';
 import { findIdentity } from './known-as.ts';
+import { listen } from './listen.ts';
 
 const connections = z.object({
   data: z.object({
@@ -40,13 +41,15 @@ export class SystemAccount {
 
   /** Each end of a connection, by its own id, is told to every backend: one of several may be what has just ended. */
   onGone(listener: (identity: Identity, id: string) => void): void {
-    this.#connection.subscribe(`$SYS.ACCOUNT.${busAccount}.DISCONNECT`, {
-      callback: (error, message) => {
-        const advisory = error === null ? disconnected.safeParse(message.json()) : null;
-        if (!advisory?.success) return;
-        const identity = findIdentity(advisory.data.client.user);
-        if (identity !== null) listener(identity, advisory.data.id);
+    listen({
+      connection: this.#connection,
+      pattern: `$SYS.ACCOUNT.${busAccount}.DISCONNECT`,
+      hear: (message) => {
+        const advisory = disconnected.safeParse(message.json());
+        const identity = advisory.success ? findIdentity(advisory.data.client.user) : null;
+        if (advisory.success && identity !== null) listener(identity, advisory.data.id);
       },
+      logger: this.#logger,
     });
   }
 
