@@ -45,7 +45,8 @@ export async function createInstallation(wanted: NewInstallation): Promise<Creat
   // A wrong choice is refused before anything is written.
   refuseOwner(wanted.ownerEmail);
   checkDefinition(text, installation.definitionFile);
-  makeFolder(installation.dir);
+  // Whatever the umask says: a folder that others can change is refused.
+  makeFolder(installation.dir, 0o755);
   const step = ensureFile(installation.definitionFile, text);
   const definition = readDefinition(installation.definitionFile);
   const steps = [step, ...ensureFolders(installation, definition)];

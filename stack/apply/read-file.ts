@@ -25,8 +25,8 @@ import { readBeside } from './read-beside.ts';
 import { parseSkillFolder, type SkillFolder } from './skill-folder.ts';
 import type { Launch, NamedValue, Place, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 
-/** A full workspace with all its skills takes half of it. A larger file takes many seconds and gigabytes to parse. */
-export const applyFileMaxBytes = 4 * 1024 * 1024;
+/** A larger file takes many seconds and gigabytes to parse. */
+export const applyFileMaxBytes = 16 * 1024 * 1024;
 const envFileMaxBytes = 1024 * 1024;
 
 /** One file and everything it points to, with every mistake in it. What is mistaken is read as far as it can be. */

@@ -255,6 +255,14 @@ export const variableRequirements: readonly Requirement[] = [
     ],
   },
   {
+    id: 'additions.runtime.MCP_SERVER_ALLOWED_ADDRESSES',
+    says: 'Addresses that are not public and that URLs of members may lead to',
+    shown: [
+      "services/runtime/test/addresses.test.ts: the operator's list lets members reach an address",
+      'stack/test/adversary/hostile-member.test.ts: is refused where an operator set the same URL before, and reached once the operator allows the address',
+    ],
+  },
+  {
     id: 'additions.runtime.MCP_SERVER_DOCKER_SOCKET',
     says: 'Where containers of MCP servers are run',
     shown: [`${contained}: a Docker that goes away`, `${contained}: because %s`],

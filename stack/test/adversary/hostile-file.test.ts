@@ -89,8 +89,8 @@ describe('a file with the YAML is refused', () => {
   test.each([
     ['a FIFO', 'fifo.yaml', 'regular file'],
     ['an endless device', '/dev/zero', 'regular file'],
-    ['one of 5 GB', 'huge.yaml', '4194304 bytes'],
-    ['one of 100 MB', 'long.yaml', '4194304 bytes'],
+    ['one of 5 GB', 'huge.yaml', '16777216 bytes'],
+    ['one of 100 MB', 'long.yaml', '16777216 bytes'],
   ])('%s', async (_, file, rule) => {
     const { code, stderr } = await platform.run(['apply', file], { cwd: folder, timeoutMs: patienceMs });
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(rule) });
@@ -142,9 +142,9 @@ test('a file beside the YAML is refused where both lie in an installation', asyn
 });
 
 test('standard input without an end is refused', async () => {
-  const stdin = '# without an end\n'.repeat(300_000);
+  const stdin = '# without an end\n'.repeat(1_200_000);
   const { code, stderr } = await platform.run(['apply', '-'], { cwd: folder, stdin, timeoutMs: patienceMs });
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('4194304 bytes') });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('16777216 bytes') });
 });
 
 test('a signal ends svc at once while it reads', async () => {
