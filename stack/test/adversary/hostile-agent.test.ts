@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * The attacker has a good API key of workspace A, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
- * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts 1.5 s, in a process of the lowest priority.
+ * the same answers, with a p99 of at most five times the idle one, or `noticedMs`. Each attack lasts 1.5 s, in a process of the lowest priority.
  */
 let platform: Platform;
 let a: Home;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ({ platform, a, b } = await startTwoHomes());
   pid = await platform.pid();
   const [mcpUrl, key] = [`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText];
-  victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark });
+  victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark, noticedMs });
 }, startTimeoutMs);
 afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
@@ -35,6 +35,9 @@ async function target(): Promise<Target> {
     session: await openSession(`${platform.mcpUrl}?skillIds=${a.same.skill}`, key),
   };
 }
+
+/** Everything runs in one process here, beside other suites on two cores. The attacks of this table took 0.4 to 5 s before they were bounded. */
+const noticedMs = 250;
 
 /** What the attacker must get beside what the victim gets. */
 interface Row {
