@@ -33,7 +33,7 @@ export interface NameToType {
 export async function requireName(terminal: Terminal, { name, typed, declined }: NameToType): Promise<void> {
   if (typed === undefined && !terminal.interactive) {
     throw new SvcError('invalid_input', 'The name of the installation must be typed.', {
-      hint: `Without a terminal, say it with --confirm ${name}.`,
+      hint: `Without a terminal, add --confirm ${name}.`,
     });
   }
   const { input } = await import('@inquirer/prompts');

@@ -42,8 +42,8 @@ export function refuseSecretWords({ own, command }: LaunchWords): void {
   const found = findSecretWord([...own, ...(command ?? [])]);
   if (found === null) return;
   const way = own.some((word) => /^--url\b/.test(word))
-    ? 'Write it as a "Name: value" line to a file for --header-file. An address that must hold a secret itself stands in a file for svc apply.'
-    : `Write it as a NAME=value line to a file for --variable-file. A command that takes it only as an argument is given it by a shell: -- sh -c 'exec COMMAND --token "$NAME"'`;
+    ? 'Write it as a "Name: value" line to a file for --header-file. If the URL itself contains the secret, write it into a file for svc apply.'
+    : `Write it as a NAME=value line to a file for --variable-file. If the command takes the secret only as an argument, start it through a shell: -- sh -c 'exec COMMAND --token "$NAME"'`;
   throw new SvcError(
     'invalid_input',
     `"${found.shown.slice(0, shownMax)}" looks like a secret, which must not be an argument.`,

@@ -18,14 +18,14 @@ test('levels beyond what people write are a mistake where they begin', () => {
   const nested = (levels: number) => `a: ${'['.repeat(levels)}${']'.repeat(levels)}\n`;
   expect(readYaml(nested(50))).toHaveProperty('value');
   expect(readYaml(nested(100_000))).toEqual([
-    { line: 1, column: expect.any(Number), message: 'It is nested too deep: at most 64 levels.' },
+    { line: 1, column: expect.any(Number), message: 'The file is nested too deep: at most 64 levels.' },
   ]);
 });
 
 test('a name that stands twice, and a second document, are mistakes where they stand', () => {
   expect(readYaml('a: 1\nb: { c: 1, c: 2 }\na: 2\n')).toEqual([
-    { line: 3, column: 1, message: 'Map keys must be unique.' },
-    { line: 2, column: 12, message: 'Map keys must be unique.' },
+    { line: 3, column: 1, message: 'The name "a" is used twice.' },
+    { line: 2, column: 12, message: 'The name "c" is used twice.' },
   ]);
   expect(readYaml('a: 1\n---\nb: 1\n')).toMatchObject([{ line: 2, message: expect.stringContaining('more than one') }]);
 });

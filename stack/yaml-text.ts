@@ -51,7 +51,7 @@ export function readYaml(text: string): YamlText | readonly Mistake[] {
   const lines = new LineCounter();
   const deep: Mistake[] = [];
   const tokens = tokensOf(text, lines, (offset) =>
-    deep.push({ ...positionAt(lines, offset), message: `It is nested too deep: at most ${depthMax} levels.` }),
+    deep.push({ ...positionAt(lines, offset), message: `The file is nested too deep: at most ${depthMax} levels.` }),
   );
   // The parser would compare each name with each other one; namesNotMeant looks for the same names once.
   const [document, other] = new Composer({ uniqueKeys: false }).compose(tokens, true, text.length);
@@ -99,7 +99,7 @@ function namesNotMeant(document: Document, lines: LineCounter): readonly Mistake
         if (!isScalar(key)) continue;
         const complain = (message: string) => mistakes.push({ ...positionAt(lines, key.range?.[0] ?? 0), message });
         if (key.value === '__proto__') complain('"__proto__" is no name.');
-        else if (seen.has(key.value)) complain('Map keys must be unique.');
+        else if (seen.has(key.value)) complain(`The name ${JSON.stringify(String(key.value))} is used twice.`);
         seen.add(key.value);
       }
     },

@@ -24,7 +24,7 @@ export default class Up extends SvcCommand {
   static override flags = {
     foreground: Flags.boolean({ summary: 'Stay, and stop on Ctrl-C.' }),
     'as-copy': Flags.boolean({ summary: 'Give a copied folder an id, keys and ports of its own.' }),
-    'start-empty': Flags.boolean({ summary: 'Start without data that is gone, after typing the name.' }),
+    'start-empty': Flags.boolean({ summary: 'Start although data is missing; asks for the name of the installation.' }),
     confirm: Flags.string({
       summary: 'Name of the installation, instead of typing it.',
       helpValue: 'NAME',

@@ -97,7 +97,7 @@ test('how a platform ended that nobody stopped is told, and what to do', () => {
 test('a copied folder is told, and how it becomes an installation', () => {
   const stopped = { ...statusWith([]), state: 'stopped', copyOf: '/srv/svc' } as const;
   const told = describeStatus(stopped, plain as never);
-  expect(told).toContain('This folder is a copy of /srv/svc, which is not shown here.');
+  expect(told).toContain('This folder is a copy of /srv/svc. Its status is not shown here.');
   expect(told).toContain('svc up --as-copy');
   expect(told).not.toContain('Start it');
 });

@@ -42,7 +42,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     parts.push(wrapped(`${describeEnd(status.ended)} ${next}`, terminal));
   }
   if (status.copyOf !== null) {
-    const copy = `This folder is a copy of ${status.copyOf}, which is not shown here. To give the copy an id, keys and ports of its own: svc up --as-copy`;
+    const copy = `This folder is a copy of ${status.copyOf}. Its status is not shown here. To give the copy an id, keys and ports of its own: svc up --as-copy`;
     parts.push(wrapped(copy, terminal));
   }
   if (status.fullDisk !== null) {

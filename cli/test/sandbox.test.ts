@@ -69,7 +69,7 @@ describe('runtime.sandbox', () => {
     symlinkSync(process.execPath, join(bin, 'node'));
     const check = await runSvc(['config', 'check'], { cwd: dir, env: { PATH: bin } });
     expect(check.stderr).toContain('A command that a member sets needs bwrap, and there is none on the path.');
-    expect(check.stderr).toContain('Such commands are refused here; those of operators run.');
+    expect(check.stderr).toContain("Members' commands are refused here. Operators' commands run.");
     expect(check.code).toBe(0);
     const up = await runSvc(['up'], { cwd: dir, env: { PATH: bin } });
     expect(up.code, up.stderr).toBe(0);

@@ -12,7 +12,7 @@ export type Sandbox = (typeof sandboxes)[number];
 /** What older versions called no sandbox. It is read as `auto`: an upgrade must not leave members' commands without one. */
 export const formerNone = 'none';
 export const formerNoneIsAuto =
-  'runtime.sandbox: none (MCP_SERVER_SANDBOX) is read as auto: commands that operators set run as processes, as before, and commands that members set run in a sandbox. Write auto, or none-for-everybody to run members without one too';
+  "runtime.sandbox: none (MCP_SERVER_SANDBOX) is read as auto: commands that operators set run as processes, as before, and commands that members set run in a sandbox. Write auto, or none-for-everybody to run members' commands without a sandbox";
 
 /** What the command of one MCP server really runs in. */
 export type Confinement = 'none' | 'bwrap' | 'container';

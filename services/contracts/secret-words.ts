@@ -31,7 +31,7 @@ const introductions: readonly RegExp[] = [
 ];
 const flagBefore = new RegExp(`^--?${secretFlag}$`, 'i');
 
-/** Stands for a value, or is none that anybody keeps secret: a variable, a path, <token>, xxx, true. */
+/** A placeholder, variable, path or flag value, not a secret. */
 const harmless =
   /^["']?(?:\$.*|%\w+%|<[^>]*>?|\{.*|\[.*\]|(?:\.{0,2}|~)\/.*|[x*.…_-]+|your\b.*|your[-_].*|example.*|changeme|placeholder|true|false|yes|no|none|null|[01])?["']?$/i;
 

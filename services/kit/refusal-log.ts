@@ -19,7 +19,7 @@ export class RefusalLog {
   write(sender: string, fields: object, what: string): void {
     const now = performance.now();
     if (now >= this.#windowEnds) {
-      if (this.#unwritten > 0) this.#logger.warn({ count: this.#unwritten }, 'refused more that is not written here');
+      if (this.#unwritten > 0) this.#logger.warn({ count: this.#unwritten }, 'left out further refusals');
       this.#written.clear();
       this.#unwritten = 0;
       this.#windowEnds = now + windowMs;

@@ -193,7 +193,7 @@ function readLaunch(reading: Reading, path: Path, given: McpServerInFile): Launc
     complain(
       reading,
       [...path, ...field],
-      `${[...path, ...field].join('.')} looks like a secret. Arguments are seen in the list of processes: give it as env, with { fromEnv: NAME }, and let the command read it from there.`,
+      `${[...path, ...field].join('.')} looks like a secret. Every user of the machine can see arguments. Pass it in env with { fromEnv: NAME }.`,
     );
   }
   if (url !== undefined) return { url, headers: resolveSettings(reading, [...path, 'headers'], headers ?? {}) };

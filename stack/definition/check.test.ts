@@ -212,7 +212,7 @@ describe('a mistake is told with its place and its rule', () => {
       /^svc\.yaml:4:12 bus\.servers must hold addresses without user and password(?!.*secret)/,
     ],
     ['broken YAML', `${id}ports: {\n`, /^svc\.yaml:\d+:\d+ /],
-    ['a name twice', `${id}name: a\nname: b\n`, /^svc\.yaml:3:1 Map keys must be unique/],
+    ['a name twice', `${id}name: a\nname: b\n`, /^svc\.yaml:3:1 The name "name" is used twice/],
   ];
   for (const [what, text, told] of rows) {
     test(what, () => {

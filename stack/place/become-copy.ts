@@ -73,12 +73,12 @@ export async function becomeCopy({ installation, startEmpty, onNotice }: Copying
     lock.release();
   }
   onNotice(
-    `This copy is the installation "${name}" (id ${id}) now, with signing keys of its own. API keys and data are those of the original; sessions are not.`,
+    `This copy is the installation "${name}" (id ${id}) now, with signing keys of its own. It keeps the data and API keys that were copied, and has no sessions.`,
   );
   for (const notice of [...notices, ...publicNames(changed)]) onNotice(notice);
 }
 
-/** An installation in its own place keeps its identity, whatever is typed. */
+/** An installation whose recorded place is this folder keeps its identity. */
 function mayBecomeCopy(installation: Installation): boolean {
   const place = readPlace(installation);
   const id = readId(installation.dir);
@@ -106,16 +106,15 @@ function refuseShared(installation: Installation, definition: Definition): void 
     });
   }
   const { topology, graph } = definition;
-  const field =
-    graph === 'dgraph' ? 'graph: dgraph' : topology === 'distributed' && !hasOwnBus(definition) ? 'bus.servers' : null;
-  if (field === null) return;
-  throw new SvcError(
-    'unsupported',
-    `svc.yaml says ${field}: a copy would share it with the original or not find its nodes.`,
-    {
-      hint: 'Copy a platform with graph: sqlite and a bus of its own (svc move --graph sqlite in the original).',
-    },
-  );
+  const hasOtherBus = topology === 'distributed' && !hasOwnBus(definition);
+  if (graph !== 'dgraph' && !hasOtherBus) return;
+  const what =
+    graph === 'dgraph'
+      ? 'A copy with graph: dgraph is not supported: both installations would use the same nodes.'
+      : 'A copy with bus.servers is not supported: both installations would use the same bus.';
+  throw new SvcError('unsupported', what, {
+    hint: 'Copy a platform with graph: sqlite and a bus of its own (svc move --graph sqlite in the original).',
+  });
 }
 
 async function refuseVolumes(installation: Installation, startEmpty: StartEmpty | null): Promise<void> {
@@ -162,7 +161,7 @@ function isSession(path: string): boolean {
   return busFiles.some((name) => path === join('data', name));
 }
 
-/** Another name, so that nobody confirms the end of one by the name of the other. A killed command may have given it already. */
+/** A different name prevents confirming an action on the wrong installation. A killed command may have given it already. */
 function nameOfCopy({ id, name }: Definition, recordedId: string | undefined): string {
   const ending = '-copy';
   if (recordedId !== id && name.endsWith(ending)) return name;

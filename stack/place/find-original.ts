@@ -40,7 +40,7 @@ export function refuseCopy(installation: Installation): void {
   if (original !== null) throw copyOf(original, installation);
 }
 
-/** For a status. */
+/** The original as `svc status` shows it. */
 export function nameOfOriginal(original: Original | null): string | null {
   return original === null ? null : (original.dir ?? `process ${original.pid}`);
 }
@@ -49,7 +49,7 @@ export function copyOf({ dir, pid }: Original, installation: Installation): SvcE
   const running = pid === null ? '' : `, which runs (pid ${pid})`;
   const what = dir === null ? `another installation${running}` : `the installation in "${dir}"${running}`;
   const end =
-    dir === null ? `stop process ${pid}` : `stop that one (svc down --dir ${dir}) and rename or remove its folder`;
+    dir === null ? `stop process ${pid}` : `stop the original (svc down --dir ${dir}) and rename or remove its folder`;
   return new SvcError('conflict', `"${installation.dir}" is a copy of ${what}, and both have the same id.`, {
     hint: `To run it beside the original, with an id, keys and ports of its own: svc up --as-copy --dir ${installation.dir}\nTo let it take the original's place: ${end}.`,
   });

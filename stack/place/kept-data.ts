@@ -56,7 +56,7 @@ export function vanished(gone: readonly string[], pid: number | null): SvcError 
     hint:
       pid === null
         ? 'Mount the disk that holds it, or restore it from a backup. To start without it: svc up --start-empty'
-        : `The platform (pid ${pid}) still has it open: save what you need through it, then stop it with svc down.`,
+        : `The platform (pid ${pid}) still has the data open. Export what you need, then run svc down.`,
   });
 }
 

@@ -33,7 +33,7 @@ interface Owned {
   readonly trusted: ReadonlySet<number>;
 }
 
-/** Of the path and, where it is a link, of what it leads to. */
+/** Checks the owner of the path and of its link target. */
 function refuseOwner({ dir, command, path, trusted }: Owned): void {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return;
@@ -65,7 +65,7 @@ function refuseWriters(path: string): void {
   const isOpen = (found.mode & others) !== 0 || ((found.mode & group) !== 0 && found.gid !== process.getegid?.());
   if (!isOpen) return;
   throw new SvcError('forbidden', `"${path}" can be changed by other users: its mode is ${formatMode(found.mode)}.`, {
-    hint: `Look through it, then close it: chmod go-w "${path}"`,
+    hint: `Check its content, then remove the write permission: chmod go-w "${path}"`,
   });
 }
 

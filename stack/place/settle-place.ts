@@ -22,7 +22,7 @@ export function settlePlace(installation: Installation, onNotice: (message: stri
 }
 
 function otherId(recorded: string, said: string): SvcError {
-  return new SvcError('conflict', `svc.yaml says id: ${said}, and state/ belongs to the id ${recorded}.`, {
+  return new SvcError('conflict', `svc.yaml has the id "${said}", but state/ was written for the id "${recorded}".`, {
     hint: `Set id: ${recorded} in svc.yaml. If the folder is a copy, give it an id of its own: svc up --as-copy`,
   });
 }

@@ -47,14 +47,13 @@ export async function adviseOnMembers(
   path: string | undefined,
 ): Promise<readonly string[]> {
   if (runtime.sandbox !== 'auto' && runtime.sandbox !== formerNone) return [];
-  if (engine === 'docker')
-    return ['A command that a member sets is refused with engine: docker; those of operators run.'];
+  if (engine === 'docker') return ["With engine: docker, members' commands are refused. Operators' commands run."];
   try {
     await checkBwrap('A command that a member sets', path);
     return [];
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    return [`${error.message} Such commands are refused here; those of operators run. ${error.hint ?? ''}`.trim()];
+    return [`${error.message} Members' commands are refused here. Operators' commands run. ${error.hint ?? ''}`.trim()];
   }
 }
 

@@ -157,7 +157,7 @@ function addLaunch(builder: Builder): void {
       envNames: t.exposeStringList('envNames'),
       headerNames: t.exposeStringList('headerNames'),
       setBy: t.exposeString('setBy', {
-        description: 'Who set it: operator or member. Commands that members set run in a sandbox.',
+        description: 'Who set it: operator or member.',
       }),
       fingerprint: t.exposeString('fingerprint', {
         description: 'Equal for equal configurations, secrets included, and useless for anything else.',

@@ -147,7 +147,7 @@ async function judge({ report, servers, lists, until }: Heard): Promise<Judged> 
 
 /** What was stored stays, so that the next report has less to store. */
 function requireTime(until: AbortSignal): void {
-  if (until.aborted) throw new SvcError('timeout', 'The report was not stored in time: the rest of it is missing.');
+  if (until.aborted) throw new SvcError('timeout', 'The report was not stored completely in time.');
 }
 
 /** What is said of an MCP server whose entry was refused: how it is, is not known. */
@@ -157,7 +157,7 @@ function refusedReport(server: Node<'mcpServer'>, { mcpServer, configVersion, wh
     ...{ restarts: 0, startedAt: null, nextRetryAt: null, stderr: [] },
     reason: {
       code: 'report_refused',
-      message: `What its runtime reports about the MCP server "${server.name}" was refused: ${why}.`,
+      message: `The status report for the MCP server "${server.name}" was refused: ${why}.`,
       repair: 'Update the runtime, or correct the MCP server: svc server show.',
     },
   };
@@ -166,8 +166,8 @@ function refusedReport(server: Node<'mcpServer'>, { mcpServer, configVersion, wh
 function listRefusedReason({ name }: Node<'mcpServer'>, why: string): Reason {
   return {
     code: 'tools_refused',
-    message: `The list of tools of the MCP server "${name}" was refused: ${why}. Agents see the list before it.`,
-    repair: 'Make the MCP server list its tools otherwise, and restart it.',
+    message: `The list of tools of the MCP server "${name}" was refused: ${why}. Agents still see the previous list.`,
+    repair: 'Correct the tool list of the MCP server, then restart it.',
   };
 }
 
@@ -240,7 +240,7 @@ class ToolList {
     await this.#guarded(() => this.#takeSlice(tools));
   }
 
-  /** All of it has come. Returns what is to be said of it, where it was not refused. */
+  /** Ends the list. Returns the reason to show, or null. */
   async end(): Promise<Reason | null> {
     const rest = this.#isAside ? listsMore : unlistTools;
     await this.#guarded(async () => {

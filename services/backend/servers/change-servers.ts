@@ -142,7 +142,7 @@ function allowedLaunch(backend: Pick<Backend, 'config'>, input: LaunchInput): La
   return launch;
 }
 
-/** Whose trust a launch has that this principal sets. */
+/** The author that a launch gets from this principal. */
 function authorOf({ kind }: TokenPrincipal): Author {
   return kind === 'operator' ? 'operator' : 'member';
 }

@@ -48,7 +48,7 @@ export const handshakeRequest = z.object({
   /** Version of the runtime's program. */
   version: shownWord,
   hostname: shortText,
-  /** How this process keeps its MCP servers apart (MCP_SERVER_SANDBOX). */
+  /** The setting MCP_SERVER_SANDBOX of this process. */
   sandbox: shownWord.optional(),
   /** It confines what members set, as `setBy` of an assignment tells it. A runtime that does not say so is given no launch of a member. */
   confinesMembers: z.boolean().optional(),

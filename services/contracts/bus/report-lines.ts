@@ -107,7 +107,7 @@ function readEntry(given: unknown): Entry {
     configVersion: versioned.safeParse(given).data?.configVersion ?? null,
     toolLines: Number.isNaN(toolLines) ? 0 : toolLines,
     said: parsed.success ? parsed.data : null,
-    whyRefused: parsed.success ? '' : `"${pathOf(parsed)}" is not as it must be`,
+    whyRefused: parsed.success ? '' : `the field "${pathOf(parsed)}" is invalid`,
     whyListRefused: isCountable ? null : `the number of its tools must be 0 to ${reportedToolsMax}`,
   };
 }
@@ -172,7 +172,7 @@ function readTool(line: unknown, at: number, into: { tools: ReportedTool[]; refu
 }
 
 const nameShownMax = 100;
-const noTool = 'its line is no tool';
+const noTool = 'the line does not describe a tool';
 const refusals: Readonly<Record<string, string>> = {
   name: 'its name must have 1 to 1000 characters, none of them a control character or half of a surrogate pair',
   definition: 'its definition must be well-formed text of at most 1 MiB',

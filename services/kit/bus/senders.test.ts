@@ -123,7 +123,7 @@ it('places of questions are counted for each sender, also across the end of its 
   const { senders } = watched();
   const [one, other] = [newEnd(), newEnd()];
   const releases = Array.from({ length: questionsAtOnceMax }, () => senders.begin(one));
-  expect(() => senders.begin(one)).toThrow(`The process "${one}" asks more than it may.`);
+  expect(() => senders.begin(one)).toThrow(`The runtime process "${one}" sends too many requests.`);
   senders.begin(other);
   senders.forget(one);
   senders.begin(one);

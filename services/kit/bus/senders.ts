@@ -149,7 +149,9 @@ export class Senders {
 }
 
 function askedTooMuch(end: string): SvcError {
-  return new SvcError('rate_limited', `The process "${end}" asks more than it may.`, { hint: 'Try again shortly.' });
+  return new SvcError('rate_limited', `The runtime process "${end}" sends too many requests.`, {
+    hint: 'Try again shortly.',
+  });
 }
 
 /** Throws `too_large` where the message is more than a runtime may publish. */

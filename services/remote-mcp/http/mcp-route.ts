@@ -58,7 +58,7 @@ export class McpRoute {
 
   async #serve(exchange: Exchange, origin: string | undefined): Promise<void> {
     const { headers, socket } = exchange.request;
-    // What has come of a body lies in memory while its key is checked, a chunked one in ten thousand pieces: one of those waits at a time.
+    // A body waits in memory while its key is checked. Chunked bodies cost most, so only one waits.
     const sender = headers['transfer-encoding'] === undefined ? socket : 'chunked';
     const found = this.#platform.principals.authenticate(headers.authorization, sender);
     const principal = found instanceof Promise ? await found : found;

@@ -16,8 +16,8 @@ const totalBytes = 256 * mebibyte;
 const shareBytes = 64 * mebibyte;
 
 /**
- * The memory of one remote-mcp for what agents send and do not read: counted before it is taken. A key may hold its share, and never more than it
- * leaves free for all others: many keys together squeeze each other and leave room for one that holds little.
+ * The memory of one remote-mcp for what agents send and do not read: counted before it is taken. A key may hold at most 64 MiB and at most as
+ * much as is still free.
  */
 export class MemoryBudget {
   readonly #limits: MemoryLimits;

@@ -28,7 +28,7 @@ export class RefusalLog {
   write(fields: object, text: string): void {
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#second) {
-      if (this.#left > 0) this.#log.info({ refusals: this.#left }, 'left further refusals out');
+      if (this.#left > 0) this.#log.info({ refusals: this.#left }, 'left out further refusals');
       this.#second = second;
       this.#lines = 0;
       this.#left = 0;

@@ -29,7 +29,7 @@ export class CallInterrupted extends SvcError {
 export function unusableAnswer({ name, mcpServer }: Tool, why: string): SvcError {
   return new SvcError(
     'unavailable',
-    `The answer of the runtime${namesOf(mcpServer)} of MCP server "${mcpServer.name}" to "${name}" ${why}.`,
+    `MCP server "${mcpServer.name}" gave an unusable answer to "${name}": it ${why}.`,
     { hint: 'Correct the MCP server, or update its runtime.' },
   );
 }

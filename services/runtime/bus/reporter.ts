@@ -177,7 +177,10 @@ export class Reporter {
     if (mcpServers.length === 1) {
       const { tools: _count, ...report } = only;
       this.#rejected.set(only.mcpServer, { report: JSON.stringify(report), tools: tools.get(only.mcpServer) ?? null });
-      this.#options.logger.warn({ mcpServer: only.mcpServer }, 'left an MCP server out of reports that reject it');
+      this.#options.logger.warn(
+        { mcpServer: only.mcpServer },
+        'left out an MCP server whose report the backend rejected',
+      );
       return;
     }
     const middle = Math.ceil(mcpServers.length / 2);

@@ -28,7 +28,7 @@ export function explainNetworkError(host: string, error: unknown): Reason | null
 export function explainAddress(name: string, { what }: AddressRefused): Reason {
   return {
     code: 'address_refused',
-    message: `The URL of the MCP server "${name}" leads to ${what}. URLs that a member set reach public addresses only.`,
+    message: `The URL of the MCP server "${name}" leads to ${what}. A URL that a member set may lead to public addresses and to those in runtime.allowedAddresses.`,
     repair:
       'Check the host in the URL. An operator can allow the address with runtime.allowedAddresses in svc.yaml (MCP_SERVER_ALLOWED_ADDRESSES of a runtime elsewhere), or set the URL: svc apply.',
   };
@@ -40,7 +40,7 @@ export function explainStatus(host: string, status: number): Reason {
   return {
     code,
     message: `${host} answered with HTTP ${status}: ${what}.`,
-    repair: `${repair} The log of the runtime quotes the answer for operators: svc logs runtime.`,
+    repair: `${repair} Operators find the answer in the log of the runtime: svc logs runtime.`,
   };
 }
 

@@ -43,7 +43,7 @@ function withDescendants(heads: readonly Process[], processes: readonly Process[
   return [...found.values()];
 }
 
-/** What is known to be of the tree, brought up to date: those that still live, by birth, what they have started since, and what joined. */
+/** The known processes that still live, their new children, and new members. */
 export function notedTree(root: TreeRoot, known: readonly Process[], now: readonly Process[]): readonly Process[] {
   const births = new Map(known.map((one) => [one.pid, one.birth]));
   const living = now.filter((one) => births.get(one.pid) === one.birth || belongs(root, one));
@@ -52,7 +52,7 @@ export function notedTree(root: TreeRoot, known: readonly Process[], now: readon
 
 export interface EndTreeOptions {
   readonly look: Look;
-  /** What was of the tree at an earlier look: it may have left all that tells so. */
+  /** Processes seen earlier; they may have left the session since. */
   readonly known?: readonly Process[];
   /** Between asking to end and ending by force. */
   readonly graceMs: number;

@@ -19,7 +19,7 @@ export interface Program {
   readonly exited: Promise<Ended>;
   /** One whose pipe has closed is probably ending. Its exit, which tells more, is known this long afterwards. */
   readonly exitAfterPipeMs: number;
-  /** Before it is asked anything that may end it: what it has started is found by it as long as it lives. */
+  /** Records the process tree before anything can end it. */
   aboutToEnd(): Promise<void>;
   /** Asks it and all that it started to end, and ends by force what has not after the grace. Throws what could not be ended. */
   end(graceMs: number): Promise<void>;

@@ -111,7 +111,7 @@ const greet: RequestListener = (request, response) => {
 
 const refused = (what: string) => ({
   code: 'address_refused',
-  message: `The URL of the MCP server "one" leads to ${what}. URLs that a member set reach public addresses only.`,
+  message: `The URL of the MCP server "one" leads to ${what}. A URL that a member set may lead to public addresses and to those in runtime.allowedAddresses.`,
   repair: expect.stringContaining('runtime.allowedAddresses in svc.yaml'),
 });
 const unnamed = (name: string) => refused(`${name}, which has no public address`);

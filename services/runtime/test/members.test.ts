@@ -177,7 +177,9 @@ test('a command that a member set is refused by name where there is no sandbox, 
   const { reason } = await platform.reported('files', isOver);
   expect(reason).toMatchObject({
     code: 'sandbox_unavailable',
-    message: expect.stringMatching(/^The command of "files" was set by a member of the workspace .*no program bwrap/),
+    message: expect.stringMatching(
+      /^"files" was not started: it needs a sandbox, .*no program bwrap.* A member of the workspace set its command\.$/,
+    ),
     repair: expect.stringMatching(/bubblewrap.*engine: docker.*svc apply.*none-for-everybody/s),
   });
   await letGo(platform, 'files');

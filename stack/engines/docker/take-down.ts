@@ -53,6 +53,6 @@ async function keepVolumes({ daemon: { docker }, id, logs }: TakeDown, image: st
     const volumes = [...(await listVolumes(docker, id))];
     if (volumes.length > 0) await holdVolumes({ docker, volumes, installationId: id, image });
   } catch (error) {
-    logs.note('error', 'the volumes are not held against docker volume prune --all', { reason: wordsOf(error) });
+    logs.note('error', 'could not protect the volumes from docker volume prune', { reason: wordsOf(error) });
   }
 }

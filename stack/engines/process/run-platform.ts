@@ -106,7 +106,7 @@ function noteData({ installation, definition }: Plan, logs: PlatformLogs): void 
   try {
     recordNewData(installation, definition);
   } catch (error) {
-    logs.note('error', 'which data there is could not be recorded', { reason: inWords(error) });
+    logs.note('error', 'could not record the data files', { reason: inWords(error) });
   }
 }
 

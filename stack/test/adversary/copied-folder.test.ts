@@ -280,7 +280,7 @@ describe('data that was there', () => {
       rmSync(data, { recursive: true });
       expect(await svc('up', '--dir', copy)).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('still has it open'),
+        stderr: expect.stringContaining('still has the data open'),
       });
       expect(await svc('down', '--dir', copy)).toMatchObject({
         code: 0,

@@ -259,7 +259,7 @@ export class Connection implements Bus {
 function noAnswerer(subject: string, full: number): SvcError {
   return full === 0
     ? new NobodyAnswers(subject)
-    : new SvcError('rate_limited', `Whoever answers "${subject}" has as many requests under way as it accepts.`, {
+    : new SvcError('rate_limited', `"${subject}" has reached its limit of requests at once.`, {
         hint: 'Try again shortly.',
       });
 }

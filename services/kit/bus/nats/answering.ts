@@ -125,13 +125,15 @@ export class Answering implements Deadlined, GivenUp {
   }
 
   giveUp(): void {
-    const message = `Too many questions like "${this.#asked.subject}" are under way.`;
+    const message = `Too many unfinished requests on "${this.#asked.subject}".`;
     this.#refuse(new SvcError('rate_limited', message, { hint: 'Try again shortly.' }));
   }
 
   timeOut(): void {
     if (this.#question === null) {
-      this.#refuse(new SvcError('timeout', `The rest of the question "${this.#asked.subject}" did not come.`));
+      this.#refuse(
+        new SvcError('timeout', `The request "${this.#asked.subject}" was incomplete when its time was over.`),
+      );
     } else {
       this.abandon(new SvcError('timeout', `"${this.#asked.subject}" was not answered within its deadline.`));
     }
@@ -177,7 +179,7 @@ export class Answering implements Deadlined, GivenUp {
   }
 
   #full(): SvcError {
-    const message = `Whoever answers "${this.#asked.subject}" has as many requests under way as it accepts.`;
+    const message = `"${this.#asked.subject}" has reached its limit of requests at once.`;
     return new SvcError('rate_limited', message, { hint: 'Try again shortly.' });
   }
 

@@ -108,7 +108,7 @@ async function startClient(options: ConnectPlan, { connection, inbox }: Named): 
   try {
     const told = new Told(connection, inbox);
     const identity = findIdentity((await told.name()) ?? '');
-    if (identity === null) throw new SvcError('internal', 'The bus let this connection in as nobody of the platform.');
+    if (identity === null) throw new SvcError('internal', 'The bus gave this connection no identity of the platform.');
     return startBus(options, { connection, identity, accounts: null, told });
   } catch (thrown) {
     await connection.close();
@@ -162,7 +162,7 @@ async function welcomeBack(connection: NatsConnection, told: Told, bus: NatsBus,
       await connection.close();
     }
   } catch (thrown) {
-    logger.warn({ err: thrown }, 'was not told who this is, and will connect again');
+    logger.warn({ err: thrown }, 'did not learn its identity in time, connecting again');
     await connection.reconnect().catch(() => {});
   }
 }

@@ -53,7 +53,7 @@ export function provesBackend(issuer: Issuer, { nonce, password }: ReadLogin): b
 /** What a client showed, as far as it is well formed. */
 export interface ReadLogin {
   readonly asksWhy: boolean;
-  /** As what it comes, in its own words. */
+  /** The user name that the client shows. */
   readonly user: string;
   /** Of a backend: its process id. */
   readonly nonce: ProcessId;

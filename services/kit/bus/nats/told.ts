@@ -31,7 +31,7 @@ export class Told {
 }
 
 function notTold(): SvcError {
-  return new SvcError('unavailable', 'The bus let this connection in, and the backend did not say in time who it is.', {
-    hint: 'Is the backend up, and of this version? svc status',
+  return new SvcError('unavailable', "The backend did not confirm this connection's identity in time.", {
+    hint: 'Check that the backend runs and has this version: svc status',
   });
 }

@@ -11,21 +11,21 @@ export type Whose = Pick<ChildOrder, 'name' | 'setBy'>;
 export function unavailable({ what, repair }: Obstacle, { name, setBy }: Whose): Reason {
   return {
     code: 'sandbox_unavailable',
-    message: `The command of "${name}" was set by ${wordsFor[setBy].author} and runs in a sandbox here, and no sandbox could be made: ${what}.`,
+    message: `"${name}" was not started: it needs a sandbox, and none could be made: ${what}.${wordsFor[setBy].author}`,
     repair: `${repair} ${wordsFor[setBy].instead}`,
   };
 }
 
 const wordsFor = {
   operator: {
-    author: 'an operator',
+    author: '',
     instead:
       'The operator can also run it without one: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX) confines only what members set.',
   },
   member: {
-    author: 'a member of the workspace',
+    author: ' A member of the workspace set its command.',
     instead:
-      'An operator can set the command instead (svc apply), or run all members without a sandbox: runtime.sandbox: none-for-everybody in svc.yaml (MCP_SERVER_SANDBOX).',
+      "An operator can set the command instead (svc apply), or run members' commands without a sandbox: runtime.sandbox: none-for-everybody in svc.yaml (MCP_SERVER_SANDBOX).",
   },
 } as const satisfies Record<Author, { author: string; instead: string }>;
 

@@ -42,16 +42,19 @@ export async function whyNeverWritable(folder: string, { platform, inherited }: 
 async function whyTouching(folder: string, paths: readonly string[], what: string): Promise<string | null> {
   const reals = await Promise.all(paths.map(realEvenIfMissing));
   const found = reals.find((one) => isWithin(folder, one) || isWithin(one, folder));
-  return found === undefined ? null : `it is, holds or lies in ${quotedPath(found)}, which ${what}`;
+  return found === undefined ? null : `${relationTo(found, folder)}, which ${what}`;
+}
+
+function relationTo(found: string, folder: string): string {
+  const verb = folder === found ? 'is' : isWithin(folder, found) ? 'is inside' : 'contains';
+  return `it ${verb} ${quotedPath(found)}`;
 }
 
 /** One that a folder holds is mounted again inside, read only. */
 async function whyTrusted(folder: string, authorities: readonly string[]): Promise<string | null> {
   const reals = await Promise.all(authorities.map(realEvenIfMissing));
   const found = reals.find((one) => isWithin(folder, one));
-  return found === undefined
-    ? null
-    : `it is or lies in ${quotedPath(found)}, with certificates that the platform trusts`;
+  return found === undefined ? null : `${relationTo(found, folder)}, with certificates that the platform trusts`;
 }
 
 /** What is not there yet counts too: a sandbox could make it. */
@@ -64,7 +67,7 @@ async function executedPaths(searchPath: string): Promise<readonly string[]> {
 
 async function whyHome(folder: string): Promise<string | null> {
   for (const home of await homes()) {
-    if (isWithin(home, folder)) return `it is or holds ${quotedPath(home)}, which is a home`;
+    if (isWithin(home, folder)) return `${relationTo(home, folder)}, which is a home`;
     const [below = ''] = path.relative(home, folder).split('/');
     // Keys, and what programs of this user are started with.
     const isHidden = below.startsWith('.') || below === 'Library';

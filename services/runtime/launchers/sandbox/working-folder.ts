@@ -22,7 +22,7 @@ export async function findWorkingFolder(
   { hiddenPaths, workingDir, memberFolders }: SandboxOptions,
 ): Promise<WorkingFolder | { readonly ok: false; readonly reason: Reason }> {
   const real = await findReal(cwd);
-  if (real === null) return refused(name, cwd, 'it is not there any more');
+  if (real === null) return refused({ name, cwd, setBy }, 'it is not there any more');
   for (const own of [place.home, place.temporary]) {
     const home = await findReal(own);
     if (home !== null && isWithin(real, home)) return { ok: true, cwd: real, mounted: null };
@@ -32,7 +32,7 @@ export async function findWorkingFolder(
   const mounted = shared ?? real;
   const platform = [...hiddenPaths, workingDir];
   const why = await whyNeverWritable(mounted, { platform, inherited });
-  return why === null ? { ok: true, cwd: real, mounted } : refused(name, cwd, why);
+  return why === null ? { ok: true, cwd: real, mounted } : refused({ name, cwd, setBy }, why);
 }
 
 /**
@@ -52,20 +52,25 @@ async function findSharedFolder(real: string, memberFolders: readonly string[]):
 function notNamed(name: string, cwd: string): Reason {
   return {
     code: 'folder_not_named',
-    message: `The working directory ${quotedPath(cwd)} of "${name}" is refused: a member of the workspace set it, and it lies below no folder that the operator named for members.`,
+    message: `The working directory ${quotedPath(cwd)} of "${name}" is refused. A member set it, and it is not below a folder of runtime.memberFolders.`,
     repair:
       'Leave cwd out: then the MCP server works in its home. Or the operator names the folder above it: runtime.memberFolders in svc.yaml (MCP_SERVER_MEMBER_FOLDERS).',
   };
 }
 
-function refused(name: string, cwd: string, why: string): { readonly ok: false; readonly reason: Reason } {
+type Refused = Pick<Order, 'name' | 'cwd' | 'setBy'>;
+
+function refused({ name, cwd, setBy }: Refused, why: string): { readonly ok: false; readonly reason: Reason } {
+  const instead =
+    setBy === 'operator'
+      ? ' To run it without a sandbox, set runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX).'
+      : '';
   return {
     ok: false,
     reason: {
       code: 'folder_refused',
       message: `The working directory ${quotedPath(cwd)} of "${name}" may not be written from a sandbox: ${why}.`,
-      repair:
-        'Give the MCP server a folder of its own as cwd, or none: then it works in its home. An operator can run what an operator set without a sandbox: runtime.sandbox: auto in svc.yaml (MCP_SERVER_SANDBOX).',
+      repair: `Give the MCP server a folder of its own as cwd, or none: then it works in its home.${instead}`,
     },
   };
 }
