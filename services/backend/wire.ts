@@ -6,8 +6,18 @@ export function toBody(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** Throws `invalid_input` and names the first field that is wrong; its value may be a secret and is not repeated. */
-export function parseBody<Schema extends z.ZodType>(schema: Schema, body: Uint8Array): z.output<Schema> {
+/**
+ * Throws `too_large` before it parses a body above `maxBytes`. Throws `invalid_input` and names the first field that is wrong; its value may
+ * be a secret and is not repeated.
+ */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: Uint8Array,
+  maxBytes: number,
+): z.output<Schema> {
+  if (body.byteLength > maxBytes) {
+    throw new SvcError('too_large', `The message of ${body.byteLength} bytes is above the limit of ${maxBytes}.`);
+  }
   const parsed = schema.safeParse(parseJson(body));
   if (parsed.success) return parsed.data;
   const field = parsed.error.issues[0]?.path.join('.') ?? '';

@@ -1,4 +1,4 @@
-import { type KeyReply, keyRequest, type Principal } from '../../contracts/bus/messages.ts';
+import { type KeyReply, keyRequest, keyRequestMaxBytes, type Principal } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
@@ -17,7 +17,7 @@ export function answerKeyChecks(backend: KeyContext & Pick<Backend, 'bus'>, last
   return backend.bus.respond(
     patterns.key,
     async ({ payload }) => {
-      const { key } = parseBody(keyRequest, payload);
+      const { key } = parseBody(keyRequest, payload, keyRequestMaxBytes);
       const now = Date.now();
       const reply = await checkKey(backend, key, now);
       if (reply.ok) lastUsed.note({ key: reply.principal.key, workspace: reply.principal.workspace, at: now });

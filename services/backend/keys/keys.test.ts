@@ -4,7 +4,7 @@ import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId, type RoleId, type WorkspaceId } from '../../contracts/ids.ts';
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { Secret } from '../../contracts/secret.ts';
-import type { Bus } from '../../kit/bus/bus.ts';
+import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { createAuthorizer } from '../runtimes/authorize.ts';
 import { registerSystemKey } from '../runtimes/system-keys.ts';
 import { openSecrets } from '../secrets/secrets.ts';
@@ -251,7 +251,7 @@ describe('revoking a key', () => {
       if (message.subject === subjects.event(id, 'key')) heard.resolve(message.payload);
     });
     await revokeKey(backend, { principal: owner, workspace: id }, key.id);
-    expect(parseBody(event, await heard.promise)).toMatchObject({ key: key.id });
+    expect(parseBody(event, await heard.promise, payloadMaxBytes)).toMatchObject({ key: key.id });
     await listening.stop();
   });
 
@@ -275,7 +275,7 @@ describe('revoking a key', () => {
 describe('on the bus', () => {
   async function ask(body: Uint8Array) {
     const { payload } = await remoteMcp.request(subjects.key(remoteMcp.identity.process), body, { timeoutMs: 5000 });
-    return parseBody(keyReply, payload);
+    return parseBody(keyReply, payload, payloadMaxBytes);
   }
 
   test('remote-mcp is answered, and the use is written down', async () => {

@@ -1,3 +1,4 @@
+import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId, RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseId } from '../../contracts/ids.ts';
 import { everyPage } from '../every-page.ts';
@@ -16,6 +17,15 @@ type Runtime = Pick<Node<'runtime'>, 'id' | 'home'>;
 const pageMax = 200;
 /** Runtimes one MCP server may be bound to. */
 export const runtimesPerServerMax = 100;
+
+/** Throws `unauthenticated` where it was revoked: ask before its message is parsed. */
+export async function requireRuntime(graph: Graph, id: RuntimeId): Promise<Node<'runtime'>> {
+  const runtime = await graph.find('runtime', id, null);
+  if (runtime === null || runtime.revokedAt !== null) {
+    throw new SvcError('unauthenticated', 'This runtime was revoked.');
+  }
+  return runtime;
+}
 
 /** All that a runtime shall run now, ordered by id, a page at a time. */
 export async function* assignedServers(graph: Graph, runtime: Runtime): AsyncGenerator<readonly Server[], void> {

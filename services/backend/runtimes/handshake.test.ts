@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { command, helloReply } from '../../contracts/bus/messages.ts';
+import { command, handshakeMaxBytes, handshakeRequest, helloReply, homesMax } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Subscription } from '../../kit/bus/bus.ts';
+import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { removeMcpServer } from '../servers/remove-server.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime } from '../test/test-runtime.ts';
-import { parseBody } from '../wire.ts';
+import { parseBody, toBody } from '../wire.ts';
 import { registerRuntime } from './register-runtime.ts';
 import { startRuntimes } from './start-runtimes.ts';
 import { registerSystemKey } from './system-keys.ts';
@@ -43,6 +43,11 @@ async function newWorkspace() {
     },
   };
 }
+
+const revoke = ({ runtime }: TestRuntime) =>
+  backend.graph.write((transaction) =>
+    transaction.update('runtime', runtime, { revokedAt: Date.now() }, { anchor: null }),
+  );
 
 const namesIn = async (runtime: TestRuntime) => (await runtime.shakeHands()).assignments?.map(({ name }) => name) ?? [];
 
@@ -201,11 +206,44 @@ describe('a handshake', () => {
     const { addRuntime } = await newWorkspace();
     const office = await addRuntime('office');
     // The connection of a process outlives the revocation for as long as it takes to end it.
-    const revokedAt = Date.now();
-    await backend.graph.write((transaction) =>
-      transaction.update('runtime', office.runtime, { revokedAt }, { anchor: null }),
-    );
+    await revoke(office);
     await expect(office.shakeHands()).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('is refused unparsed above its bound', async () => {
+    const body = Buffer.alloc(handshakeMaxBytes + 1, '[');
+    const request = cloud.bus.request(subjects.handshake(cloud.runtime, cloud.process), body, { timeoutMs: 5000 });
+    await expect(request).rejects.toMatchObject({ code: 'too_large' });
+  });
+
+  test('of the longest texts and all homes fits twice', () => {
+    const text = '\u0001'.repeat(255);
+    const homes = Array.from({ length: homesMax }, () => newId('mcpServer'));
+    const publicKey = { kty: 'OKP', crv: 'X25519', x: 'x'.repeat(64) } as const;
+    const longest = {
+      version: text,
+      hostname: text,
+      sandbox: text,
+      confinesMembers: true,
+      publicKey,
+      etag: text,
+      homes,
+    };
+    const body = toBody(longest);
+    expect(body.byteLength).toBeLessThan(handshakeMaxBytes / 2);
+    expect(parseBody(handshakeRequest, body, handshakeMaxBytes).homes).toHaveLength(homesMax);
+  });
+
+  test('of a revoked runtime is refused before it is parsed', async () => {
+    const { addRuntime } = await newWorkspace();
+    const office = await addRuntime('office');
+    await revoke(office);
+    for (const subject of [subjects.handshake, subjects.report]) {
+      const request = office.bus.request(subject(office.runtime, office.process), Buffer.from('no JSON'), {
+        timeoutMs: 5000,
+      });
+      await expect(request).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
   });
 
   test('in the name of another process is not possible', async () => {
@@ -229,7 +267,7 @@ test('a change tells the processes concerned to fetch, and no others', async () 
   const told = Promise.withResolvers<unknown>();
   office.bus.subscribe(subjects.command(office.runtime, office.process), ({ payload }) => {
     heard.push('office');
-    told.resolve(parseBody(command, payload));
+    told.resolve(parseBody(command, payload, payloadMaxBytes));
   });
   other.bus.subscribe(subjects.command(other.runtime, other.process), () => void heard.push('other'));
   await updateMcpServer(backend, owner, id, server.id, { enabled: false });
@@ -242,7 +280,7 @@ test('remote-mcp is told the addresses', async () => {
   await registerSystemKey(backend, operator, { component: 'remote-mcp', key: key.reveal() });
   const bus = await backend.hub.connect({ kind: 'system', key, component: 'remote-mcp' }, newProcessId());
   const { payload } = await bus.request(subjects.hello(bus.identity.process), new Uint8Array(), { timeoutMs: 5000 });
-  expect(parseBody(helloReply, payload)).toEqual({
+  expect(parseBody(helloReply, payload, payloadMaxBytes)).toEqual({
     backendUrl: backend.config.PUBLIC_BACKEND_URL,
     mcpUrl: backend.config.PUBLIC_MCP_URL,
   });

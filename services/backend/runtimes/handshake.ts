@@ -4,19 +4,19 @@ import {
   type HandshakeReply,
   type HandshakeRequest,
   type HelloReply,
+  handshakeMaxBytes,
   handshakeRequest,
   type Reason,
 } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
 import type { Node } from '../graph/graph.ts';
 import { type CommandRule, findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch, type KeptLaunch } from '../servers/launch.ts';
 import { parseBody, toBody } from '../wire.ts';
-import { assignedServers, findRemoved } from './assigned.ts';
+import { assignedServers, findRemoved, requireRuntime } from './assigned.ts';
 import { hear } from './hear.ts';
 import { seal } from './seal.ts';
 import { senderOf } from './sender.ts';
@@ -29,8 +29,9 @@ export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'proce
     patterns.handshake,
     async ({ subject, payload }) => {
       const sender = senderOf(patterns.handshake, subject);
-      const request = parseBody(handshakeRequest, payload);
-      const reply = await handshake(backend, sender.runtime, request);
+      const runtime = await requireRuntime(backend.graph, sender.runtime);
+      const request = parseBody(handshakeRequest, payload, handshakeMaxBytes);
+      const reply = await handshake(backend, runtime, request);
       const { etag, version, sandbox } = request;
       hear(backend, sender, { whole: etag === undefined, version, sandbox });
       return { payload: toBody(reply), headers: {} };
@@ -52,11 +53,11 @@ export function answerHellos(backend: Pick<Backend, 'bus' | 'config'>): Subscrip
 }
 
 /** Where the process has the present assignments already, nothing is decrypted or sealed. */
-async function handshake(backend: Context, id: RuntimeId, request: HandshakeRequest): Promise<HandshakeReply> {
-  const runtime = await backend.graph.find('runtime', id, null);
-  if (runtime === null || runtime.revokedAt !== null) {
-    throw new SvcError('unauthenticated', 'This runtime was revoked.');
-  }
+async function handshake(
+  backend: Context,
+  runtime: Node<'runtime'>,
+  request: HandshakeRequest,
+): Promise<HandshakeReply> {
   const servers: Node<'mcpServer'>[] = [];
   for await (const page of assignedServers(backend.graph, runtime)) {
     servers.push(...page);

@@ -4,7 +4,7 @@ import { event } from '../../contracts/bus/messages.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import { type Bus, payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import type { Node } from '../graph/graph.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { stateOf } from '../servers/status.ts';
@@ -78,7 +78,7 @@ describe('a status', () => {
     });
     const after = await getWorkspace(backend, workspace);
     expect(after).toMatchObject({ revision: before.revision, statusRevision: before.statusRevision + 1 });
-    expect(parseBody(event, await told.promise)).toEqual({
+    expect(parseBody(event, await told.promise, payloadMaxBytes)).toEqual({
       version: after.revision,
       statusVersion: after.statusRevision,
     });

@@ -25,7 +25,7 @@ import {
   unlistTools,
 } from '../tools/store-tools.ts';
 import { toBody } from '../wire.ts';
-import { findAssigned } from './assigned.ts';
+import { findAssigned, requireRuntime } from './assigned.ts';
 import { platformHome } from './authorize.ts';
 import { type Claim, type Claiming, claimLists } from './claim-lists.ts';
 import { hear } from './hear.ts';
@@ -79,10 +79,12 @@ interface Taken {
  */
 async function storeReport(backend: Context, sender: Sender, { payload, until }: Taken): Promise<ReportReply> {
   requireTime(until);
-  const parts = readReport(payload, toolSliceMax);
+  const runtime = await requireRuntime(backend.graph, sender.runtime);
+  const parts = readReport(payload, toolSliceMax, runtime.home === platformHome ? undefined : reportedByCustomerMax);
   const report = firstOf(parts);
   hear(backend, sender, { whole: report.complete });
-  const servers = await serversOf(backend, sender, report);
+  const reportedIds = [...report.mcpServers, ...report.refused].map(({ mcpServer }) => mcpServer);
+  const servers = await findAssigned(backend.graph, runtime, reportedIds);
   const listing = report.mcpServers.flatMap((said): readonly Claiming[] => {
     const server = servers.get(said.mcpServer);
     return server === undefined || said.tools === undefined || !isCurrent(server, said)
@@ -101,7 +103,7 @@ async function storeReport(backend: Context, sender: Sender, { payload, until }:
   const { said, faults } = await judge({ report, servers, lists, until });
   await writeStatuses(backend, sender, said, () => requireTime(until));
   for (const list of lists.values()) await askOthers(backend, sender, list);
-  const reported = new Set([...report.mcpServers, ...report.refused].map(({ mcpServer }) => mcpServer));
+  const reported = new Set(reportedIds);
   if (report.complete) await removeStatuses(backend, sender, reported);
   return {
     refused: [...reported].filter((id) => !servers.has(id)),
@@ -183,18 +185,6 @@ async function askOthers(backend: Context, sender: Sender, { server, claim, hasC
 /** Tools of an earlier configuration are nobody's business any more. */
 function isCurrent(server: Node<'mcpServer'>, said: ServerReport): boolean {
   return said.configVersion === server.configVersion;
-}
-
-async function serversOf({ graph }: Context, sender: Sender, { mcpServers, refused }: ReadableReport) {
-  const runtime = await graph.find('runtime', sender.runtime, null);
-  if (runtime === null || runtime.revokedAt !== null) {
-    throw new SvcError('unauthenticated', 'This runtime was revoked.');
-  }
-  const ids = [...mcpServers, ...refused].map(({ mcpServer }) => mcpServer);
-  if (runtime.home !== platformHome && ids.length > reportedByCustomerMax) {
-    throw new SvcError('too_large', `The report names ${ids.length} MCP servers, more than a workspace can have.`);
-  }
-  return await findAssigned(graph, runtime, ids);
 }
 
 function firstOf(parts: Generator<ReportPart, void, undefined>): ReadableReport {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { command } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
-import type { Subscription } from '../../kit/bus/bus.ts';
+import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { stateOf } from '../servers/status.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
@@ -131,7 +131,7 @@ test('a list of tools that another runtime with the same process id claims is se
 test('who is heard for the first time is asked for all of it, whoever else bears its process id', async () => {
   const asked = new Promise((resolve) =>
     hostile.bus.subscribe(subjects.command(hostile.runtime, hostile.process), ({ payload }) =>
-      resolve(parseBody(command, payload)),
+      resolve(parseBody(command, payload, payloadMaxBytes)),
     ),
   );
   hostile.beat(60_000);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { command } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
-import type { Subscription } from '../../kit/bus/bus.ts';
+import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { everyPage } from '../every-page.ts';
 import type { Node } from '../graph/graph.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
@@ -42,7 +42,7 @@ async function connect(): Promise<Asked> {
   const waiting: (() => void)[] = [];
   let asked = 0;
   runtime.bus.subscribe(subjects.command(runtime.runtime, runtime.process), ({ payload }) => {
-    expect(parseBody(command, payload)).toEqual({ kind: 'assignments' });
+    expect(parseBody(command, payload, payloadMaxBytes)).toEqual({ kind: 'assignments' });
     asked++;
     for (const wake of waiting.splice(0)) wake();
   });

@@ -3,7 +3,7 @@ import { command, event } from '../../contracts/bus/messages.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import { type Bus, payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime } from '../test/test-runtime.ts';
@@ -44,7 +44,7 @@ const statuses = () => backend.graph.count({ type: 'status', anchor: 'everywhere
 function nextStatus(): Promise<number> {
   return new Promise((resolve) => {
     const listening = remoteMcp.subscribe(subjects.event(workspace, 'status'), ({ payload }) => {
-      resolve(parseBody(event, payload).statusVersion);
+      resolve(parseBody(event, payload, payloadMaxBytes).statusVersion);
       void listening.stop();
     });
   });
@@ -97,7 +97,7 @@ describe('a process', () => {
     const nextCommand = () =>
       new Promise((resolve) =>
         cloud.bus.subscribe(subjects.command(cloud.runtime, cloud.process), ({ payload }) =>
-          resolve(parseBody(command, payload)),
+          resolve(parseBody(command, payload, payloadMaxBytes)),
         ),
       );
 

@@ -2,6 +2,7 @@ import { heartbeat } from '../../contracts/bus/messages.ts';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
+import { runtimeMessageMaxBytes } from '../../kit/bus/senders.ts';
 import type { Backend } from '../context.ts';
 import { parseBody, toBody } from '../wire.ts';
 import { commandProcesses } from './command-runtimes.ts';
@@ -29,7 +30,7 @@ export function watchProcesses(backend: Context, turns: Turns): Subscription {
 
   const heartbeats = backend.bus.subscribe(patterns.heartbeat, ({ subject, payload }) => {
     const sender = senderOf(patterns.heartbeat, subject);
-    const { intervalMs, version, sandbox } = parseBody(heartbeat, payload);
+    const { intervalMs, version, sandbox } = parseBody(heartbeat, payload, runtimeMessageMaxBytes);
     hear(backend, sender, { intervalMs, version, sandbox });
     noteHeartbeat(sender.runtime);
   });

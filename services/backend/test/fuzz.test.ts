@@ -11,7 +11,7 @@ import { readReport, reportLines } from '../../contracts/bus/report-lines.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newId, type WorkspaceId } from '../../contracts/ids.ts';
-import type { Subscription } from '../../kit/bus/bus.ts';
+import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { Fuzz } from '../../kit/test/fuzz.ts';
 import { registerRuntime } from '../runtimes/register-runtime.ts';
 import { startRuntimes } from '../runtimes/start-runtimes.ts';
@@ -101,10 +101,10 @@ const bodies: readonly (readonly [string, z.ZodType, unknown])[] = [
 
 test.each(bodies)('a body of %s is taken or refused as invalid', (_name, schema, good) => {
   const text = Buffer.from(JSON.stringify(good));
-  expect(parseBody(schema, text)).toBeTruthy();
+  expect(parseBody(schema, text, payloadMaxBytes)).toBeTruthy();
   for (let round = 0; round < roundsOfParsers; round++) {
     const body = round % 2 === 0 ? fuzz.mutate(text) : Buffer.from(JSON.stringify(fuzz.oddJson(good)) ?? '');
-    expectInvalid(() => parseBody(schema, body), body);
+    expectInvalid(() => parseBody(schema, body, payloadMaxBytes), body);
   }
 });
 

@@ -3,7 +3,7 @@ import { keyReply, type UsageRecord } from '../../contracts/bus/messages.ts';
 import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Bus } from '../../kit/bus/bus.ts';
+import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { parseBody, toBody } from '../wire.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
@@ -60,7 +60,7 @@ describe('keys', () => {
 
     const body = toBody({ key: secret });
     const { payload } = await remoteMcp.request(subjects.key(remoteMcp.identity.process), body, { timeoutMs: 5000 });
-    expect(parseBody(keyReply, payload)).toMatchObject({
+    expect(parseBody(keyReply, payload, payloadMaxBytes)).toMatchObject({
       ok: true,
       principal: { key: key.id, workspace: w, roles: [createRole.id] },
     });

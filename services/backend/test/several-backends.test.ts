@@ -3,7 +3,7 @@ import { command, type KeyReply, keyReply } from '../../contracts/bus/messages.t
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import { type Bus, payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { answerKeyChecks } from '../keys/check-key.ts';
 import { createKey } from '../keys/create-key.ts';
 import { openLastUsed } from '../keys/last-used.ts';
@@ -56,7 +56,7 @@ const both = () => [first, second];
 function commandsOf({ bus, runtime, process }: TestRuntime): string[] {
   const heard: string[] = [];
   bus.subscribe(subjects.command(runtime, process), ({ payload }) => {
-    heard.push(parseBody(command, payload).kind);
+    heard.push(parseBody(command, payload, payloadMaxBytes).kind);
   });
   return heard;
 }
@@ -71,7 +71,7 @@ async function connectRemoteMcp(): Promise<{ readonly bus: Bus; check(key: strin
       const { payload } = await bus.request(subjects.key(bus.identity.process), toBody({ key: text }), {
         timeoutMs: 10_000,
       });
-      return parseBody(keyReply, payload);
+      return parseBody(keyReply, payload, payloadMaxBytes);
     },
   };
 }

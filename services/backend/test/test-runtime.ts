@@ -14,7 +14,7 @@ import { reportLines } from '../../contracts/bus/report-lines.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newProcessId, type ProcessId, type RuntimeId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
-import type { Bus, Credentials } from '../../kit/bus/bus.ts';
+import { type Bus, type Credentials, payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { registerSystemKey } from '../runtimes/system-keys.ts';
 import { parseBody, toBody } from '../wire.ts';
 import { operator, type TestBackend } from './open-test-backend.ts';
@@ -75,18 +75,18 @@ export async function connectRuntime(
       const known = etag ? { etag } : {};
       const request: HandshakeRequest = { version: '1', hostname: 'here', ...said, publicKey, ...known };
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
-      const reply = parseBody(handshakeReply, payload);
+      const reply = parseBody(handshakeReply, payload, payloadMaxBytes);
       const opened = reply.sealed === undefined ? null : await compactDecrypt(reply.sealed, keys.privateKey);
       return {
         ...{ etag: reply.etag, mcpUrl: reply.mcpUrl },
-        assignments: opened === null ? null : parseBody(assignments, opened.plaintext),
+        assignments: opened === null ? null : parseBody(assignments, opened.plaintext, payloadMaxBytes),
         text: new TextDecoder().decode(payload),
       };
     },
     async askRemoved(homes) {
       const request = { version: '1', hostname: 'here', publicKey: { kty: 'OKP', crv: 'X25519', x }, homes };
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
-      return parseBody(handshakeReply, payload).removed ?? [];
+      return parseBody(handshakeReply, payload, payloadMaxBytes).removed ?? [];
     },
     beat(intervalMs, sandbox) {
       const beat: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1', sandbox };
@@ -97,7 +97,7 @@ export async function connectRuntime(
       const lines = [...reportLines({ complete, mcpServers: said.map(reportOf) }, (id) => tools.get(id) ?? [])];
       const body = new TextEncoder().encode(lines.join('\n'));
       const { payload } = await bus.request(subjects.report(runtime, process), body, { timeoutMs });
-      return parseBody(reportReply, payload);
+      return parseBody(reportReply, payload, payloadMaxBytes);
     },
   };
 }

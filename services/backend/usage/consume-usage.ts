@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { usageBatch } from '../../contracts/bus/messages.ts';
+import { usageBatch, usageBatchMaxBytes } from '../../contracts/bus/messages.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
@@ -34,7 +34,7 @@ async function addUp(backend: Context, lastUsed: LastUsed, payload: Uint8Array):
 
 function parse(backend: Context, payload: Uint8Array) {
   try {
-    return parseBody(usageBatch, payload);
+    return parseBody(usageBatch, payload, usageBatchMaxBytes);
   } catch (error) {
     backend.log('usage').error({ err: error, bytes: payload.length }, 'usage records dropped');
     return [];

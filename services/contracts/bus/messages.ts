@@ -44,6 +44,8 @@ function text(lengthMax: number) {
 /** Homes that one handshake may ask about; the next one asks about the next. */
 export const homesMax = 500;
 
+/** The longest texts and all homes take less than half of it. */
+export const handshakeMaxBytes = 128 * 1024;
 export const handshakeRequest = z.object({
   /** Version of the runtime's program. */
   version: shownWord,
@@ -108,6 +110,8 @@ export const assignments = z.array(assigned).max(10_000);
 export const helloReply = z.object({ backendUrl: z.string(), mcpUrl: z.string() });
 export type HelloReply = z.infer<typeof helloReply>;
 
+/** JSON writes one character of a key with six bytes at most. */
+export const keyRequestMaxBytes = 4096;
 export const keyRequest = z.object({ key: z.string().max(600) });
 
 /** Whose a key is. `roles` null means every role of the workspace. */
@@ -236,4 +240,6 @@ export const usageRecord = z.object({
     .optional(),
 });
 export type UsageRecord = z.infer<typeof usageRecord>;
+/** A record has at most 400 bytes. */
+export const usageBatchMaxBytes = 1024 * 1024;
 export const usageBatch = z.array(usageRecord).max(1000);

@@ -143,3 +143,61 @@ test('control characters of what is shown are replaced', () => {
   const { head } = read([JSON.stringify({ complete: true, mcpServers })]);
   expect(head.mcpServers).toMatchObject([{ reason: { message: 'a b \ufffd' }, stderr: [' '] }]);
 });
+
+describe('no line is parsed that holds more than a report may', () => {
+  const arrays = (count: number) => `[${Array.from({ length: count }, () => '[]').join(',')}]`;
+  const late = 'it holds more than';
+
+  test.each<readonly [string, string, number | undefined]>([
+    ['five million empty arrays in 16 MB', `{"complete":true,"mcpServers":${arrays(5_300_000)}}`, undefined],
+    ['five million members', `{"complete":true,${'"":0,'.repeat(3_000_000)}"mcpServers":[]}`, undefined],
+    ['arrays in arrays', `{"complete":true,"mcpServers":[${'['.repeat(5_000_000)}`, undefined],
+    ['more than a workspace can have', `{"complete":true,"mcpServers":${arrays(50_000)}}`, 2000],
+  ])('%s', (_name, line, serversMax) => {
+    const payload = bytes([line]);
+    const startedAt = performance.now();
+    expect(() => [...readReport(payload, 100, serversMax)]).toThrow(late);
+    expect(performance.now() - startedAt).toBeLessThan(300);
+  });
+
+  test('commas and brackets in a text are no values, after an escaped quote neither', () => {
+    const message = '\\"[{,'.repeat(600);
+    const entries = Array.from({ length: 2000 }, () => ({
+      ...server(newId('mcpServer'), 0),
+      status: 'Error' as const,
+      reason: { code: 'exit', message, repair: '' },
+      stderr: Array.from({ length: 20 }, () => ',"[,'),
+    }));
+    const [head] = [...readReport(bytes([JSON.stringify({ complete: true, mcpServers: entries })]), 100, 2000)];
+    expect(head?.kind === 'report' && head.report.mcpServers.length).toBe(2000);
+  });
+
+  test('more MCP servers than the runtime may have are refused before any is read', () => {
+    const line = JSON.stringify({ complete: true, mcpServers: [server(first), server(second), server(silent)] });
+    expect(() => [...readReport(bytes([line]), 100, 2)]).toThrow('names 3 MCP servers');
+  });
+
+  test('a tool of too many values or bytes is left out, the others count', () => {
+    const lines = [
+      JSON.stringify({ complete: true, mcpServers: [server(first, 3)] }),
+      `{"name":"many","definition":"","more":${arrays(3_000_000)}}`,
+      JSON.stringify({ name: 'long', definition: '', more: 'x'.repeat(8_000_000) }),
+      JSON.stringify(tool('fine')),
+    ];
+    const { lists } = read(lines);
+    const why = 'its line is longer than that of any tool, or holds more values';
+    expect(lists[0]?.tools).toEqual([tool('fine')]);
+    expect(lists[0]?.refused).toEqual([
+      { name: 'tool 1', why },
+      { name: 'tool 2', why },
+    ]);
+  });
+
+  test('a tool of the largest definition counts, however it is escaped', () => {
+    const definition = '\u0001'.repeat(1_048_576);
+    const line = JSON.stringify({ name: 'largest', definition });
+    expect(
+      read([JSON.stringify({ complete: true, mcpServers: [server(first, 1)] }), line]).lists[0]?.tools,
+    ).toHaveLength(1);
+  });
+});

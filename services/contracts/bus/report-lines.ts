@@ -3,7 +3,10 @@ import { SvcError } from '../errors.ts';
 import { id } from '../id-schema.ts';
 import type { McpServerId } from '../ids.ts';
 import { shownLine } from '../shown-text.ts';
+import { toolNameLengthMax } from '../workspace-limits.ts';
+import { countValues } from './count-values.ts';
 import {
+  definitionLengthMax,
   type Report,
   type ReportedTool,
   reportedServersMax,
@@ -58,12 +61,23 @@ export type ReportPart =
 
 /**
  * Reads a payload slice by slice; the caller yields to others in between. Throws `invalid_input` where something is wrong that belongs to no
- * MCP server.
+ * MCP server, and `too_large` where the report names more than `serversMax` MCP servers.
  */
-export function* readReport(payload: Uint8Array, sliceMax: number): Generator<ReportPart, void, undefined> {
+export function* readReport(
+  payload: Uint8Array,
+  sliceMax: number,
+  serversMax: number = reportedServersMax,
+): Generator<ReportPart, void, undefined> {
   const lines = new Lines(payload);
-  const first = envelope.safeParse(lines.nextJson());
+  const valuesMax = valuesBesideEntriesMax + serversMax * valuesPerEntryMax;
+  const firstLine = lines.next();
+  if (countValues(firstLine, valuesMax) > valuesMax) throw wrong(`it holds more than ${valuesMax} values`);
+  const first = envelope.safeParse(jsonIn(firstLine));
   if (!first.success) throw wrong(`its first line is no report (${pathOf(first)})`);
+  const count = first.data.mcpServers.length;
+  if (count > serversMax) {
+    throw new SvcError('too_large', `The report names ${count} MCP servers, more than the ${serversMax} it may name.`);
+  }
   const entries = first.data.mcpServers.map(readEntry);
   refuseRepeated(entries);
   const announced = entries.reduce((sum, { toolLines }) => sum + toolLines, 0);
@@ -77,6 +91,14 @@ export function* readReport(payload: Uint8Array, sliceMax: number): Generator<Re
 
 /** The shortest tools that fill a report are fewer. */
 const toolLinesMax = 200_000;
+
+/** An entry has 34 values with all lines of stderr. The rest is for members of later versions. */
+const valuesPerEntryMax = 40;
+const valuesBesideEntriesMax = 100;
+/** A tool has two members. The rest is for members of later versions. */
+const valuesPerToolMax = 100;
+/** JSON writes one character with six bytes at most. */
+const toolLineMaxBytes = 6 * (toolNameLengthMax + definitionLengthMax) + 1024;
 
 const envelope = z.object({ complete: z.boolean(), mcpServers: z.array(z.unknown()).max(reportedServersMax) });
 const named = z.looseObject({ mcpServer: id('mcpServer') });
@@ -153,14 +175,19 @@ function* readTools(lines: Lines, entry: Entry, sliceMax: number): Generator<Rep
     const refused: RefusedTool[] = [];
     for (let inSlice = 0; inSlice < sliceMax && at < entry.toolLines; inSlice++) {
       at++;
-      if (isTaken) readTool(lines.nextJson(), at, { tools, refused });
-      else lines.skip();
+      const line = lines.next();
+      if (isTaken) readTool(line, at, { tools, refused });
     }
     yield { kind: 'tools', mcpServer: entry.mcpServer, tools, refused };
   }
 }
 
-function readTool(line: unknown, at: number, into: { tools: ReportedTool[]; refused: RefusedTool[] }): void {
+function readTool(bytes: Uint8Array, at: number, into: { tools: ReportedTool[]; refused: RefusedTool[] }): void {
+  if (bytes.length > toolLineMaxBytes || countValues(bytes, valuesPerToolMax) > valuesPerToolMax) {
+    into.refused.push({ name: `tool ${at}`, why: 'its line is longer than that of any tool, or holds more values' });
+    return;
+  }
+  const line = jsonIn(bytes);
   const tool = reportedTool.safeParse(line);
   if (tool.success) {
     into.tools.push(tool.data);
@@ -184,10 +211,20 @@ function pathOf({ error }: { readonly error?: z.ZodError }): string {
 
 const newline = 10;
 
-/** Lines of a payload, decoded one at a time. */
+const decoder = new TextDecoder();
+
+/** Undefined, which no JSON text is, where the line is not JSON. */
+function jsonIn(line: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lines of a payload, one at a time. */
 class Lines {
   readonly #payload: Uint8Array;
-  readonly #decoder = new TextDecoder();
   #at = 0;
 
   constructor(payload: Uint8Array) {
@@ -208,20 +245,7 @@ class Lines {
     return count;
   }
 
-  skip(): void {
-    this.#next();
-  }
-
-  /** Undefined, which no JSON text is, where the line is not JSON. */
-  nextJson(): unknown {
-    try {
-      return JSON.parse(this.#decoder.decode(this.#next()));
-    } catch {
-      return undefined;
-    }
-  }
-
-  #next(): Uint8Array {
+  next(): Uint8Array {
     if (this.#ended) return this.#payload.subarray(0, 0);
     const found = this.#payload.indexOf(newline, this.#at);
     const end = found === -1 ? this.#payload.length : found;
