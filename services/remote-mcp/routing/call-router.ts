@@ -10,6 +10,7 @@ import type { Session } from '../sessions/session.ts';
 import type { Attempts } from './attempts.ts';
 import { isOfBus, NobodyHasIt, unusableAnswer, worded } from './call-failure.ts';
 import { checkReply, type Notification, notificationIn } from './check-reply.ts';
+import { boundsOfCall, InterimBudget } from './interim-budget.ts';
 import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
 
 /** Architecture §11: a call may last so long in all. */
@@ -32,6 +33,7 @@ export interface RoutedCall {
   readonly onInterim: (notification: Notification | null) => void;
 }
 
+const tooFast = 'is one of more interim replies than are passed on';
 const none: ReadonlySet<RuntimeProcess> = new Set();
 
 /** Brings calls to a runtime process in which the tool's MCP server is Connected: of several, the one with fewest under way. */
@@ -80,6 +82,7 @@ export class CallRouter {
 
   async #ask(process: RuntimeProcess, call: RoutedCall): Promise<Reply> {
     const { bus } = this.#link.present ?? (await this.#link.connected());
+    const interims = new InterimBudget(boundsOfCall, performance.now());
     process.inFlight++;
     try {
       return await bus.request(process.callSubject, Buffer.from(call.params), {
@@ -88,8 +91,11 @@ export class CallRouter {
         timeoutMaxMs: callMaxMs,
         signal: call.signal,
         onInterim: (reply) => {
-          const notification = notificationIn(reply);
-          if (notification === null) this.#complain(process, call, 'is no notification');
+          const now = performance.now();
+          const { byteLength } = reply.payload;
+          const isWithin = interims.spend(now, byteLength) && process.interims.spend(now, byteLength);
+          const notification = isWithin ? notificationIn(reply) : null;
+          if (notification === null) this.#complain(process, call, isWithin ? 'is no notification' : tooFast);
           call.onInterim(notification);
         },
       });

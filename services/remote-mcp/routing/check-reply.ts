@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { callHeader, callReplyKinds, notificationMaxBytes } from '../../contracts/bus/call.ts';
+import { countValues } from '../../contracts/bus/count-values.ts';
 import type { SvcError } from '../../contracts/errors.ts';
 import { shownText } from '../../contracts/shown-text.ts';
 import type { Reply } from '../../kit/bus/bus.ts';
@@ -60,9 +61,13 @@ function unusable(why: string): CheckedReply {
   return { kind: 'unusable', why };
 }
 
+/** Parsing this many takes 2 ms. A notification has ten. */
+const notificationValuesMax = 10_000;
+
 /** Null where the interim reply is no notification. */
 export function notificationIn({ headers, payload }: Reply): Notification | null {
   if (headers[callHeader.kind] !== callReplyKinds.notification || payload.length > notificationMaxBytes) return null;
+  if (countValues(payload, notificationValuesMax) > notificationValuesMax) return null;
   if (!isUtf8(payload) || !isJson(payload)) return null;
   const { jsonrpc, id, method, params } = membersOf(payload);
   // It is written anew, so that a version that is missing does no harm.

@@ -1,5 +1,6 @@
 import { subjects } from '../../contracts/bus/subjects.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
+import { boundsOfProcess, InterimBudget } from './interim-budget.ts';
 
 /** A process of a runtime that calls can go to, as far as its signs of life tell. */
 export class RuntimeProcess {
@@ -8,6 +9,8 @@ export class RuntimeProcess {
   readonly callSubject: string;
   /** Calls of this remote-mcp that it has not answered yet. */
   inFlight = 0;
+  /** Over all its calls of this remote-mcp: many calls at once must not make a flood. */
+  readonly interims = new InterimBudget(boundsOfProcess, performance.now());
   #isGone = false;
   #leftAt: number | null = null;
   #heardAt: number | null = null;

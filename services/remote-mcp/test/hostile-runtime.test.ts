@@ -128,3 +128,31 @@ describe('what comes before an answer', () => {
     expect(platform.logged.join('')).not.toMatch(/failed to take an interim reply/);
   });
 });
+
+test('while a runtime floods one call with interim replies, other calls are answered in time', async () => {
+  const ended = Promise.withResolvers<void>();
+  let sent = 0;
+  platform.runtime.answer(async ({ params }, request) => {
+    const { progressToken } = params._meta ?? {};
+    if (progressToken === undefined) return result({ content: [] });
+    const message = Array.from({ length: 60_000 }, () => []);
+    const body = Buffer.from(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken, progress: 1, message },
+      }),
+    );
+    for (; sent < 600; sent++) await request.interim(body, { [callHeader.kind]: 'notification' });
+    ended.resolve();
+    return result({ content: [] });
+  });
+  const startedAt = performance.now();
+  const flooded = call({ progressToken: 'mine' }, 'application/json, text/event-stream');
+  expect((await call()).body.result).toEqual({ content: [] });
+  await ended.promise;
+  expect((await call()).body.result).toEqual({ content: [] });
+  expect(performance.now() - startedAt).toBeLessThan(1500);
+  expect(sent).toBe(600);
+  expect((await flooded).text).toContain('"result":{"content":[]}');
+});
