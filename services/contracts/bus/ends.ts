@@ -22,6 +22,11 @@ export function isRuntimeEnd(end: string): boolean {
 
 const runtimeEndStart = `${idPrefixes.runtime}_`;
 
+/** The runtime of an end. Any other end is named by itself. */
+export function runtimeOrEnd(end: string): string {
+  return isRuntimeEnd(end) ? end.slice(0, end.indexOf('-')) : end;
+}
+
 export interface RuntimeProcessName {
   readonly runtime: RuntimeId;
   readonly process: ProcessId;

@@ -1,6 +1,6 @@
 import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import type { KeyId, ProcessId, RuntimeId } from '../../contracts/ids.ts';
+import type { KeyId, RuntimeId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
 /**
@@ -57,12 +57,7 @@ export interface Bus {
 export interface MeantConnections {
   /** Only those that came with this key. */
   readonly key?: KeyId;
-  /** Only those of this process. */
-  readonly process?: ProcessId;
-  /**
-   * Every backend refuses the process named above for so long, with `rate_limited`; where another process of the runtime offended within
-   * the last minute, the whole runtime.
-   */
+  /** Every backend refuses the runtime for so long, with `rate_limited`. */
   readonly refusedMs?: number;
 }
 

@@ -12,6 +12,8 @@ import {
 } from './senders.ts';
 
 const newEnd = () => `${newId('runtime')}-${newProcessId()}`;
+/** Another process of the same runtime. */
+const nextOf = (end: string) => `${end.split('-')[0]}-${newProcessId()}`;
 
 function watched() {
   const lines: string[] = [];
@@ -119,17 +121,14 @@ it('a sender with few tokens left gets no question answered, and is not closed f
   vi.useRealTimers();
 });
 
-it('places of questions are counted for each sender, also across the end of its connection', () => {
+it('places of questions are counted for each runtime, across its processes', () => {
   const { senders } = watched();
   const [one, other] = [newEnd(), newEnd()];
-  const releases = Array.from({ length: questionsAtOnceMax }, () => senders.begin(one));
-  expect(() => senders.begin(one)).toThrow(`The runtime process "${one}" sends too many requests.`);
+  const releases = Array.from({ length: questionsAtOnceMax }, () => senders.begin(nextOf(one)));
+  expect(() => senders.begin(nextOf(one))).toThrow(`The runtime "${one.split('-')[0]}" sends too many requests.`);
   senders.begin(other);
-  senders.forget(one);
-  senders.begin(one);
-  // Those of the connection before are not taken off the places of this one.
-  for (const release of releases) release();
-  for (let i = 1; i < questionsAtOnceMax; i++) senders.begin(one);
+  releases[0]?.();
+  senders.begin(nextOf(one));
   expect(() => senders.begin(one)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
 });
 
@@ -143,11 +142,22 @@ it.each(['backend-p00000000000', 'backend', 'remote-mcp-p00000000000', 'nobody']
   },
 );
 
-it('a return makes the account new', () => {
+it('a return as another process makes no account new', () => {
   const { senders } = watched();
   const end = newEnd();
   spendAll(senders, end, 'stray');
-  senders.forget(end);
-  expect(senders.isRefused(end)).toBe(false);
-  expect(senders.spend(end, 'stray', 0)).toBe(true);
+  expect(senders.isRefused(nextOf(end))).toBe(true);
+  expect(senders.spend(nextOf(end), 'stray', 0)).toBe(false);
+});
+
+it('many other runtimes push out no account with a question under way or few tokens left', () => {
+  vi.useFakeTimers();
+  const { senders } = watched();
+  const [busy, spent] = [newEnd(), newEnd()];
+  for (let i = 0; i < questionsAtOnceMax; i++) senders.begin(busy);
+  spendAll(senders, spent, 'stray');
+  for (let i = 0; i < 9000; i++) senders.spend(newEnd(), 'stray', 0);
+  expect(() => senders.begin(busy)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  expect(senders.isRefused(spent)).toBe(true);
+  vi.useRealTimers();
 });

@@ -1,9 +1,9 @@
-import { findRuntimeProcess, isRuntimeEnd, type RuntimeProcessName } from '../../contracts/bus/ends.ts';
+import { findRuntimeProcess, isRuntimeEnd, type RuntimeProcessName, runtimeOrEnd } from '../../contracts/bus/ends.ts';
 import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../log.ts';
 
-/** Tokens that one runtime process may spend at once. */
+/** Tokens that the processes of one runtime may spend at once, together. */
 export const allowanceMax = 2000;
 /** With fewer tokens left, a sender gets no question answered: an honest one waits then, long before it is refused altogether. */
 export const questionsFromTokens = 1500;
@@ -26,13 +26,13 @@ export const costs = {
 } as const;
 type Cost = keyof typeof costs;
 
-/** A process asks one question for each of handshake and report at a time. */
-export const questionsAtOnceMax = 4;
+/** For all processes of a runtime. A process asks one handshake and one report at a time. */
+export const questionsAtOnceMax = 8;
 /** A published message of a runtime: a heartbeat has 200 bytes. */
 export const runtimeMessageMaxBytes = 16 * 1024;
-/** How long a process beyond its bounds is refused. */
+/** How long a runtime beyond its bounds is refused. */
 export const refusedMs = 10_000;
-/** Accounts of processes. The oldest gives way. */
+/** Accounts of runtimes. The oldest gives way. */
 const accountsMax = 10_000;
 
 interface Account {
@@ -48,16 +48,17 @@ const nothingTaken = () => undefined;
 
 export interface SendersOptions {
   readonly logger: Logger;
-  /** Has the connection of the process ended, by the backend. */
+  /** Has the connections of the runtime ended, by the backend. The process is the one that went beyond the bounds. */
   readonly close: (sender: RuntimeProcessName) => void;
 }
 
 /**
- * Bounds what one runtime process can fill at this connection. A sender is the end that the subject names, which the bus enforces. Ends of
+ * Bounds what one runtime can fill at this connection. All its processes share one account, because a key admits any number of them. A sender is the end that the subject names, which the bus enforces. Ends of
  * backends and remote-mcps are trusted and have no bound here.
  */
 export class Senders {
   readonly #options: SendersOptions;
+  /** By runtime. */
   readonly #accounts = new Map<string, Account>();
   /** Accounts with `refusedUntil`, so that a frame costs one comparison while there is none. */
   #refused = 0;
@@ -69,7 +70,7 @@ export class Senders {
   /** Whether nothing of the sender is heard now. Cheap enough to ask first for each frame. */
   isRefused(end: string): boolean {
     if (this.#refused === 0) return false;
-    const account = this.#accounts.get(end);
+    const account = this.#accounts.get(runtimeOrEnd(end));
     if (account === undefined || account.refusedUntil === 0) return false;
     if (account.refusedUntil > performance.now()) return true;
     account.refusedUntil = 0;
@@ -110,31 +111,34 @@ export class Senders {
     return this.begin(end);
   }
 
-  /** The connection of the sender has ended. */
-  forget(end: string): void {
-    const account = this.#accounts.get(end);
-    if (account === undefined) return;
-    if (account.refusedUntil !== 0) this.#refused--;
-    this.#accounts.delete(end);
-  }
-
   #accountOf(end: string): Account {
     const now = performance.now();
-    const known = this.#accounts.get(end);
-    if (known === undefined) return this.#open(end, now);
-    known.tokens = Math.min(allowanceMax, known.tokens + ((now - known.at) / 1000) * allowancePerSecond);
+    const runtime = runtimeOrEnd(end);
+    const known = this.#accounts.get(runtime);
+    if (known === undefined) return this.#open(runtime, now);
+    known.tokens = tokensAt(known, now);
     known.at = now;
     return known;
   }
 
-  #open(end: string, now: number): Account {
+  #open(runtime: string, now: number): Account {
     const account = { tokens: allowanceMax, at: now, questions: 0, refusedUntil: 0 };
-    this.#accounts.set(end, account);
-    for (const oldest of this.#accounts.keys()) {
-      if (this.#accounts.size <= accountsMax) break;
-      this.forget(oldest);
-    }
+    this.#age(now);
+    this.#accounts.set(runtime, account);
     return account;
+  }
+
+  /** Looks at the two oldest accounts for each new one. An account that is as good as a new one goes, any other becomes the youngest. */
+  #age(now: number): void {
+    let looks = 2;
+    for (const [runtime, account] of this.#accounts) {
+      if (looks-- === 0) return;
+      const isLikeNew =
+        account.questions === 0 && account.refusedUntil <= now && tokensAt(account, now) === allowanceMax;
+      this.#accounts.delete(runtime);
+      if (!isLikeNew && this.#accounts.size < accountsMax - 1) this.#accounts.set(runtime, account);
+      else if (account.refusedUntil !== 0) this.#refused--;
+    }
   }
 
   #refuse(end: string, account: Account, cost: Cost): void {
@@ -143,13 +147,17 @@ export class Senders {
     this.#refused++;
     const sender = findRuntimeProcess(end);
     const { logger, close } = this.#options;
-    logger.warn({ ...(sender ?? { end }), cost, refusedMs }, 'refused a runtime process that sent more than it may');
+    logger.warn({ ...(sender ?? { end }), cost, refusedMs }, 'refused a runtime that sent more than it may');
     if (sender !== null) close(sender);
   }
 }
 
+function tokensAt({ tokens, at }: Account, now: number): number {
+  return Math.min(allowanceMax, tokens + ((now - at) / 1000) * allowancePerSecond);
+}
+
 function askedTooMuch(end: string): SvcError {
-  return new SvcError('rate_limited', `The runtime process "${end}" sends too many requests.`, {
+  return new SvcError('rate_limited', `The runtime "${runtimeOrEnd(end)}" sends too many requests.`, {
     hint: 'Try again shortly.',
   });
 }

@@ -162,19 +162,20 @@ export function connectionsContract(engine: BusEngine): void {
     ]);
   });
 
-  it('of a process with a penalty end and stay out for its time, and of a second such process those of its runtime', async () => {
+  it('of a runtime with a penalty all end, whatever their process, and stay out for its time', async () => {
     await using platform = await TestPlatform.start(engine);
     const hostile = await platform.runtime();
     const { runtime, credentials } = hostile;
     const states = new Heard<string>();
     hostile.bus.onConnection(states.take);
     await platform.reached(platform.backend);
-    await platform.backend.disconnect(runtime, { process: hostile.process, refusedMs: 1500 });
-    expect(await states.atLeast(1)).toEqual(['disconnected']);
-    // It is one process that is refused so far.
     const next = await platform.hub.connect(credentials, newProcessId());
-    await platform.backend.disconnect(runtime, { process: next.identity.process, refusedMs: 1500 });
+    const nextStates = new Heard<string>();
+    next.onConnection(nextStates.take);
+    await platform.backend.disconnect(runtime, { refusedMs: 1500 });
     const began = performance.now();
+    expect(await states.atLeast(1)).toEqual(['disconnected']);
+    expect(await nextStates.atLeast(1)).toEqual(['disconnected']);
     await expect(platform.hub.connect(credentials, newProcessId())).rejects.toMatchObject({
       code: 'rate_limited',
       message: expect.stringMatching(/^The runtime "test" sent more than it may; it may connect again in [12] s\.$/),

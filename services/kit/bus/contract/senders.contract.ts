@@ -89,6 +89,30 @@ export function sendersContract(engine: BusEngine): void {
     expect(begun.items.filter((subject) => subject === handshakeOf(hostile)).length).toBe(questionsAtOnceMax);
   });
 
+  it('have one share of questions for all connections of a runtime', async () => {
+    await using platform = await TestPlatform.start(engine);
+    const first = await platform.runtime();
+    const more = await Promise.all(Array.from({ length: 15 }, () => platform.runtime(first.runtime)));
+    const other = await platform.runtime();
+    let begun = 0;
+    const handle = async ({ subject }: { readonly subject: string }) => {
+      if (subject !== handshakeOf(other)) {
+        begun++;
+        await new Promise(() => undefined);
+      }
+      return { payload: bytes('done'), headers: {} };
+    };
+    platform.backend.respond(patterns.handshake, handle, { concurrencyMax: 64 });
+    await platform.reached(platform.backend);
+    for (const one of [first, ...more]) {
+      for (let i = 0; i < 4; i++) one.bus.request(handshakeOf(one), bytes(''), never).catch(() => undefined);
+      await platform.reached(one.bus);
+    }
+    const { payload } = await other.bus.request(handshakeOf(other), bytes(''), never);
+    expect(text(payload)).toBe('done');
+    expect(begun).toBe(questionsAtOnceMax);
+  });
+
   it('that leave their questions unfinished keep no place from others', async () => {
     await using platform = await TestPlatform.start(engine);
     const hostiles = await Promise.all(Array.from({ length: 20 }, () => platform.rawRuntime()));

@@ -54,7 +54,7 @@ export class InprocHub implements Hub {
       storage,
       senders: new Senders({
         logger,
-        close: ({ runtime, process }) => this.#endRuntime(runtime, { process, refusedMs }),
+        close: ({ runtime }) => this.#endRuntime(runtime, { refusedMs }),
       }),
       authorizers: this.#authorizers,
       goneWatchers: new Watchers<Identity>(turns, logger),
@@ -103,8 +103,8 @@ export class InprocHub implements Hub {
   }
 
   #endRuntime(runtime: RuntimeId, meant: MeantConnections): void {
-    const { process, refusedMs } = meant;
-    if (process !== undefined && refusedMs !== undefined) this.#penalties.add({ runtime, process, refusedMs });
+    const { refusedMs } = meant;
+    if (refusedMs !== undefined) this.#penalties.add({ runtime, refusedMs });
     for (const connection of [...this.#connections.keys()]) {
       if (connection.state === 'lost' || !isMeant(connection.identity, runtime, meant)) continue;
       connection.end('lost');
@@ -136,7 +136,6 @@ export class InprocHub implements Hub {
 
   #gone(connection: Connection, wasConnected: boolean): void {
     if (connection.state === 'closed') this.#connections.delete(connection);
-    this.#inside.senders.forget(connection.ownEnd);
     if (wasConnected) this.#inside.goneWatchers.tell(connection.identity);
   }
 }

@@ -66,9 +66,13 @@ it('a question whose frames stop coming is given up within seconds, and one that
 
 it('a sender has a place for each question until it is given up, and no more than its share', () => {
   const senders = new Senders({ logger, close: () => undefined });
-  const ones = Array.from({ length: 6 }, () => answeringOne({ senders }));
+  const ones = Array.from({ length: 10 }, () => answeringOne({ senders }));
   const begun = ones.map(({ begin }) => begin(twoFrames[0]));
-  expect(ones.map(({ said }) => said)).toEqual([[], [], [], [], ['rate_limited'], ['rate_limited']]);
+  expect(ones.map(({ said }) => said)).toEqual([
+    ...Array.from({ length: 8 }, () => []),
+    ['rate_limited'],
+    ['rate_limited'],
+  ]);
   for (const answering of begun.slice(0, 2)) answering.timeOut();
   expect(ones.slice(0, 2).map(({ said }) => said)).toEqual([['timeout'], ['timeout']]);
   const next = [answeringOne({ senders }), answeringOne({ senders }), answeringOne({ senders })];
@@ -76,10 +80,10 @@ it('a sender has a place for each question until it is given up, and no more tha
   expect(next.map(({ said }) => said)).toEqual([[], [], ['rate_limited']]);
 });
 
-it('of too many bytes of unfinished questions, the question that began first is given up', () => {
+it('of too many bytes of unfinished questions, the question that grows beyond the bound is given up', () => {
   const unfinished = new Unfinished();
   const ones = Array.from({ length: 20 }, (_, i) => {
-    const one = answeringOne({ unfinished, asker: `${asker}${i}` });
+    const one = answeringOne({ unfinished, asker: `run_${i}-p0` });
     const answering = one.begin(fullFrame);
     for (let frame = 1; frame < 31; frame++) answering.hear(fullFrame);
     return one;
@@ -87,9 +91,20 @@ it('of too many bytes of unfinished questions, the question that began first is 
   const givenUp = ones.map(({ said }) => said.join());
   // 31 frames of each: 16 of the 20 stay below 16 times the largest payload.
   expect(givenUp).toEqual([
-    ...Array.from({ length: 4 }, () => 'rate_limited'),
     ...Array.from({ length: 16 }, () => ''),
+    ...Array.from({ length: 4 }, () => 'rate_limited'),
   ]);
+});
+
+it('processes of one runtime share the memory of unfinished questions', () => {
+  const unfinished = new Unfinished();
+  const ones = Array.from({ length: 4 }, (_, i) => {
+    const one = answeringOne({ unfinished, asker: `run_one-p${i}` });
+    const answering = one.begin(fullFrame);
+    for (let frame = 1; frame < 31; frame++) answering.hear(fullFrame);
+    return one;
+  });
+  expect(ones.map(({ said }) => said.join())).toEqual(['', '', 'rate_limited', 'rate_limited']);
 });
 
 it('the memory of a question is given back when it is whole, given up or abandoned', () => {

@@ -75,6 +75,10 @@ export class Answering implements Deadlined, GivenUp {
     return this.#asked.reply;
   }
 
+  get asker(): string {
+    return this.#asked.asker;
+  }
+
   isAskedBy(end: string): boolean {
     return this.#asked.asker === end;
   }

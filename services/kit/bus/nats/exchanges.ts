@@ -128,7 +128,6 @@ export class Exchanges {
   hearGone(end: string): void {
     for (const asking of this.#asking.which((one) => one.isAnsweredBy(end))) asking.answererGone();
     for (const answering of this.#answering.which((one) => one.isAskedBy(end))) answering.abandon();
-    this.#senders.forget(end);
   }
 
   /** The connection is no more. */

@@ -218,11 +218,11 @@ export class NatsBus implements Bus {
 
   async disconnect(runtime: RuntimeId, meant: MeantConnections = {}): Promise<void> {
     const { callout, system } = this.#backendAccounts('disconnect a runtime');
-    const { process, refusedMs } = meant;
-    if (process !== undefined && refusedMs !== undefined) {
-      const penalty: Penalty = { runtime, process, refusedMs };
+    const { refusedMs } = meant;
+    if (refusedMs !== undefined) {
+      const penalty: Penalty = { runtime, refusedMs };
       callout.penalties.add(penalty);
-      // NATS asks any of the backends whether the process may return.
+      // NATS asks any of the backends whether the runtime may return.
       if (this.#connected) this.#connection.publish(penaltySubject, JSON.stringify(penalty));
     }
     await system.end((identity) => isMeant(identity, runtime, meant));
@@ -312,11 +312,12 @@ export class NatsBus implements Bus {
     }
   }
 
-  /** A backend ends the process's connection. A remote-mcp asks the backends for it. */
+  /** A backend ends the runtime's connections, once for each penalty. A remote-mcp asks the backends for it. */
   #tellOffence({ runtime, process }: RuntimeProcessName): void {
-    if (this.identity.kind === 'backend') {
-      this.disconnect(runtime, { process, refusedMs }).catch((error: unknown) =>
-        this.#logger.warn({ err: error, runtime, process }, 'could not end the connection of a runtime process'),
+    if (this.#accounts !== null) {
+      if (this.#accounts.callout.penalties.leftMs(runtime) > 0) return;
+      this.disconnect(runtime, { refusedMs }).catch((error: unknown) =>
+        this.#logger.warn({ err: error, runtime, process }, 'could not end the connections of a runtime'),
       );
     } else if (this.#connected) {
       this.#connection.publish(offenceSubject(this.#wire.own), `${runtime}-${process}`);
