@@ -8,8 +8,9 @@ const knownForms: readonly RegExp[] = [
   /(?<![A-Za-z0-9])(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16})/g,
   // This platform
   /(?<![A-Za-z0-9])(?:(?:SVA|RTK|SYK|WSK)_|USK)[A-Za-z0-9_-]{16,}/g,
-  // JSON Web Tokens (RFC 7519), private keys (RFC 7468)
-  /(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  // JSON Web Tokens (RFC 7519). The pattern looks for the second dot first: else each "eyJ" would have it read all letters after it again.
+  /(?<![\w-])(?=[\w-]{11,}\.[\w-]{8,}\.)[\w-]*?(?<![A-Za-z0-9])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  // Private keys (RFC 7468)
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*/g,
 ];
 
