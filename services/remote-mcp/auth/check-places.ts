@@ -8,8 +8,17 @@ export interface CheckPlacesOptions {
   readonly waitMaxMs: number;
 }
 
+/** A connection, and whether its request has a chunked body: that may wait in ten thousand pieces of memory. */
+export interface Waiter {
+  readonly socket: Socket;
+  readonly isChunked: boolean;
+}
+
 /** A check without a connection of its own is named by its key's digest. */
-export type CheckSender = Socket | string;
+export type CheckSender = Waiter | string;
+
+/** Chunked bodies that wait at once, at some 2 MiB each. */
+const chunkedMax = 32;
 
 /**
  * Places for checks of keys, given in the order in which they were asked for. Each sender waits with one check at a time, so that a sender
@@ -18,7 +27,8 @@ export type CheckSender = Socket | string;
 export class CheckPlaces {
   readonly #options: CheckPlacesOptions;
   /** What begins each check, oldest first. */
-  readonly #waiting = new Map<CheckSender, () => void>();
+  readonly #waiting = new Map<Socket | string, () => void>();
+  #chunked = 0;
   #taken = 0;
 
   constructor(options: CheckPlacesOptions) {
@@ -38,20 +48,26 @@ export class CheckPlaces {
 
   #wait(sender: CheckSender): Promise<void> {
     const { waitingMax, waitMaxMs } = this.#options;
-    if (this.#waiting.has(sender) || this.#waiting.size >= waitingMax) throw tooMany();
+    const socket = typeof sender === 'string' ? null : sender.socket;
+    const name = typeof sender === 'string' ? sender : sender.socket;
+    const isChunked = typeof sender !== 'string' && sender.isChunked;
+    if (this.#waiting.has(name) || this.#waiting.size >= waitingMax) throw tooMany();
+    if (isChunked && this.#chunked >= chunkedMax) throw tooMany();
     return new Promise((resolve, reject) => {
       const settle = () => {
         clearTimeout(late);
-        if (typeof sender !== 'string') sender.off('close', giveUp);
-        this.#waiting.delete(sender);
+        socket?.off('close', giveUp);
+        this.#waiting.delete(name);
+        if (isChunked) this.#chunked--;
       };
       const giveUp = () => {
         settle();
         reject(tooMany());
       };
       const late = setTimeout(giveUp, waitMaxMs);
-      if (typeof sender !== 'string') sender.once('close', giveUp);
-      this.#waiting.set(sender, () => {
+      socket?.once('close', giveUp);
+      if (isChunked) this.#chunked++;
+      this.#waiting.set(name, () => {
         settle();
         resolve();
       });

@@ -137,7 +137,8 @@ describe('a flood of unknown keys', () => {
   function flooded(connections = 300) {
     const platform = principals();
     const { subject } = platform;
-    const ask = async (text: string, on = connection()) => await subject.authenticate(`Bearer ${text}`, on);
+    const ask = async (text: string, on = connection()) =>
+      await subject.authenticate(`Bearer ${text}`, { socket: on, isChunked: false });
     const flood = Array.from({ length: connections }, () => ask(bad()));
     for (const answer of flood) answer.catch(() => undefined);
     return { ...platform, ask, flood };
@@ -152,6 +153,21 @@ describe('a flood of unknown keys', () => {
     }
     const codes = (await Promise.allSettled(flood)).map((one) => one.status === 'rejected' && one.reason.code);
     expect(new Set(codes)).toEqual(new Set(['unauthenticated']));
+  });
+
+  test('has so many chunked requests wait, each with its connection', async () => {
+    const { subject, questions } = flooded(64);
+    const ask = (isChunked: boolean) =>
+      Promise.resolve(subject.authenticate(`Bearer ${bad()}`, { socket: connection(), isChunked }));
+    const chunked = Array.from({ length: 33 }, () => ask(true));
+    const outcomes = Promise.allSettled([...chunked, ask(false)]);
+    await tick();
+    for (let i = 0; i < 97; i++) {
+      questions[i]?.answer(unknown);
+      await tick();
+    }
+    const codes = (await outcomes).map((one) => one.status === 'rejected' && one.reason.code);
+    expect(codes).toEqual([...Array(32).fill('unauthenticated'), 'unavailable', 'unauthenticated']);
   });
 
   test('keeps no key waiting that was good before', async () => {

@@ -58,9 +58,8 @@ export class McpRoute {
 
   async #serve(exchange: Exchange, origin: string | undefined): Promise<void> {
     const { headers, socket } = exchange.request;
-    // A body waits in memory while its key is checked. Chunked bodies cost most, so only one waits.
-    const sender = headers['transfer-encoding'] === undefined ? socket : 'chunked';
-    const found = this.#platform.principals.authenticate(headers.authorization, sender);
+    const waiter = { socket, isChunked: headers['transfer-encoding'] !== undefined };
+    const found = this.#platform.principals.authenticate(headers.authorization, waiter);
     const principal = found instanceof Promise ? await found : found;
     exchange.owner = principal.key;
     this.#origins.check(origin);
