@@ -118,6 +118,18 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(logged.join('')).not.toContain('RTK-other');
   });
 
+  it('strangers who take other names leave lines in the log for refusals of a runtime', async () => {
+    for (let i = 0; i < 5; i++) {
+      const names = Array.from({ length: 20 }, (_, index) => `runtime other-${i}-${index}`);
+      await Promise.all(names.map((name) => raw(inThisForm(name, 'RTK-other')).catch(() => null)));
+    }
+    await backend.disconnect(runtime, { refusedMs: 60_000 });
+    await expect(open(runtimeKey)).rejects.toMatchObject({ code: 'rate_limited' });
+    const lines = logged.filter((line) => line.includes('refused a connection to the bus'));
+    expect(lines.filter((line) => line.includes('This key was revoked'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('sent more than it may'))).toHaveLength(1);
+  });
+
   it('a runtime subscribes up to a bound', async () => {
     const hostile = await raw(inThisForm('runtime', 'RTK-edge'));
     const inbox = inboxOf(hostile);

@@ -115,15 +115,21 @@ export class Callout {
   }
 
   async #decide(applicant: Applicant, login: ReadLogin, decided: Promise<Identity>): Promise<string> {
+    let proven: Identity | null = null;
     try {
       const identity = await withinDeadline(decided, authorizeDeadlineMs, lateAnswer);
+      proven = identity;
       this.penalties.check(identity);
       if (login.asks && !this.introductions.answersQuestions) throw notMapped();
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);
       const sender = withoutKeys(login.user.slice(0, 80));
-      this.#refusals.write(`${sender} ${error.message}`, { err: error, sender }, 'refused a connection to the bus');
+      this.#refusals.write(
+        `${error.code} ${senderOf(proven)}`,
+        { err: error, sender },
+        'refused a connection to the bus',
+      );
       if (login.asksWhy && this.#refusedInside < refusedMax) return this.#tellWhy(applicant, login, error);
       return refuse(this.#issuer, applicant, error.code);
     }
@@ -149,6 +155,12 @@ export class Callout {
       grants: { publish: asks ? [whoIsSubject] : [], subscribe: [`${inbox}.>`] },
     });
   }
+}
+
+/** For the log. A process gets a new id whenever it likes, and a stranger a new name. */
+function senderOf(proven: Identity | null): string {
+  if (proven === null) return 'stranger';
+  return proven.kind === 'runtime' ? proven.runtime : proven.kind;
 }
 
 function notMapped(): SvcError {
