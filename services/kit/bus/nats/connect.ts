@@ -167,7 +167,7 @@ async function welcomeBack(connection: NatsConnection, told: Told, bus: NatsBus,
   }
 }
 
-/** NATS says only that it refuses; the backend tells why, if there is one. */
+/** NATS says only that it refuses; the backend tells why, where there is one and not too many ask. */
 async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
   try {
     const { connection, inbox } = await open();
@@ -180,8 +180,8 @@ async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
   } catch (thrown) {
     if (!isRefused(thrown)) return toSvcError(thrown);
   }
-  return new SvcError('unavailable', 'No backend is connected to the bus that could check the credential now.', {
-    hint: 'Start the backend, then try again.',
+  return new SvcError('unavailable', 'The bus refused this connection; ask again in a few seconds.', {
+    hint: 'Where this lasts, no backend is connected to the bus: start one. Or too many refused clients ask why.',
   });
 }
 
