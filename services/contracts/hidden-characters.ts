@@ -1,9 +1,10 @@
 /**
  * Characters that a terminal obeys, or that turn or hide the text beside them: controls (C0, DEL, C1), bidirectional controls, line and
- * paragraph separators, lone surrogates, tags and other invisible characters. Joiners and variation selectors stay: emoji and scripts need them.
+ * paragraph separators, lone surrogates, tags and other invisible characters. Emoji and scripts need joiners and the first variation
+ * selectors, so these stay. The other 240 selectors can spell a hidden text.
  */
 const hidden =
-  /(?!\n|\t|\p{Join_Control}|\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+  /(?!\n|\t|\p{Join_Control}|(?![\u{e0100}-\u{e01ef}])\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** The sign in the place of a hidden character: as wide as a letter, so that a layout holds. */
 export const hiddenSign = '\ufffd';
@@ -18,4 +19,9 @@ export function escapeHidden(json: string): string {
   return json.replace(hidden, (character) =>
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
+}
+
+/** The text without its hidden characters. */
+export function dropHidden(text: string): string {
+  return text.replace(hidden, '');
 }

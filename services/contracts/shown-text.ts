@@ -1,10 +1,12 @@
+import { dropHidden } from './hidden-characters.ts';
+
 /**
- * A text that somebody else wrote, fit to be stored and shown: well-formed Unicode without control characters except tab and line feed.
+ * A text that somebody else wrote, fit to be stored and shown: well-formed Unicode without hidden characters, and without controls except tab and line feed.
  * What is longer than allowed is cut and ends in an ellipsis.
  */
 export function shownText(text: string, lengthMax: number): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax - 1)}…` : text;
-  return cut.replace(controlCharacter, ' ').toWellFormed();
+  return dropHidden(cut.toWellFormed().replace(separator, ' '));
 }
 
 /** The same on one line. */
@@ -12,10 +14,10 @@ export function shownLine(text: string, lengthMax: number): string {
   return shownText(text, lengthMax).replaceAll('\n', ' ');
 }
 
-/** Whether a name can be stored and shown as it is. */
+/** Whether a name can be stored and shown as it is, and looks like no other. */
 export function isShownName(name: string): boolean {
-  return name.isWellFormed() && !anyControlCharacter.test(name);
+  return name.isWellFormed() && !notInNames.test(name) && dropHidden(name) === name;
 }
 
-const controlCharacter = /[^\P{Cc}\t\n]/gu;
-const anyControlCharacter = /\p{Cc}/u;
+const separator = /[\u2028\u2029]|[^\P{Cc}\t\n]/gu;
+const notInNames = /\p{Cc}|\p{Join_Control}/u;

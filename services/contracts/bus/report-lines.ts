@@ -201,7 +201,7 @@ function readTool(bytes: Uint8Array, at: number, into: { tools: ReportedTool[]; 
 const nameShownMax = 100;
 const noTool = 'the line does not describe a tool';
 const refusals: Readonly<Record<string, string>> = {
-  name: 'its name must have 1 to 1000 characters, none of them a control character or half of a surrogate pair',
+  name: 'its name must have 1 to 1000 characters, none of them a control character, an invisible character or half of a surrogate pair',
   definition: 'its definition must be well-formed text of at most 1 MiB',
 };
 

@@ -75,7 +75,8 @@ class Collected {
   #whyNot(name: string, definition: string, bytes: number): string | null {
     if (name === '') return 'it has no name';
     if (name.length > toolNameLengthMax) return `its name is longer than ${toolNameLengthMax} characters`;
-    if (!isShownName(name)) return 'its name holds a control character or half of a surrogate pair';
+    if (!isShownName(name))
+      return 'its name holds a control character, an invisible character or half of a surrogate pair';
     if (this.#tools.has(name)) return 'there are two of that name';
     if (this.#tools.size >= reportedToolsMax) return `there are more than ${reportedToolsMax} tools`;
     if (definition.length > definitionLengthMax) return 'its description is larger than 1 MiB';
