@@ -99,7 +99,9 @@ describe.runIf(canSandbox)('a command that a member set', () => {
       const { reason } = await platform.reported('one', mine);
       expect([cwd, reason?.code ?? null]).toEqual([cwd, code]);
       if (code !== null) {
-        expect(reason?.message).toContain('of "one" is refused: a member of the workspace set it');
+        expect(reason?.message).toContain(
+          'of "one" is refused. A member set it, and it is not below a folder of runtime.memberFolders.',
+        );
         expect(reason?.repair).toContain('runtime.memberFolders');
       }
       await letGo(platform, 'one');

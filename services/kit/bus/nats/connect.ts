@@ -180,8 +180,8 @@ async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
   } catch (thrown) {
     if (!isRefused(thrown)) return toSvcError(thrown);
   }
-  return new SvcError('unavailable', 'The bus refused this connection; ask again in a few seconds.', {
-    hint: 'Where this lasts, no backend is connected to the bus: start one. Or too many refused clients ask why.',
+  return new SvcError('unavailable', 'No backend said why the bus refused this connection.', {
+    hint: 'Is a backend up? svc status. If one is, try again in a few seconds: too many refused clients ask at once.',
   });
 }
 
