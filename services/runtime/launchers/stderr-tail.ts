@@ -1,7 +1,8 @@
+import { reportLengths } from '../../contracts/bus/messages.ts';
+import { shownLine } from '../../contracts/shown-text.ts';
 import type { Blot } from './blot.ts';
 
 const linesMax = 20;
-const lineMaxChars = 1000;
 /** A line is cut here before it is looked at; what follows up to its newline is thrown away. */
 const lineMaxBytes = 8 * 1024;
 const newline = 10;
@@ -51,9 +52,9 @@ export class StderrTail {
 
   /** Blotted before it is cut: half a secret is still one. Escape sequences are for terminals, and are forgeries elsewhere. */
   #readable(bytes: Buffer): string {
-    return this.#blot(bytes.toString('utf8').replace(terminalSequence, '').replace(controlCharacter, ' '))
-      .slice(0, lineMaxChars)
-      .trimEnd();
+    const text = bytes.toString('utf8').replace(terminalSequence, '').replace(controlCharacter, ' ');
+    const { stderrLine } = reportLengths;
+    return shownLine(this.#blot(text).slice(0, stderrLine), stderrLine).trimEnd();
   }
 }
 

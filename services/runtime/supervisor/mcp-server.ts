@@ -4,13 +4,11 @@ import {
   type Assignment,
   type Reason,
   type RefusedAssignment,
-  reportLengths,
   type ServerReport,
   shownReason,
   stderrLinesMax,
 } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
-import { shownLine } from '../../contracts/shown-text.ts';
 import type { Logger } from '../../kit/log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import type { Launchers } from '../launchers/launch.ts';
@@ -147,7 +145,7 @@ export class McpServer {
       restarts: state.restarts,
       startedAt: state.startedAt,
       nextRetryAt: state.phase === 'failed' ? state.retryAt : null,
-      stderr: lastWords.slice(-stderrLinesMax).map((line) => shownLine(line, reportLengths.stderrLine)),
+      stderr: lastWords.slice(-stderrLinesMax),
     };
     return { report, tools: this.#tools };
   }
