@@ -48,14 +48,23 @@ export function dropBody(request: IncomingMessage): void {
 }
 
 /** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
-export function readBody(request: IncomingMessage, held: HeldMemory, pace = slowest): Promise<Buffer | null> {
+export async function readBody(request: IncomingMessage, held: HeldMemory, pace = slowest): Promise<Buffer | null> {
+  const length = request.headers['content-length'];
+  const body = new Body(held);
+  body.expect(length);
+  // Most bodies come in one read with their head: by then all of it is there.
+  await null;
+  const isWhole = request.readableLength > 0 && request.readableLength === Number(length);
+  return isWhole ? request.read() : await readPieces(request, body, pace);
+}
+
+function readPieces(request: IncomingMessage, body: Body, pace: Pace): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const refuse = (refusal: unknown) => {
       clearInterval(checking);
       request.removeAllListeners('data');
       reject(refusal);
     };
-    const body = new Body(held);
     let checked = 0;
     const checking = setInterval(() => {
       if (body.length - checked < pace.bytes) refuse(tooSlow(pace));
@@ -76,18 +85,15 @@ export function readBody(request: IncomingMessage, held: HeldMemory, pace = slow
       clearInterval(checking);
       resolve(null);
     });
-    try {
-      body.expect(request.headers['content-length']);
-    } catch (refusal) {
-      refuse(refusal);
-    }
   });
 }
+
+const nothing = Buffer.alloc(0);
 
 /** Pieces in one buffer: a piece of one byte that is kept as it came takes a hundred. */
 class Body {
   readonly #held: HeldMemory;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = nothing;
   #capacity = 0;
   #pieces = 0;
   length = 0;
