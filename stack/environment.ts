@@ -178,8 +178,11 @@ function persistence({ topology, bus }: Definition): Record<string, string> {
   return topology === 'embedded' ? {} : { BUS_PERSISTENT_MESSAGING: String(bus.persistentMessaging) };
 }
 
+/** The content of a file in secrets/; undefined where it is still to be generated. */
+type ReadSecret = (file: string) => string | undefined;
+
 /** Throws one error that names every variable a service would refuse, and the place in svc.yaml that decides it. */
-export function checkEnvironment(environment: Environment, readSecret: (file: string) => string): void {
+export function checkEnvironment(environment: Environment, readSecret: ReadSecret): void {
   const lines = servicesOf(environment).flatMap((service) =>
     checkEnv(service, withSecrets(service, environment[service], readSecret)).problems.map(
       ({ variable, rule, repair }) =>
@@ -234,7 +237,7 @@ function given(name: string, value: string): Record<string, string> {
   return value === '' ? {} : { [name]: value };
 }
 
-function withSecrets(service: ServiceName, record: EnvRecord, readSecret: (file: string) => string): EnvRecord {
+function withSecrets(service: ServiceName, record: EnvRecord, readSecret: ReadSecret): EnvRecord {
   const resolved: Record<string, string | undefined> = { ...record };
   for (const [name, entry] of Object.entries<Variable<unknown>>(variables[service])) {
     const file = record[`${name}_FILE`];

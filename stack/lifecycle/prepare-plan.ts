@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { addressesOf } from '../addresses.ts';
-import { checkBus } from '../bus/check-bus.ts';
 import { checkPrograms } from '../check-programs.ts';
-import { ensureFolders } from '../create-installation.ts';
+import { checkSecrets } from '../check-secrets.ts';
 import { readDefinition } from '../definition/check.ts';
 import { checkMachine } from '../definition/check-machine.ts';
 import type { Definition } from '../definition/definition.ts';
+import { missingSecrets } from '../ensure-secrets.ts';
 import { checkEnvironment, withoutEffect } from '../environment.ts';
 import { checkFrontPorts } from '../front/check-front-ports.ts';
 import { frontNotices } from '../front/front-notices.ts';
@@ -23,8 +23,8 @@ import { leasedPorts, readLease } from '../ports/port-lease.ts';
 import { portWishesOf } from '../ports/port-wishes.ts';
 import { readSecret } from '../secrets.ts';
 import type { RunningPlatform } from '../state/find-running.ts';
+import { readRecord } from '../state/platform-record.ts';
 import { type Plan, planFor } from './plan.ts';
-import { clearStaleRecord } from './running-platform.ts';
 
 export interface Preparation {
   readonly installation: Installation;
@@ -48,19 +48,15 @@ const skipMax = 100;
 /** A process that was killed is gone a moment before its ports are. */
 const lettingGoMs = 1000;
 
-/** Repairs what can be repaired and finds everything that is wrong, before anything is started or stopped. */
+/** Finds everything that is wrong before anything is written, started or stopped. `makeReady` makes what is missing. */
 export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { installation, env, running, held = new Set(), avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile), keptBy = keptInFiles(installation) } = preparation;
   await checkMachine(installation, definition);
   refuseFewerNodes(keptBy, definition);
   const aboutPrograms = await checkPrograms(definition, env.PATH);
-  for (const { path, outcome, detail } of ensureFolders(installation, definition)) {
-    if (outcome === 'created') onNotice(`${path} was missing and was made.`);
-    if (outcome === 'repaired') onNotice(`${path} was repaired: ${detail}.`);
-  }
-  const cleared = running === null ? await clearStaleRecord(installation) : null;
-  if (cleared !== null) onNotice(cleared);
+  checkSecrets(installation, definition);
+  const wasKilled = running === null && readRecord(installation) !== null;
   const leased = readLease(installation);
   const wishes = portWishesOf(definition);
   const { ports, notices } = await claimPorts({
@@ -71,13 +67,13 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
     isFree: async (port, host) =>
       held.has(port) ||
       (running !== null && hasPort(running, port)) ||
-      (await isFree(host, port, cleared === null ? 0 : lettingGoMs)),
+      (await isFree(host, port, wasKilled ? lettingGoMs : 0)),
     holderOf: describeHolder,
   });
   const plan = planFor(installation, definition, ports);
-  checkEnvironment(plan.environment, readSecret);
+  const missing = missingSecrets(installation, definition);
+  checkEnvironment(plan.environment, (file) => (missing.has(file) ? undefined : readSecret(file)));
   await checkFrontPorts(definition, ports, env.PATH);
-  await checkBus(plan);
   const left = preparation.definition === undefined ? leftGraph(definition, keptBy) : [];
   const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutPrograms, ...frontNotices(definition), ...aboutGraph];

@@ -10,8 +10,8 @@ import { settleMove } from '../move/settle-move.ts';
 import { becomeCopy } from '../place/become-copy.ts';
 import { refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
 import { settlePlace } from '../place/settle-place.ts';
+import { ensurePrivateFolder } from '../private-folder.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
-import { ensurePrivateFolder } from '../secrets.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -19,6 +19,7 @@ import type { PlatformRecord } from '../state/platform-record.ts';
 import { applyToRunning } from './apply-to-running.ts';
 import type { BringUp } from './bring-up.ts';
 import { LostPort } from './explain-failure.ts';
+import { makeReady } from './make-ready.ts';
 import { changesBetween, settingsOf } from './plan.ts';
 import type { ServiceStatus } from './platform-status.ts';
 import { preparePlan } from './prepare-plan.ts';
@@ -94,6 +95,7 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({ installation, env, running, avoid, onNotice });
+  await makeReady(plan, { running, onNotice });
   await prepareSandbox(plan.definition, { signal, onNotice });
   const ready = async () => {
     await awaitCertificate(plan, { signal, onNotice });

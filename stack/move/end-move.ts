@@ -5,7 +5,7 @@ import { inWords } from '../../services/contracts/system-words.ts';
 import type { Installation } from '../installation.ts';
 import { up } from '../lifecycle/up.ts';
 import { refuseCopy } from '../place/find-original.ts';
-import { ensurePrivateFolder } from '../secrets.ts';
+import { makeFolder } from '../state/folder.ts';
 import { acquireLock } from '../state/lock.ts';
 import { lostChanges } from './lost-changes.ts';
 import type { MoveProgress } from './move.ts';
@@ -73,7 +73,7 @@ async function withMove(
   phase: 'confirming' | 'undoing',
   work: (state: MoveState, wasCutShort: boolean) => Promise<void>,
 ): Promise<MoveState> {
-  ensurePrivateFolder(installation.stateDir);
+  makeFolder(installation.stateDir, 0o700);
   const lock = acquireLock(installation, 'command');
   try {
     refuseCopy(installation);

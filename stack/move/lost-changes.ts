@@ -27,7 +27,9 @@ export async function lostChanges({
   const before = planOf(installation, readKeptDefinition(installation, state));
   const now = readPlan(installation);
   const processes: LeftProcess[] = [];
+  let isNoted = false;
   const note = () => {
+    isNoted = true;
     const docker = state.docker === null ? null : { ...state.docker, isBusy: true };
     writeMove(installation, { ...state, processes, docker });
   };
@@ -49,6 +51,6 @@ export async function lostChanges({
     );
   } finally {
     rmSync(stagingDirOf(installation), { recursive: true, force: true });
-    writeMove(installation, state);
+    if (isNoted) writeMove(installation, state);
   }
 }

@@ -4,12 +4,13 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { readDefinition } from '../definition/check.ts';
 import type { Installation } from '../installation.ts';
+import { makeReady } from '../lifecycle/make-ready.ts';
 import type { Progress } from '../lifecycle/progress.ts';
 import { up } from '../lifecycle/up.ts';
 import { refuseVanishedData } from '../place/kept-data.ts';
-import { settlePlace } from '../place/settle-place.ts';
-import { ensurePrivateFolder } from '../secrets.ts';
+import { checkPlace, settlePlace } from '../place/settle-place.ts';
 import { syncFolder } from '../state/durable-file.ts';
+import { makeFolder } from '../state/folder.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ownFoldersOf } from './carry-folders.ts';
@@ -50,17 +51,20 @@ export interface Moved {
   readonly downMs: number | null;
 }
 
-/** Moves an installation to another side, with all it holds. The old side is kept until it is confirmed. */
+/**
+ * Moves an installation to another side, with all it holds. The old side is kept until it is confirmed. Before the question is answered it
+ * writes nothing but its lock, and ends only a move that was agreed to before and was killed.
+ */
 export async function move(options: MoveOptions): Promise<Moved> {
   const { installation, onProgress = () => undefined } = options;
   const signal = options.signal ?? new AbortController().signal;
-  ensurePrivateFolder(installation.stateDir);
+  makeFolder(installation.stateDir, 0o700);
   const lock = acquireLock(installation, 'command');
   const begin = { ...options, onProgress, signal };
   let restart = false;
   try {
     const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-    settlePlace(installation, onNotice);
+    checkPlace(installation);
     const settled = await settleMove(installation, onNotice);
     restart = settled?.wasRunning === true && !isUp(installation);
     const definition = readDefinition(installation.definitionFile);
@@ -80,6 +84,8 @@ export async function move(options: MoveOptions): Promise<Moved> {
     });
     await options.confirm(plan);
     signal.throwIfAborted();
+    settlePlace(installation, onNotice);
+    await makeReady(plan.to, { running: plan.running, onNotice });
     restart ||= plan.isUp;
     const stoppedAt = performance.now();
     const moved = await carryOut({ ...begin, plan, wasRunning: restart });

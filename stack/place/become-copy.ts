@@ -4,6 +4,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
 import { aloneFolder, carriedFolder, clusterFolder } from '../bus/bus-folders.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
+import { checkSecrets } from '../check-secrets.ts';
 import { checkDefinition } from '../definition/check.ts';
 import type { Definition } from '../definition/definition.ts';
 import { readContainers } from '../engines/docker/containers-record.ts';
@@ -12,7 +13,8 @@ import { readMove } from '../move/move-state.ts';
 import { newPorts } from '../ports/new-ports.ts';
 import { writeLease } from '../ports/port-lease.ts';
 import { portWishesOf } from '../ports/port-wishes.ts';
-import { ensurePrivateFolder, ensureSecrets, secretFilesOf } from '../secrets.ts';
+import { ensurePrivateFolder } from '../private-folder.ts';
+import { secretFilesOf } from '../secrets.ts';
 import { writeDurably } from '../state/durable-file.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -50,9 +52,9 @@ export async function becomeCopy({ installation, startEmpty, onNotice }: Copying
     });
   }
   // Data of another encryption key is refused before anything is changed.
-  for (const dir of [installation.dataDir, installation.stateDir]) ensurePrivateFolder(dir);
-  ensureSecrets(installation, definition);
+  checkSecrets(installation, definition);
   await refuseVolumes(installation, startEmpty);
+  for (const dir of [installation.dataDir, installation.stateDir]) ensurePrivateFolder(dir);
   const { text, ports, notices } = await newPorts(installation, definition, before);
   const place = readPlace(installation);
   const id = randomText(16).toLowerCase();

@@ -7,13 +7,20 @@ import { refuseCopy } from './find-original.ts';
 import { knownData } from './kept-data.ts';
 import { isSameFolder, readPlace, writePlace } from './place-record.ts';
 
-/** Refuses a copy and data of another installation, and records where this one lies. Called by a command that has the lock. */
-export function settlePlace(installation: Installation, onNotice: (message: string) => void): void {
+/** Refuses a copy and data of another installation. */
+export function checkPlace(installation: Installation): void {
   refuseCopy(installation);
+  const { id, name } = readDefinition(installation.definitionFile);
+  const place = readPlace(installation);
+  if (place !== null && place.id !== id) throw otherId(place.id, id);
+  refuseForeignData(installation, { id, name });
+}
+
+/** Checks the place of an installation, and records it. Called by a command that has the lock. */
+export function settlePlace(installation: Installation, onNotice: (message: string) => void): void {
+  checkPlace(installation);
   const definition = readDefinition(installation.definitionFile);
   const place = readPlace(installation);
-  if (place !== null && place.id !== definition.id) throw otherId(place.id, definition.id);
-  refuseForeignData(installation, definition);
   const here = realpathSync(installation.dir);
   if (place !== null && place.dir !== here && !isSameFolder(place.dir, here)) {
     onNotice(`The folder was moved here from "${place.dir}".`);

@@ -1,6 +1,7 @@
 import { readDefinition } from '../../definition/check.ts';
 import type { KeptBy } from '../../graph/kept-by.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
+import { makeReady } from '../../lifecycle/make-ready.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { vanished } from '../../place/kept-data.ts';
@@ -69,6 +70,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
   });
   const { definition } = plan;
   const before = await withoutVanished(recorded, { installation, plan, volumes, startEmpty });
+  await makeReady(plan, { running: null, onNotice });
   const serviceImage = serviceImageOn(definition.images.base).name;
   const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
   tellOthers(images, before, onNotice);

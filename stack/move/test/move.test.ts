@@ -17,12 +17,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { Secret } from '../../../services/contracts/secret.ts';
 import { findNatsServer, TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { checkDefinition } from '../../definition/check.ts';
+import { ensureSecrets } from '../../ensure-secrets.ts';
 import { type Installation, installationIn } from '../../installation.ts';
 import { down } from '../../lifecycle/down.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { listen } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
-import { ensureSecrets, readSecret, secretFilesOf } from '../../secrets.ts';
+import { readSecret, secretFilesOf } from '../../secrets.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { isAlive } from '../../state/process-identity.ts';
 import { confirmMove, undoMove } from '../end-move.ts';
