@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import type { NetworkInterfaceInfo } from 'node:os';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type AddressBlock, parseAddressBlock } from '../../contracts/address-block.ts';
 import { createAddressRule } from './address-rule.ts';
 
@@ -119,4 +120,41 @@ test.each([
 ])('with %j allowed, %s is: %s', (allowed, address, isAllowed) => {
   const blocks = allowed.map(parseAddressBlock).filter((block): block is AddressBlock => block !== null);
   expect(createAddressRule(blocks)(address) === null).toBe(isAllowed);
+});
+
+describe('an address of a network interface', () => {
+  afterEach(() => void vi.useRealTimers());
+  const interfaceWith = (...addresses: readonly string[]) => ({
+    eth0: addresses.map((address) => ({ address }) as NetworkInterfaceInfo),
+  });
+
+  test.each([
+    '11.22.33.44',
+    '2a00:1450::44',
+    '2A00:1450:0:0::44',
+    '::ffff:11.22.33.44',
+    '64:ff9b::b16:212c',
+    '2002:b16:212c::1',
+  ])('%s is refused, and its neighbours are not', (address) => {
+    const rule = createAddressRule([], () => interfaceWith('11.22.33.44', '2a00:1450::44'));
+    expect(rule(address)).toBe('an address of this machine');
+    expect([rule('11.22.33.45'), rule('2a00:1450::45')]).toEqual([null, null]);
+  });
+
+  test('is reached where the operator allows it', () => {
+    const allowed = [parseAddressBlock('11.22.33.0/24')].filter((block) => block !== null);
+    expect(createAddressRule(allowed, () => interfaceWith('11.22.33.44'))('11.22.33.44')).toBeNull();
+  });
+
+  test('counts a second after it came or went, and interfaces are read no more often', () => {
+    vi.useFakeTimers();
+    let own = '11.22.33.44';
+    const read = vi.fn(() => interfaceWith(own));
+    const rule = createAddressRule([], read);
+    for (let asked = 0; asked < 100; asked++) rule('11.22.33.44');
+    expect(read).toHaveBeenCalledOnce();
+    own = '55.66.77.88';
+    vi.advanceTimersByTime(1001);
+    expect([rule('11.22.33.44'), rule('55.66.77.88')]).toEqual([null, 'an address of this machine']);
+  });
 });

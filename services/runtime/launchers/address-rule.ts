@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import {
   type AddressBlock,
   type AddressBytes,
@@ -9,18 +10,43 @@ import {
 /** What kind of address it is, in words that follow "is", where it may not be connected to; null where it may. */
 export type AddressRule = (address: string) => string | null;
 
-/** Members' URLs reach public addresses and the blocks that the operator allowed. */
-export function createAddressRule(allowed: readonly AddressBlock[]): AddressRule {
+/**
+ * Members' URLs reach public addresses and the blocks that the operator allowed. A public address of this machine is refused: a service that
+ * a firewall keeps from others is reached from here.
+ */
+export function createAddressRule(allowed: readonly AddressBlock[], interfaces = networkInterfaces): AddressRule {
+  const isOwn = createOwnAddresses(interfaces);
   const judge = (address: AddressBytes): string | null => {
     if (allowed.some((block) => isInBlock(address, block))) return null;
     const carried = carriedIn(address);
-    if (carried.length === 0) return kindOf(address);
-    return carried.map(judge).find((kind) => kind !== null) ?? null;
+    const kind = carried.length === 0 ? kindOf(address) : carried.map(judge).find((one) => one !== null);
+    return kind ?? (isOwn(address) ? thisMachine : null);
   };
   return (text) => {
     const address = parseAddress(text);
     return address === null ? 'no IP address' : judge(address);
   };
+}
+
+/** Reading them takes up to a millisecond: connections within a second share one reading. */
+const ownMaxAgeMs = 1000;
+
+/** Whether an address is one of the network interfaces', which come and go. */
+function createOwnAddresses(interfaces: typeof networkInterfaces): (address: AddressBytes) => boolean {
+  let own = new Set<string>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    if (performance.now() - readAt > ownMaxAgeMs) {
+      const found = Object.values(interfaces()).flatMap((addresses = []) => addresses);
+      own = new Set(found.map((one) => keyOf(parseAddress(one.address) ?? [])));
+      readAt = performance.now();
+    }
+    return own.has(keyOf(address));
+  };
+}
+
+function keyOf(address: AddressBytes): string {
+  return address.join('.');
 }
 
 /** Null for a public address. */
@@ -51,6 +77,7 @@ const sixToFour = blockOf('2002::/16');
 /** RFC 4380 §2.6. */
 const teredo = blockOf('2001::/32');
 
+const thisMachine = 'an address of this machine';
 const loopback = 'a loopback address';
 const isPrivate = 'a private address';
 const linkLocal = 'a link-local address';
@@ -64,7 +91,7 @@ const reserved = 'a reserved address';
  */
 const specialBlocks = (
   [
-    ['0.0.0.0/8', 'an address of this machine'], // RFC 791 §3.2
+    ['0.0.0.0/8', thisMachine], // RFC 791 §3.2
     ['10.0.0.0/8', isPrivate], // RFC 1918
     ['100.64.0.0/10', 'a shared address of a provider'], // RFC 6598
     ['127.0.0.0/8', loopback], // RFC 1122 §3.2.1.3
@@ -82,7 +109,7 @@ const specialBlocks = (
     ['224.0.0.0/4', multicast], // RFC 5771
     ['255.255.255.255/32', 'the broadcast address'], // RFC 919
     ['240.0.0.0/4', reserved], // RFC 1112 §4
-    ['::/128', 'an address of this machine'], // RFC 4291 §2.5.2
+    ['::/128', thisMachine], // RFC 4291 §2.5.2
     ['::1/128', loopback], // RFC 4291 §2.5.3
     ['2001::/23', reserved], // RFC 2928: protocols, benchmarks and identifiers
     ['2001:db8::/32', documentation], // RFC 3849

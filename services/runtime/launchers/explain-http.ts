@@ -1,6 +1,6 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { inWords } from '../../contracts/system-words.ts';
-import type { AddressRefused } from './judged-lookup.ts';
+import type { AddressRefused } from './address-refused.ts';
 
 /** Why a remote MCP server could not be reached at all; null where the failure may be a passing one of this request alone. */
 export function explainNetworkError(host: string, error: unknown): Reason | null {

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { LookupFunction } from 'node:net';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { settledWithin } from '../time/settled-within.ts';
+import { AddressRefused } from './address-refused.ts';
 import type { AddressRule } from './address-rule.ts';
+import { createAllowedLookup, type Resolve } from './allowed-lookup.ts';
 import { type Blot, createBlot } from './blot.ts';
 import type { Channel, Outgoing } from './channel.ts';
 import { explainStatus } from './explain-http.ts';
@@ -14,14 +15,13 @@ import { HttpListening } from './http-listening.ts';
 import type { HttpLog } from './http-log.ts';
 import { HttpSession } from './http-session.ts';
 import { isSessionLost, isSuccess } from './http-status.ts';
-import { AddressRefused } from './judged-lookup.ts';
 import type { LaunchOrder } from './launch.ts';
 
 export interface HttpChannelOptions {
   readonly proxyEnv: Readonly<Record<string, string>>;
   readonly renewalMaxMs: number;
   readonly rule: AddressRule;
-  readonly lookup: LookupFunction;
+  readonly resolve: Resolve;
   readonly log: HttpLog;
 }
 
@@ -52,11 +52,11 @@ export class HttpChannel implements Channel {
   #asides = 0;
 
   constructor(url: URL, order: LaunchOrder<'http'>, options: HttpChannelOptions) {
-    const { proxyEnv, renewalMaxMs, rule, lookup, log } = options;
+    const { proxyEnv, renewalMaxMs, rule, resolve, log } = options;
     this.#order = order;
     this.#log = log;
     this.#blot = createBlot(order.launch);
-    const addresses = order.setBy === 'operator' ? null : { rule, lookup };
+    const addresses = order.setBy === 'operator' ? null : { rule, lookup: createAllowedLookup(rule, resolve) };
     this.#endpoint = new HttpEndpoint({ name: order.name, url, headers: order.launch.headers, proxyEnv, addresses });
     this.#session = new HttpSession({
       endpoint: this.#endpoint,

@@ -3,10 +3,10 @@ import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import { isTransportHeader } from '../../contracts/launch.ts';
+import { AddressRefused, refuseAddress } from './address-refused.ts';
 import type { AddressRule } from './address-rule.ts';
 import type { StreamPosition } from './event-stream.ts';
 import { explainAddress, explainNetworkError } from './explain-http.ts';
-import { AddressRefused, judgeLiteral } from './judged-lookup.ts';
 
 /** What a handshake ended in; every later request names it (MCP 2025-11-25, "Session Management", "Protocol Version Header"). */
 export interface Terms {
@@ -68,7 +68,7 @@ export class HttpEndpoint {
   /** Returns when the response has begun, whatever its status. */
   async request({ signal, ...asked }: EndpointRequest): Promise<http.IncomingMessage> {
     signal.throwIfAborted();
-    if (this.#rule !== null) judgeLiteral(this.#rule, this.#url.hostname);
+    if (this.#rule !== null) refuseAddress(this.#rule, this.#url.hostname);
     const { method, body } = asked;
     const request = this.#client.request(this.#url, {
       method,

@@ -1,13 +1,13 @@
-import type { lookup } from 'node:dns';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { AddressBlock } from '../../contracts/address-block.ts';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import type { Log } from '../../kit/log.ts';
 import { createAddressRule } from './address-rule.ts';
+import type { Resolve } from './allowed-lookup.ts';
 import { HttpChannel } from './http-channel.ts';
 import { HttpLog } from './http-log.ts';
-import { createJudgedLookup } from './judged-lookup.ts';
 import type { Launcher } from './launch.ts';
+import { resolveByDns } from './resolve-by-dns.ts';
 
 export interface HttpLauncherOptions {
   /** Where proxies are named: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
@@ -15,7 +15,8 @@ export interface HttpLauncherOptions {
   /** What URLs that members set reach besides public addresses. */
   readonly allowedAddresses: readonly AddressBlock[];
   readonly log: Log;
-  readonly lookup?: typeof lookup;
+  /** Of names in URLs that members set. */
+  readonly resolve?: Resolve;
   readonly renewalMaxMs?: number;
 }
 
@@ -24,12 +25,11 @@ const renewalMaxMs = 30_000;
 
 /** Reaches an MCP server that runs elsewhere, over Streamable HTTP. Nothing is started: the first request tells whether it is there. */
 export function createHttpLauncher(launcher: HttpLauncherOptions): Launcher<'http'> {
-  const rule = createAddressRule(launcher.allowedAddresses);
   const options = {
     proxyEnv: launcher.inherited,
     renewalMaxMs: launcher.renewalMaxMs ?? renewalMaxMs,
-    rule,
-    lookup: createJudgedLookup(rule, launcher.lookup),
+    rule: createAddressRule(launcher.allowedAddresses),
+    resolve: launcher.resolve ?? resolveByDns,
     log: new HttpLog(launcher.log('launchers')),
   };
   return async (order) => {

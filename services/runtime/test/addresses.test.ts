@@ -1,78 +1,11 @@
-import type { LookupAddress, lookup } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
-import { type AddressBlock, parseAddressBlock } from '../../contracts/address-block.ts';
-import type { Reason } from '../../contracts/bus/messages.ts';
-import { newId } from '../../contracts/ids.ts';
-import type { Author } from '../../contracts/sandbox.ts';
-import { createLog } from '../../kit/log.ts';
-import { createHttpLauncher } from '../launchers/http.ts';
-import { writeRequest } from '../wire/write-message.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Apart, canBeApart, runApart } from './apart.ts';
+import { greetings } from './greetings.ts';
 import { answerJson, httpMcpServer } from './http-mcp-server.ts';
 import { Platform } from './platform.ts';
-
-interface Attempt {
-  readonly url: string;
-  readonly setBy?: Author;
-  readonly allowed?: readonly string[];
-  readonly headers?: Record<string, string>;
-  readonly inherited?: Record<string, string>;
-  /** What each lookup of a name is answered with; the last one stays. */
-  readonly answers?: readonly (readonly string[])[];
-}
-
-/** Launches an MCP server and greets it as often as is asked; gives what came of each greeting. */
-async function greetings(attempt: Attempt, times = 1): Promise<{ outcomes: (Reason | 'answered')[]; log: string }> {
-  const { url, setBy = 'member', allowed = [], headers = {}, inherited = {}, answers } = attempt;
-  const lines: string[] = [];
-  const outcomes: (Reason | 'answered')[] = [];
-  let heard = Promise.withResolvers<Reason | 'answered'>();
-  const launch = createHttpLauncher({
-    inherited,
-    allowedAddresses: allowed.map(parseAddressBlock).filter((block): block is AddressBlock => block !== null),
-    log: createLog({ service: 'runtime', level: 'info', destination: { write: (line) => lines.push(line) } }),
-    ...(answers === undefined ? {} : { lookup: answering(answers) }),
-  });
-  const launched = await launch({
-    mcpServer: newId('mcpServer'),
-    name: 'one',
-    setBy,
-    launch: { kind: 'http', url, headers },
-    listener: {
-      message: () => {
-        heard.resolve('answered');
-        return true;
-      },
-      lost: (_id, { code, message }) => heard.resolve({ code, message, repair: '' }),
-      garbage: () => {},
-      renewed: () => {},
-      ended: (reason) => heard.resolve(reason),
-    },
-  });
-  if (!launched.ok) throw new Error(launched.reason.message);
-  for (let id = 1; id <= times; id++) {
-    heard = Promise.withResolvers();
-    const method = 'initialize';
-    launched.channel.send(writeRequest(id, method, Buffer.from('{}')), { kind: 'request', id, method });
-    outcomes.push(await heard.promise);
-  }
-  await launched.channel.stop();
-  return { outcomes, log: lines.join('') };
-}
-
-function answering(answers: readonly (readonly string[])[]): typeof lookup {
-  let asked = 0;
-  const fake = (_name: string, _options: unknown, callback: (error: null, found: LookupAddress[]) => void) => {
-    const found = answers[Math.min(asked++, answers.length - 1)] ?? [];
-    callback(
-      null,
-      found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    );
-  };
-  return fake as typeof lookup;
-}
 
 /** Two HTTP servers at one port: of 127.0.0.1, which no member may reach, and of 127.0.0.2, which the operator allows. */
 async function neighbours(own: RequestListener = greet) {
@@ -245,4 +178,24 @@ test('a page that is no MCP server is quoted in no reason, whatever its status',
     expect(JSON.stringify(reason)).not.toContain('iam/');
   }
   expect(platform.logOf('launchers')).toMatchObject([{ mcpServerName: 'one', said: secretPage }]);
+});
+
+describe.skipIf(!canBeApart)('in a network of its own', () => {
+  const own = '11.22.33.44';
+  let apart: Apart;
+  beforeAll(async () => {
+    apart = await runApart(own);
+  }, 90_000);
+
+  test("a member's URL does not reach the machine by its public address, unless the operator allows it", () => {
+    expect(apart.outcome).toEqual(refused(`${own}, which is an address of this machine`));
+    expect(apart.reached).toEqual(['allowed member', 'operator']);
+  });
+
+  test("members' names whose name server never answers hold up no other name, and are given up", () => {
+    expect(apart.otherMs).toBeLessThan(1000);
+    expect(apart.lookupMs).toBeLessThan(10_000);
+    expect(apart.unanswered[0]).toEqual(unnamed('name0.example'));
+    expect(apart.unanswered).toHaveLength(8);
+  });
 });

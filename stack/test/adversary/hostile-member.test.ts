@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { graphqlPath } from '../../../services/contracts/token.ts';
@@ -241,6 +241,12 @@ describe.runIf(canSandbox)('a member who is no operator', () => {
   });
 });
 
+/** Where this machine is in a network; on loopback where it is in none. */
+function ownAddress(): string {
+  const found = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
+  return found.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}
+
 /** URLs into the machine and its network, each with the words that the member reads about the host. */
 const innerUrls: readonly (readonly [attack: string, url: () => string, what: string])[] = [
   ['the backend', () => `http://127.0.0.1:${platform.ports.backend}/graphql`, '127.0.0.1, which is a loopback address'],
@@ -252,6 +258,11 @@ const innerUrls: readonly (readonly [attack: string, url: () => string, what: st
     'the service of a cloud',
     () => 'http://169.254.169.254/latest/meta-data/',
     '169.254.169.254, which is a link-local',
+  ],
+  [
+    'this machine by its own address',
+    () => `http://${ownAddress()}:${platform.ports.backend}/`,
+    `${ownAddress()}, which is a`,
   ],
   ['a private network', () => 'https://10.0.0.1/', '10.0.0.1, which is a private address'],
   ['a name', () => `http://localhost:${platform.ports.backend}/`, 'localhost, which has no public address'],
