@@ -1,8 +1,9 @@
 import { constantTools } from '../../services/contracts/constant-tools.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { type SkillsSeen, skillsSeen, skillsSeenName } from '../../services/contracts/skills-seen.ts';
 import { asksForNoKey, forbidden, notMcp, refusalOf, unchecked } from './causes.ts';
-import { type Answer, exchange, isRecord, messageOf } from './exchange.ts';
+import { type Answer, exchange, messageOf } from './exchange.ts';
 import { type Climber, elapsedMs, failed, noted, type Outcome, passed, rungTimeoutMs, untested } from './rung.ts';
 
 const protocolVersion = '2025-11-25';
@@ -32,7 +33,7 @@ export async function authenticate(climber: Climber): Promise<Outcome> {
 /** A JSON-RPC message, or a refusal in the platform's own form (a suspended workspace). */
 function isOfMcp(answer: Answer): boolean {
   const message = messageOf(answer);
-  return message !== null && (message.jsonrpc === '2.0' || isRecord(message.error));
+  return message !== null && (message.jsonrpc === '2.0' || isObject(message.error));
 }
 
 export async function shakeHands(climber: Climber): Promise<Outcome> {
@@ -40,11 +41,11 @@ export async function shakeHands(climber: Climber): Promise<Outcome> {
   const answer = await post(climber, { jsonrpc: '2.0', id: 2, method: 'initialize', params });
   if (answer.status === 403) return failed(forbidden(answer));
   const result = messageOf(answer)?.result;
-  if (answer.status !== 200 || !isRecord(result)) return failed(notMcp(climber.url, answer));
+  if (answer.status !== 200 || !isObject(result)) return failed(notMcp(climber.url, answer));
   const session = answer.headers['mcp-session-id'];
   climber.session = typeof session === 'string' ? session : null;
   await post(climber, { jsonrpc: '2.0', method: 'notifications/initialized' });
-  const server = isRecord(result.serverInfo) ? `${result.serverInfo.name} ${result.serverInfo.version}` : 'unnamed';
+  const server = isObject(result.serverInfo) ? `${result.serverInfo.name} ${result.serverInfo.version}` : 'unnamed';
   return passed(`${server}, protocol ${result.protocolVersion}`);
 }
 
@@ -79,7 +80,7 @@ export async function ping(climber: Climber): Promise<Outcome> {
 export async function listTools(climber: Climber): Promise<Outcome> {
   const answer = await post(climber, { jsonrpc: '2.0', id: 4, method: 'tools/list' });
   const result = messageOf(answer)?.result;
-  if (!isRecord(result) || !Array.isArray(result.tools)) return failed(notMcp(climber.url, answer));
+  if (!isObject(result) || !Array.isArray(result.tools)) return failed(notMcp(climber.url, answer));
   return passed(`${result.tools.length} at the beginning of a session`);
 }
 
@@ -88,8 +89,8 @@ export async function listSkills(climber: Climber): Promise<Outcome | null> {
   const params = { name: constantTools.listSkills, arguments: {} };
   const answer = await post(climber, { jsonrpc: '2.0', id: 5, method: 'tools/call', params });
   const result = messageOf(answer)?.result;
-  if (!isRecord(result)) return failed(notMcp(climber.url, answer));
-  const seen = skillsSeen.safeParse(isRecord(result._meta) ? result._meta[skillsSeenName] : undefined);
+  if (!isObject(result)) return failed(notMcp(climber.url, answer));
+  const seen = skillsSeen.safeParse(isObject(result._meta) ? result._meta[skillsSeenName] : undefined);
   if (!seen.success) return null; // A platform of another version, which tells it in words alone.
   if (seen.data.skills === 0) return noted(textOf(result));
   return seen.data.unavailable.length === 0 ? passed(describe(seen.data)) : noted(describe(seen.data));
@@ -108,7 +109,7 @@ function counted(count: number, what: string): string {
 /** The words of a tool's result, on one line. */
 function textOf({ content }: Record<string, unknown>): string {
   const parts: unknown[] = Array.isArray(content) ? content : [];
-  const texts = parts.map((part) => (isRecord(part) && typeof part.text === 'string' ? part.text : ''));
+  const texts = parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : ''));
   return texts.join(' ').replace(/\s+/g, ' ').trim();
 }
 

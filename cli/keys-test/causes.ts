@@ -1,8 +1,9 @@
 import { type ErrorCode, SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { keyPrefixes, parseKey } from '../../services/contracts/keys.ts';
 import type { Secret } from '../../services/contracts/secret.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { type Answer, isRecord, messageOf } from './exchange.ts';
+import { type Answer, messageOf } from './exchange.ts';
 
 /** Why a rung broke, and what mends it. */
 export interface Cause {
@@ -25,9 +26,9 @@ export function refusalOf(key: Secret, answer: Answer): Cause {
   const said = messageOf(answer)?.error;
   return {
     code: 'unauthenticated',
-    message: isRecord(said) && typeof said.message === 'string' ? said.message : 'The platform does not know this key.',
+    message: isObject(said) && typeof said.message === 'string' ? said.message : 'The platform does not know this key.',
     hint:
-      isRecord(said) && typeof said.hint === 'string'
+      isObject(said) && typeof said.hint === 'string'
         ? said.hint
         : 'Create a new one with "svc keys create --name NAME".',
   };
@@ -74,7 +75,7 @@ export function forbidden(answer: Answer): Cause {
   return {
     code: 'forbidden',
     message:
-      isRecord(said) && typeof said.message === 'string'
+      isObject(said) && typeof said.message === 'string'
         ? said.message
         : 'The key is valid, but the platform answered 403.',
     hint: 'Check skillIds and roleIds in the URL, and that the workspace is not suspended.',

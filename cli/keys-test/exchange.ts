@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 
 export interface Answer {
   readonly status: number;
@@ -66,14 +67,10 @@ export function messageOf(answer: Answer): Record<string, unknown> | null {
   const text = type.includes('text/event-stream') ? dataOf(answer.body) : answer.body;
   try {
     const parsed: unknown = JSON.parse(text);
-    return isRecord(parsed) ? parsed : null;
+    return isObject(parsed) ? parsed : null;
   } catch {
     return null;
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The last event is the answer: notifications may come before it. */

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { checkLaunch } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { findSecretWord } from '../../services/contracts/secret-words.ts';
@@ -72,7 +73,7 @@ interface Reading {
 function readSections(reading: Reading): Wanted {
   const given = reading.text.value ?? {};
   const known = Object.keys(sections);
-  if (!isRecord(given)) {
+  if (!isObject(given)) {
     complain(reading, [], `The file must be fields: ${known.join(', ')}.`);
     return nothing;
   }
@@ -132,7 +133,7 @@ function readPart<Schema extends z.ZodType>(
 
 /** Of something mistaken, so that what refers to it is not mistaken too. */
 function nameIn(raw: unknown): string {
-  return isRecord(raw) && typeof raw.name === 'string' ? raw.name.trim() : '';
+  return isObject(raw) && typeof raw.name === 'string' ? raw.name.trim() : '';
 }
 
 /** A name that is no value of a field: the name of the field itself, or one from another file. */
@@ -296,8 +297,4 @@ function complainUnknown({ text, mistakes }: Reading, path: Path): void {
 
 function complain(reading: Reading, path: Path, message: string): void {
   reading.mistakes.push({ ...reading.text.locate(path), message });
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

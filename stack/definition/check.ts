@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { addressesOf } from '../addresses.ts';
 import { alphaMemoryMb } from '../graph/dgraph-configuration.ts';
 import { isNewDgraph, oldestDgraph, versionOfImage } from '../graph/dgraph-program.ts';
@@ -53,7 +54,7 @@ interface Reading {
 function readShape(reading: Reading, path: Path, part: Shape, given: unknown, fallback: unknown): unknown {
   // A name with nothing under it says nothing.
   const fields = given ?? {};
-  if (!isRecord(fields)) {
+  if (!isObject(fields)) {
     complain(reading, path, `${nameOf(path)} must hold fields: ${Object.keys(part).join(', ')}.`);
     return undefined;
   }
@@ -64,7 +65,7 @@ function readShape(reading: Reading, path: Path, part: Shape, given: unknown, fa
   }
   const entries = Object.entries(part).map(([name, below]) => {
     const own = fields[name];
-    const usual = isRecord(fallback) ? fallback[name] : undefined;
+    const usual = isObject(fallback) ? fallback[name] : undefined;
     const inner = [...path, name];
     return [
       name,
@@ -218,9 +219,5 @@ function nameOf(path: Path): string {
 function defaults(): unknown {
   const template = readYaml(templateText());
   if (isMistakes(template)) throw new Error('the template of svc.yaml is no YAML');
-  return isRecord(template.value) ? { ...template.value, id: undefined } : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject(template.value) ? { ...template.value, id: undefined } : undefined;
 }

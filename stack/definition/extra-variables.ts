@@ -1,6 +1,7 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { Variable } from '../../services/contracts/env/variable.ts';
 import { rejected, type ServiceName, variables } from '../../services/contracts/env/variables.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { type Complaint, type Field, isScalar } from './field.ts';
 
 /**
@@ -106,14 +107,14 @@ export function extraVariables(service: ServiceName): Field<Extra> {
     rule: 'variables with their values, such as { HEARTBEAT_INTERVAL: 1000 }',
     complaints,
     parse: (raw) => {
-      if (!isRecord(raw) || complaints(raw).length > 0) return null;
+      if (!isObject(raw) || complaints(raw).length > 0) return null;
       return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]));
     },
   };
 }
 
 function complaintsOf(service: ServiceName, raw: unknown): readonly Complaint[] {
-  if (!isRecord(raw)) return [];
+  if (!isObject(raw)) return [];
   const table: Readonly<Record<string, Variable<unknown>>> = variables[service];
   return Object.entries(raw).flatMap(([name, value]): readonly Complaint[] => {
     const about = (message: string, aboutName = true) => [{ path: [name], message, aboutName }];
@@ -132,8 +133,4 @@ function complaintsOf(service: ServiceName, raw: unknown): readonly Complaint[] 
     if (isScalar(value) && variable.parse(String(value)) !== null) return [];
     return about(`${name} must be ${variable.rule}.`, false);
   });
-}
-
-function isRecord(raw: unknown): raw is Readonly<Record<string, unknown>> {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 }

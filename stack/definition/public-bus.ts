@@ -1,6 +1,7 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { hostOf } from '../../services/contracts/host-of.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import type { TlsFiles } from './certificate.ts';
 import { type Complaint, type Field, isScalar } from './field.ts';
 
@@ -20,7 +21,7 @@ export const publicBus: Field<PublicBus | undefined> = {
   complaints,
   parse: (raw) => {
     if (raw === null) return undefined;
-    return isRecord(raw) && complaints(raw).length === 0 ? read(raw) : null;
+    return isObject(raw) && complaints(raw).length === 0 ? read(raw) : null;
   },
 };
 
@@ -36,14 +37,14 @@ function read({ servers, bind, tls }: Given): PublicBus {
   return {
     servers: Array.isArray(servers) ? servers.map(String) : [],
     bind: bind == null ? '127.0.0.1' : String(bind),
-    tls: isRecord(tls)
+    tls: isObject(tls)
       ? { cert: String(tls.cert), key: String(tls.key), ca: tls.ca == null ? null : String(tls.ca) }
       : null,
   };
 }
 
 function complaints(raw: unknown): readonly Complaint[] {
-  if (!isRecord(raw)) return [];
+  if (!isObject(raw)) return [];
   const wrong = [...unknownFields(raw, fields), ...wrongServers(raw.servers), ...wrongBind(raw.bind)];
   const wrongTls = raw.tls == null ? [] : tlsComplaints(raw.tls);
   if (raw.insecure != null && typeof raw.insecure !== 'boolean') wrong.push(at(['insecure'], 'must be true or false'));
@@ -88,7 +89,7 @@ function wrongBind(raw: unknown): Complaint[] {
 }
 
 function tlsComplaints(raw: unknown): readonly Complaint[] {
-  if (!isRecord(raw)) return [at(['tls'], 'must hold cert, key and, where needed, ca')];
+  if (!isObject(raw)) return [at(['tls'], 'must hold cert, key and, where needed, ca')];
   const missing = ['cert', 'key'].filter((name) => !isPath(raw[name]));
   const ca = raw.ca == null || isPath(raw.ca) ? [] : ['ca'];
   return [
@@ -126,7 +127,3 @@ export function isLoopback(host: string): boolean {
 }
 
 type Given = Readonly<Record<string, unknown>>;
-
-function isRecord(raw: unknown): raw is Given {
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw);
-}

@@ -1,3 +1,4 @@
+import { isObject } from '../../contracts/is-object.ts';
 import { memberTexts, writeMembers } from '../wire/json-members.ts';
 
 export interface ToolDefinition {
@@ -31,8 +32,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

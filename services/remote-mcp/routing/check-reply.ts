@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { callHeader, callReplyKinds, notificationMaxBytes } from '../../contracts/bus/call.ts';
 import { countValues } from '../../contracts/bus/count-values.ts';
 import type { SvcError } from '../../contracts/errors.ts';
+import { isObject } from '../../contracts/is-object.ts';
 import { shownText } from '../../contracts/shown-text.ts';
 import type { Reply } from '../../kit/bus/bus.ts';
 import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
@@ -84,8 +85,4 @@ export function notificationIn({ headers, payload }: Reply): Notification | null
 function membersOf(payload: Uint8Array): Readonly<Record<string, unknown>> {
   const parsed: unknown = JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString());
   return isObject(parsed) ? parsed : {};
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
+import { isObject } from '../../contracts/is-object.ts';
 import { payloadMaxBytes } from '../../kit/bus/bus.ts';
 import { settledWithin } from '../time/settled-within.ts';
-import { isObject } from '../wire/read-message.ts';
 import { beginning, type EventSink, EventStreamReader, type StreamPosition } from './event-stream.ts';
 import { readFairly } from './read-fairly.ts';
 

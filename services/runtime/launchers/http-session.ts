@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Reason } from '../../contracts/bus/messages.ts';
-import { isObject } from '../wire/read-message.ts';
+import { isObject } from '../../contracts/is-object.ts';
 import { writeNotification } from '../wire/write-message.ts';
 import { explainStatus } from './explain-http.ts';
 import { discard, quoteBody, readMessages } from './http-body.ts';

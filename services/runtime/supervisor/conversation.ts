@@ -1,8 +1,9 @@
 import { SvcError } from '../../contracts/errors.ts';
+import { isObject } from '../../contracts/is-object.ts';
 import { jsonDepthMax } from '../../kit/scan-json.ts';
 import type { Channel, Outgoing } from '../launchers/channel.ts';
 import { type ReplacedToken, replaceToken } from '../wire/progress-token.ts';
-import { type Incoming, isObject, readMessage, type Unusable } from '../wire/read-message.ts';
+import { type Incoming, readMessage, type Unusable } from '../wire/read-message.ts';
 import { isMethod, writeAnswer, writeNotification, writeRequest } from '../wire/write-message.ts';
 import { CallRefused } from './call-refused.ts';
 

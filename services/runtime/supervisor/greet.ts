@@ -1,5 +1,5 @@
 import type { Reason } from '../../contracts/bus/messages.ts';
-import { isObject } from '../wire/read-message.ts';
+import { isObject } from '../../contracts/is-object.ts';
 import type { Conversation } from './conversation.ts';
 
 export type Greeting =

@@ -1,9 +1,9 @@
 import { definitionLengthMax, type Reason, type ReportedTool, reportedToolsMax } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
+import { isObject } from '../../contracts/is-object.ts';
 import { isShownName } from '../../contracts/shown-text.ts';
 import { toolNameLengthMax } from '../../contracts/workspace-limits.ts';
 import { giveWay } from '../../kit/give-way.ts';
-import { isObject } from '../wire/read-message.ts';
 import { writeJson } from '../wire/write-message.ts';
 import type { Conversation } from './conversation.ts';
 

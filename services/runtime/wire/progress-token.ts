@@ -1,4 +1,4 @@
-import { isObject } from './read-message.ts';
+import { isObject } from '../../contracts/is-object.ts';
 import { writeJson } from './write-message.ts';
 
 /**

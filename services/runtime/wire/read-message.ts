@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '../../contracts/is-object.ts';
 import { isJson, scanJson, tooDeep } from '../../kit/scan-json.ts';
 
 /** A JSON-RPC 2.0 message from an MCP server. Payloads are well-formed JSON text, exactly as it came wherever that is possible. */
@@ -118,8 +119,4 @@ function classify(message: unknown, line: Buffer | null): Incoming | null {
 
 function toJson(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

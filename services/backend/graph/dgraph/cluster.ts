@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type grpc, Operation, Request, TxnContext } from 'dgraph-js';
 import { SvcError } from '../../../contracts/errors.ts';
+import { isObject } from '../../../contracts/is-object.ts';
 import { changeRequest } from './change-request.ts';
 import { Hidden, isBusy, isSilent, isUnanswered, isUnsent, toClusterError, toCommitError } from './cluster-errors.ts';
 import { type DataNode, type NodeOptions, openDataNodes, tryAgainMs } from './data-node.ts';
@@ -195,7 +196,7 @@ function asking(request: Request): Ask<Told> {
   return async (node, options) => {
     const response = await node.query(request, options);
     const answers: unknown = JSON.parse(Buffer.from(response.getJson_asU8()).toString());
-    if (!isRecord(answers) || !('seen' in answers)) throw new Hidden(node.server);
+    if (!isObject(answers) || !('seen' in answers)) throw new Hidden(node.server);
     return { answers, context: response.getTxn() };
   };
 }
@@ -232,8 +233,4 @@ function withUids({ set, remove }: Change, uids: ReadonlyMap<string, string>): C
     return { ...quad, subject, target: uids.get(quad.target) ?? quad.target };
   };
   return { set: set.map(known), remove: remove.map(known) };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../../contracts/is-object.ts';
 import type { Node } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { typeNamed, type Value, type Values } from '../node-rules.ts';
@@ -22,7 +23,7 @@ export function nodesIn(type: string, answer: unknown): StoredNode[] {
 }
 
 export function listIn(answer: unknown): Readonly<Record<string, unknown>>[] {
-  return Array.isArray(answer) ? answer.filter(isRecord) : [];
+  return Array.isArray(answer) ? answer.filter(isObject) : [];
 }
 
 /** Of `name(func: …) { count(uid) }`. */
@@ -58,8 +59,4 @@ function valueIn(raw: unknown, kind: FieldKind): Value {
   if (typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean') return raw;
   if (kind.endsWith('?')) return null;
   return kind === 'text' ? '' : kind === 'boolean' ? false : 0;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

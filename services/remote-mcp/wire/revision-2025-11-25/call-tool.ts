@@ -1,6 +1,7 @@
 import { callHeader, callReplyKinds } from '../../../contracts/bus/call.ts';
 import { constantTools, isConstantTool } from '../../../contracts/constant-tools.ts';
 import { SvcError } from '../../../contracts/errors.ts';
+import { isObject } from '../../../contracts/is-object.ts';
 import type { Reply } from '../../../kit/bus/bus.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
 import type { Skill, Tool } from '../../catalogue/catalogue.ts';
@@ -19,7 +20,7 @@ import { callConstantTool } from './constant-tool.ts';
 import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
 import { forwardNotification } from './forward-notification.ts';
 import { isToolError } from './is-tool-error.ts';
-import { isObject, type Params } from './message.ts';
+import type { Params } from './message.ts';
 import type { SessionRequest } from './session-request.ts';
 
 /** What one session may have under way at once. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isObject } from '../../../contracts/is-object.ts';
 import type { HeldMemory } from '../../http/memory-budget.ts';
 import { depthMax, locateMembers, type Member, valuesMax } from '../json-members.ts';
 import { jsonRpcCodes } from './error-to-json-rpc.ts';
@@ -113,10 +114,6 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(code: number, message: string, more: { hint?: string; idText?: string } = {}): Invalid {
