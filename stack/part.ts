@@ -7,8 +7,7 @@ export interface Part {
   readonly service: ServiceName | ForeignService;
   /** Where it is reached from this machine. */
   readonly url: string;
-  /** Answers 200 while it is ready. */
-  readonly readyUrl: string;
+  readonly ready: ReadyCheck;
   /** Where else it listens. */
   readonly otherUrls?: readonly string[];
   /** What must be healthy before it is started. */
@@ -19,9 +18,19 @@ export interface Part {
   readonly secrets: readonly string[];
 }
 
+/** How a part is asked whether it is ready. `http`: the URL answers 200 while it is. `nats`: its client port answers to the seed in that file. */
+export type ReadyCheck =
+  | { readonly kind: 'http'; readonly url: string }
+  | { readonly kind: 'nats'; readonly url: string; readonly seedFile: string };
+
+/** A service says at /ready whether it is ready. */
+export function readyAt(url: string): ReadyCheck {
+  return { kind: 'http', url: `${url}/ready` };
+}
+
 /** All that it listens on, each host and port once. */
-export function listensAt({ url, readyUrl, otherUrls = [] }: Part): readonly string[] {
-  return [...new Map([url, readyUrl, ...otherUrls].map((one) => [new URL(one).host, one])).values()];
+export function listensAt({ url, ready, otherUrls = [] }: Part): readonly string[] {
+  return [...new Map([url, ready.url, ...otherUrls].map((one) => [new URL(one).host, one])).values()];
 }
 
 /** Programs of somebody else's. */

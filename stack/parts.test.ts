@@ -3,7 +3,7 @@ import { checkDefinition } from './definition/check.ts';
 import { processPlanOf } from './engines/process/process-plan.ts';
 import { installationIn } from './installation.ts';
 import { changesBetween, type Plan, partsThatDiffer, planFor } from './lifecycle/plan.ts';
-import { listensAt } from './part.ts';
+import { listensAt, type ReadyCheck } from './part.ts';
 import { inStartOrder } from './parts.ts';
 import { type Ports, portWishesOf, usualPorts } from './ports/port-wishes.ts';
 
@@ -25,7 +25,8 @@ function planOf(yaml: string, claimed: Readonly<Record<string, number>> = {}): P
   return planFor(installation, definition, { ...usual, ...ports, ...claimed });
 }
 const distributed = 'topology: distributed\n';
-const readyOfNats = (port: number) => `nats://127.0.0.1:${port}/?seed=%2Fsrv%2Fsvc%2Fsecrets%2Fbus-system.seed`;
+const readyOfNats = (port: number) => `nats://127.0.0.1:${port} by /srv/svc/secrets/bus-system.seed`;
+const checked = (ready: ReadyCheck) => (ready.kind === 'http' ? ready.url : `${ready.url} by ${ready.seedFile}`);
 const partOf = (plan: Plan, name: string) => plan.parts.find((part) => part.name === name);
 const variablesOf = (plan: Plan, name: string) => partOf(plan, name)?.variables ?? {};
 const pair = (side: string) => ` ${side}-cert=secrets/graphdb-nodes.crt; ${side}-key=secrets/graphdb-nodes.key;`;
@@ -44,7 +45,7 @@ describe('the parts of an installation', () => {
 
   test('in processes of their own are those, their replicas, the bus and the front of several remote-mcps', () => {
     const plan = planOf(`${distributed}replicas: { remote-mcp: 2, runtime: 2 }`);
-    expect(plan.parts.map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
+    expect(plan.parts.map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
       ['backend', 'http://127.0.0.1:3000', 'http://127.0.0.1:3000/ready', ['nats']],
       ...[
         ['remote-mcp', 3101],
@@ -75,7 +76,7 @@ describe('the parts of an installation', () => {
 
   test('with a Dgraph of our own are its two nodes too, before the backend', () => {
     const plan = planOf(`${distributed}graph: dgraph\n`);
-    expect(plan.parts.slice(4).map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
+    expect(plan.parts.slice(4).map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
       ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
       ['dgraph-alpha', 'dgraph://127.0.0.1:9080', 'http://127.0.0.1:8080/health', ['dgraph-zero']],
@@ -87,7 +88,7 @@ describe('the parts of an installation', () => {
     const replicas = 'replicas: { nats: 3, dgraph-zero: 3, dgraph-alpha: 2 }\n';
     const plan = planOf(`${distributed}graph: dgraph\n${replicas}`);
     const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
-    expect(plan.parts.slice(4).map(({ name, url, readyUrl, after }) => [name, url, readyUrl, after])).toEqual([
+    expect(plan.parts.slice(4).map(({ name, url, ready, after }) => [name, url, checked(ready), after])).toEqual([
       ['nats', 'nats://127.0.0.1:4222', readyOfNats(4222), []],
       ['nats-2', 'nats://127.0.0.1:4223', readyOfNats(4223), []],
       ['nats-3', 'nats://127.0.0.1:4224', readyOfNats(4224), []],
@@ -313,7 +314,7 @@ describe('what a part is started with', () => {
     const caddy = partOf(plan, 'caddy');
     expect(caddy).toMatchObject({
       url: 'https://127.0.0.1:8443',
-      readyUrl: 'http://127.0.0.1:8080/ready',
+      ready: { kind: 'http', url: 'http://127.0.0.1:8080/ready' },
       after: ['remote-mcp', 'remote-mcp-2', 'backend', 'frontend'],
       secrets: ['/srv/svc/secrets/a.pem', '/etc/a.key'],
     });
@@ -347,7 +348,7 @@ describe('what a part is started with', () => {
     const plan = planOf(`${distributed}public: { host: a.example.com }`, { 'caddy-http': 80 });
     expect(partOf(plan, 'caddy')).toMatchObject({
       url: 'http://127.0.0.1:80',
-      readyUrl: 'http://127.0.0.1:80/ready',
+      ready: { kind: 'http', url: 'http://127.0.0.1:80/ready' },
       secrets: [],
     });
     expect(plan.addresses.public.mcp).toBe('http://a.example.com/mcp');

@@ -6,7 +6,7 @@ import { frontPart } from './front/front-part.ts';
 import { graphParts } from './graph/graph-parts.ts';
 import { isGraphOnLoopback } from './graph/has-own-graph.ts';
 import { runtimeDirOf } from './installation.ts';
-import type { Part } from './part.ts';
+import { type Part, readyAt } from './part.ts';
 import { loopback, type Replicated, replicaNames, replicaPortNames } from './ports/port-wishes.ts';
 
 /** All parts of an installation, in the order in which they are shown. */
@@ -16,7 +16,7 @@ export function partsOf(of: EnvironmentOf, environment: Environment): readonly P
     name: service,
     service,
     url: addresses.local[service],
-    readyUrl: `${addresses.local[service]}/ready`,
+    ready: readyAt(addresses.local[service]),
     after: after.map(({ name }) => name),
     variables: environment[service],
     secrets: read,
@@ -72,6 +72,6 @@ function replicasOf(
     const own = service === 'runtime' ? { SVC_WORKING_DIR: runtimeDirOf(installation, name) } : {};
     const portVariable = service === 'backend' ? 'PORT' : 'REMOTE_PORT';
     const variables = { ...first.variables, [portVariable]: String(port), BIND_HOST: loopback, ...own };
-    return { ...first, name, url, readyUrl: `${url}/ready`, variables };
+    return { ...first, name, url, ready: readyAt(url), variables };
   });
 }

@@ -6,7 +6,6 @@ import type { Part } from '../part.ts';
 import { httpPortOf, loopback, replicaNames, routePortOf } from '../ports/port-wishes.ts';
 import { busFolderOf } from './bus-folders.ts';
 import { hasOwnBus } from './has-own-bus.ts';
-import { natsReadyUrl } from './nats-readiness.ts';
 
 /**
  * The nodes of the bus, unless somebody else runs it. None waits for another: of a cluster none is ready before most of them are there. They know
@@ -29,7 +28,7 @@ export function busParts({ installation, definition, ports, secrets }: Environme
       name: node,
       service: 'nats',
       url,
-      readyUrl: natsReadyUrl(url, secrets.busSystemSeed),
+      ready: { kind: 'nats', url, seedFile: secrets.busSystemSeed },
       ...(httpPort === undefined ? {} : { otherUrls: [httpAddress(loopback, httpPort)] }),
       after: [],
       variables: {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { httpAddress, reachable } from '../addresses.ts';
 import type { EnvironmentOf } from '../environment.ts';
-import type { Part } from '../part.ts';
+import { type Part, readyAt } from '../part.ts';
 import { serviceBind } from '../ports/port-wishes.ts';
 import { caddyfileValues, type FrontService, type OneHost, type Shared } from './caddyfile.ts';
 import { hasFront, hasOneHost, sharedServices } from './front-of.ts';
@@ -22,7 +22,7 @@ export function frontPart(of: EnvironmentOf, behind: Behind): Part | null {
   const [first = '', ...others] = addresses;
   const reached =
     oneHost === null
-      ? { url: first, readyUrl: `${first}/ready`, otherUrls: others, secrets: [] }
+      ? { url: first, ready: readyAt(first), otherUrls: others, secrets: [] }
       : { ...reachedByName(of, oneHost), otherUrls: addresses };
   return {
     ...{
@@ -60,7 +60,7 @@ function reachedByName(
   const files = [open.cert, open.key, open.acme.ca].filter((file) => file !== undefined);
   return {
     url: open.tls === 'none' ? http : `https://${reachable(bind)}:${httpsPort}`,
-    readyUrl: `${http}/ready`,
+    ready: readyAt(http),
     // What was renewed is taken up like everything else that differs.
     secrets: files.map((file) => resolve(installation.dir, file)),
   };

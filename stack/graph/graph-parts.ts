@@ -23,7 +23,7 @@ function coordinationNode({ definition, ports, secrets }: EnvironmentOf, name: s
     name,
     service: 'dgraph-zero',
     url: `dgraph://${loopback}:${grpc}`,
-    readyUrl: `${httpAddress(loopback, http)}/health`,
+    ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     after: [],
     variables: {
       NODE: String(index + 1),
@@ -44,7 +44,7 @@ function dataNode({ definition, ports, secrets }: EnvironmentOf, name: string, c
     name,
     service: 'dgraph-alpha',
     url: `dgraph://${loopback}:${grpc}`,
-    readyUrl: `${httpAddress(loopback, http)}/health`,
+    ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     after: coordination.map((zero) => zero.name),
     variables: {
       BIND_ALL: 'false',
@@ -79,8 +79,8 @@ function inSecrets(file: string): string {
 
 /** The HTTP endpoints of data nodes on loopback. Only their health is told without TLS. */
 export function graphUrlsOf(parts: readonly Part[]): readonly string[] {
-  return parts.flatMap(({ service, readyUrl }) =>
-    service === 'dgraph-alpha' ? [`https://${new URL(readyUrl).host}`] : [],
+  return parts.flatMap(({ service, ready }) =>
+    service === 'dgraph-alpha' ? [`https://${new URL(ready.url).host}`] : [],
   );
 }
 

@@ -18,6 +18,9 @@ test.each([
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  expect(await readReadiness(`http://127.0.0.1:${port}/healthz`)).toEqual({ ready: false, missing });
+  expect(await readReadiness({ kind: 'http', url: `http://127.0.0.1:${port}/healthz` })).toEqual({
+    ready: false,
+    missing,
+  });
   server.close();
 });

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { isNatsUrl, missingOfNats } from '../bus/nats-readiness.ts';
+import { missingOfNats } from '../bus/nats-readiness.ts';
 import { request } from '../http.ts';
+import type { ReadyCheck } from '../part.ts';
 
 /** What `/ready` of a service says, or another address that answers 200 while all is well. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly missing: string };
@@ -13,12 +14,13 @@ const probeTimeoutMs = 2000;
 const pauseMinMs = 4;
 const pauseMaxMs = 100;
 
-export async function readReadiness(url: string, signal?: AbortSignal): Promise<Readiness> {
+export async function readReadiness(check: ReadyCheck, signal?: AbortSignal): Promise<Readiness> {
   try {
-    if (isNatsUrl(url)) {
-      const missing = await missingOfNats(url);
+    if (check.kind === 'nats') {
+      const missing = await missingOfNats(check);
       return missing === null ? { ready: true } : { ready: false, missing: withRepair(missing) };
     }
+    const { url } = check;
     const { status, body } = await request({ method: 'GET', url, timeoutMs: probeTimeoutMs, signal });
     if (status === 200) return { ready: true };
     return { ready: false, missing: missingIn(body) ?? `GET ${url} answered ${status}` };
@@ -29,18 +31,22 @@ export async function readReadiness(url: string, signal?: AbortSignal): Promise<
 }
 
 /** Whether anything at all comes back: what is not ready may well be alive. */
-export function answers(url: string): Promise<boolean> {
-  const asked = isNatsUrl(url) ? missingOfNats(url) : request({ method: 'GET', url, timeoutMs: probeTimeoutMs });
+export function answers(check: ReadyCheck): Promise<boolean> {
+  const { kind, url } = check;
+  const asked = kind === 'nats' ? missingOfNats(check) : request({ method: 'GET', url, timeoutMs: probeTimeoutMs });
   return asked.then(
     () => true,
     () => false,
   );
 }
 
-export async function waitUntilReady(url: string, options: { timeoutMs: number; signal: AbortSignal }): Promise<void> {
+export async function waitUntilReady(
+  check: ReadyCheck,
+  options: { timeoutMs: number; signal: AbortSignal },
+): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;
   for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
-    const readiness = await readReadiness(url, options.signal);
+    const readiness = await readReadiness(check, options.signal);
     if (readiness.ready) return;
     if (performance.now() >= deadline) {
       throw new SvcError(

@@ -125,7 +125,7 @@ async function runningStatus(
 /** What the record says of a service, and what the service itself says now. */
 async function probe(
   { pid: platform, topology }: PlatformRecord,
-  { name, state: recorded, since, url, readyUrl, process, endCount: restarts, lastEnds: ends }: ServiceRecord,
+  { name, state: recorded, since, url, ready, process, endCount: restarts, lastEnds: ends }: ServiceRecord,
   signal: AbortSignal | undefined,
 ): Promise<ServiceStatus> {
   const pid = topology === 'embedded' ? platform : (process?.pid ?? null);
@@ -135,7 +135,7 @@ async function probe(
     const reason = recorded === 'restarting' || recorded === 'failed' ? describeEnds(recorded, ends) : null;
     return { ...known, state: recorded, health: healthOf[recorded], since, reason };
   }
-  const readiness = await readReadiness(readyUrl, signal);
+  const readiness = await readReadiness(ready, signal);
   const state = transition(recorded, readiness.ready ? 'ready' : 'not_ready');
   return {
     ...known,

@@ -159,7 +159,7 @@ async function becomesHealthy(
   try {
     await waitUntilHealthy({ installation, platform: running, timeoutMs: patienceMs, signal });
     const timeoutMs = patienceMs;
-    await Promise.all(running.services.map(({ readyUrl }) => waitUntilReady(readyUrl, { timeoutMs, signal })));
+    await Promise.all(running.services.map(({ ready }) => waitUntilReady(ready, { timeoutMs, signal })));
     return true;
   } catch (error) {
     if (signal.aborted) throw error;

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCodes } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { topologies } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { serviceStates } from '../lifecycle/transition.ts';
@@ -12,22 +13,33 @@ import { processIdentity } from './process-identity.ts';
 const partEnd = z.object({ at: z.string(), reason: z.string() });
 export type PartEnd = z.infer<typeof partEnd>;
 
-const serviceRecord = z.object({
+const readyCheck = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('http'), url: z.string() }),
+  z.object({ kind: z.literal('nats'), url: z.string(), seedFile: z.string() }),
+]);
+
+const serviceFields = z.object({
   name: z.string(),
   state: z.enum(serviceStates),
   /** ISO 8601, when it took this state. */
   since: z.string(),
   /** Where it is reached from this machine. */
   url: z.string(),
-  /** Answers 200 while it is ready. */
-  readyUrl: z.string(),
+  ready: readyCheck,
   /** Null where it lives in the process of the platform itself. */
   process: processIdentity.nullable(),
   /** Each of its ends that nobody asked for, counted; and the last of them, the youngest last. */
   endCount: z.number().int(),
   lastEnds: z.array(partEnd),
 });
-export type ServiceRecord = z.infer<typeof serviceRecord>;
+const serviceRecord = z.preprocess(withReady, serviceFields);
+export type ServiceRecord = z.infer<typeof serviceFields>;
+
+/** A version before wrote `readyUrl`, an address of HTTP. */
+function withReady(service: unknown): unknown {
+  if (!isObject(service) || typeof service.readyUrl !== 'string') return service;
+  return { ready: { kind: 'http', url: service.readyUrl }, ...service };
+}
 
 /** `state/process.json`: what the process that runs the platform says of itself, from its first moment to its last. */
 export const platformRecord = z.object({

@@ -129,6 +129,17 @@ describe('a file', () => {
     expect(readdirSync(installation.stateDir)).toEqual(['key']);
   });
 
+  test('the record of an earlier version tells where each service says whether it is ready', () => {
+    const service = { name: 'backend', state: 'healthy', since: '', url: 'http://127.0.0.1:3000', process: null };
+    const before = { ...service, readyUrl: 'http://127.0.0.1:3000/ready', endCount: 0, lastEnds: [] };
+    const urls = { app: '', api: '', mcp: '', runtime: '' };
+    const record = { ...ownIdentity(), version: '0.0.1', topology: 'embedded', settings: {}, urls, services: [before] };
+    writeDurably(join(installation.stateDir, 'process.json'), JSON.stringify(record));
+    expect(readRecord(installation)?.services).toEqual([
+      expect.objectContaining({ name: 'backend', ready: { kind: 'http', url: 'http://127.0.0.1:3000/ready' } }),
+    ]);
+  });
+
   test('that is missing or damaged is no record', () => {
     expect(readJson(join(installation.stateDir, 'nothing.json'))).toBeNull();
     writeFileSync(join(installation.stateDir, 'process.json'), '{"pid": 1');

@@ -12,6 +12,7 @@ import { registerIdentities } from '../engines/register-identities.ts';
 import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
 import { openPlatformLogs } from '../logs/platform-logs.ts';
+import { readyAt } from '../part.ts';
 import { freeServicePorts } from './free-ports.ts';
 
 /** The parts of an installation, started in this process one by one, as its plan says: so that the backend alone can be stopped. */
@@ -57,7 +58,7 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
   for (const [name, start] of [['remote-mcp', startRemoteMcp] as const, ['runtime', startRuntime] as const]) {
     const service = await start(environment[name], { hub, version, log: logs.of(name) });
     started.defer(() => service.stop());
-    await waitUntilReady(`${addresses.local[name]}/ready`, { timeoutMs: readyTimeoutMs, signal });
+    await waitUntilReady(readyAt(addresses.local[name]), { timeoutMs: readyTimeoutMs, signal });
   }
   return {
     plan,

@@ -183,7 +183,7 @@ async function startForeignBus(platform: Platform, keys: Readonly<Record<string,
   const child = spawn('nats-server', ['-c', file], { stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const { signal } = new AbortController();
-  await waitUntilReady(`http://127.0.0.1:${httpPort}/healthz`, { timeoutMs: 20_000, signal });
+  await waitUntilReady({ kind: 'http', url: `http://127.0.0.1:${httpPort}/healthz` }, { timeoutMs: 20_000, signal });
   return {
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { answers, readReadiness } from '../../lifecycle/readiness.ts';
 import { hasNatsServer } from '../../test/platform.ts';
-import { natsReadyUrl } from '../nats-readiness.ts';
 import { newBusSeed } from '../seeds.ts';
 
 describe.skipIf(!hasNatsServer)('a node of NATS', () => {
@@ -24,9 +23,10 @@ describe.skipIf(!hasNatsServer)('a node of NATS', () => {
   test('says at its client port whether it is ready, to the user of the system account alone', async () => {
     const server = await TestServer.start(dir);
     try {
-      const known = natsReadyUrl(server.url, seedFile(server.seeds.system.reveal()));
+      const check = (seed: string) => ({ kind: 'nats', url: server.url, seedFile: seedFile(seed) }) as const;
+      const known = check(server.seeds.system.reveal());
       expect([await readReadiness(known), await answers(known)]).toEqual([{ ready: true }, true]);
-      const unknown = natsReadyUrl(server.url, seedFile(newBusSeed('user')));
+      const unknown = check(newBusSeed('user'));
       const missing = expect.stringContaining(`${server.url} does not answer as a NATS server`);
       expect(await readReadiness(unknown)).toEqual({ ready: false, missing });
       await server.stop();

@@ -6,6 +6,7 @@ import type { Plan } from '../../lifecycle/plan.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { readyAt } from '../../part.ts';
 import { startInOrder } from '../../start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
@@ -186,7 +187,7 @@ const publishedWithinMs = 5000;
 
 async function register(url: string, { plan, signal }: Application): Promise<void> {
   const { definition, environment, installation, secrets } = plan;
-  await waitUntilReady(`${url}/ready`, { timeoutMs: publishedWithinMs, signal });
+  await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
   const backend = openBackendClient([url], operatorTokens(installation, environment.backend.JWT_ISSUER));
   await registerIdentities({ backend, definition, secrets, signal });
 }

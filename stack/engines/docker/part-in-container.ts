@@ -4,7 +4,7 @@ import { caddyfileValues, type FrontService } from '../../front/caddyfile.ts';
 import { hasOneHost, sharedServices } from '../../front/front-of.ts';
 import { usualDgraphPorts } from '../../graph/dgraph-ports.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
-import type { Part } from '../../part.ts';
+import { type Part, readyAt } from '../../part.ts';
 import { usualBusPorts, usualPorts } from '../../ports/port-wishes.ts';
 import { nodeInside } from './node-in-container.ts';
 import { dataDir, everywhere, hostsOf, insideName } from './places-inside.ts';
@@ -133,7 +133,7 @@ function addressesOf(part: Part, definition: Definition): Partial<Part> {
   if (part.service === 'dgraph-alpha') return { url: `dgraph://${part.name}:${alpha.grpc}` };
   if (part.service === 'caddy') return {};
   const url = `http://${part.name}:${usualPorts[part.service]}`;
-  return { url, readyUrl: `${url}/ready` };
+  return { url, ready: readyAt(url) };
 }
 
 /** A variable with such a name says where a file is. */

@@ -11,7 +11,7 @@ export async function becomesReady(running: RunningPart, timeoutMs: number, sign
   });
   try {
     const either = AbortSignal.any([signal, looking.signal]);
-    await Promise.race([waitUntilReady(running.readyUrl, { timeoutMs, signal: either }), ended]);
+    await Promise.race([waitUntilReady(running.ready, { timeoutMs, signal: either }), ended]);
   } finally {
     looking.abort();
   }

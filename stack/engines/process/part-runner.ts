@@ -1,4 +1,4 @@
-import type { Part } from '../../part.ts';
+import type { Part, ReadyCheck } from '../../part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
 /** One way of running parts: inside this process, or each in a process of its own. */
@@ -15,8 +15,7 @@ export interface Told {
 }
 
 export interface RunningPart {
-  /** Where it can be asked whether it is ready. */
-  readonly readyUrl: string;
+  readonly ready: ReadyCheck;
   /** Never resolves for a part that cannot end without this process. */
   readonly ended: Promise<Ending>;
   /** Whether it says anything, be it that it is not ready. Always where it could not be silent without this process. */

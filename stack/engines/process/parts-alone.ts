@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join, relative } from 'node:path';
-import { natsReadyUrl } from '../../bus/nats-readiness.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { loopback } from '../../ports/port-wishes.ts';
@@ -26,7 +25,7 @@ export async function natsAlone({ installation, parts, secrets }: Plan, dir: str
     return {
       ...part,
       url,
-      readyUrl: natsReadyUrl(url, secrets.busSystemSeed),
+      ready: { kind: 'nats', url, seedFile: secrets.busSystemSeed },
       otherUrls: [],
       variables: {
         ...variables,

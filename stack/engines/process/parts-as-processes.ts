@@ -83,9 +83,9 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
 
 function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>, patience: Patience): RunningPart {
   return {
-    readyUrl: part.readyUrl,
+    ready: part.ready,
     ended: end.then((how) => endingOf(part, how)),
-    answers: () => answers(part.readyUrl),
+    answers: () => answers(part.ready),
     async stop(how) {
       await endGroup(identity, how === 'drain' ? patience.drainMs : patience.hurryMs);
       // What it had started ends with it, also where it has ended already.

@@ -5,7 +5,7 @@ import { inheritedByChildren } from '../../../services/contracts/env/inherited.t
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { isForeign, type Part } from '../../part.ts';
+import { isForeign, type Part, readyAt } from '../../part.ts';
 import type { PartRunner, RunningPart } from './part-runner.ts';
 
 type StartService = typeof startBackend;
@@ -35,7 +35,7 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
       const variables = service === 'runtime' ? { ...inheritedByChildren(env), ...part.variables } : part.variables;
       const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name), drainMs });
       return {
-        readyUrl: running.url === null ? part.readyUrl : `${running.url}/ready`,
+        ready: running.url === null ? part.ready : readyAt(running.url),
         ended: new Promise(() => undefined),
         answers: async () => true,
         stop: () => running.stop(),

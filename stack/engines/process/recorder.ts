@@ -86,8 +86,8 @@ export class Recorder implements PlanWatcher {
   }
 
   born(part: Part, process: ProcessIdentity): void {
-    const { url, readyUrl } = part;
-    this.#change(part, (service) => ({ ...service, url, readyUrl, process }));
+    const { url, ready } = part;
+    this.#change(part, (service) => ({ ...service, url, ready, process }));
     this.#write();
   }
 
@@ -130,9 +130,9 @@ export class Recorder implements PlanWatcher {
   }
 }
 
-function plannedPart({ name, url, readyUrl }: Part): ServiceRecord {
+function plannedPart({ name, url, ready }: Part): ServiceRecord {
   const since = new Date().toISOString();
-  return { name, state: 'planned', since, url, readyUrl, process: null, endCount: 0, lastEnds: [] };
+  return { name, state: 'planned', since, url, ready, process: null, endCount: 0, lastEnds: [] };
 }
 
 function moveService(service: ServiceRecord, event: ServiceEvent): ServiceRecord {

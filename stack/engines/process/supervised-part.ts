@@ -62,7 +62,7 @@ export class SupervisedPart {
     const running = this.#running;
     if (running === null) return false;
     const ended = running.ended.then(() => false);
-    const ready = waitUntilReady(running.readyUrl, { timeoutMs: this.#patience.stumbleMs, signal }).then(
+    const ready = waitUntilReady(running.ready, { timeoutMs: this.#patience.stumbleMs, signal }).then(
       () => true,
       () => false,
     );

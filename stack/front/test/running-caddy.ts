@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../../find-program.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import { readyAt } from '../../part.ts';
 import { caddyfile, caddyfileValues, type Front } from '../caddyfile.ts';
 
 /** `caddy`, without which no front can be tried. */
@@ -27,8 +28,7 @@ export async function startCaddy(front: Front, prepare: (folder: string) => void
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const own = front.oneHost === null ? null : `${front.bind}:${front.oneHost.httpPort}`;
   const [shared] = Object.values(front.shared.ports).map((port) => `${front.shared.bind}:${port}`);
-  const readyUrl = `http://${own ?? shared}/ready`;
-  await waitUntilReady(readyUrl, { timeoutMs: 20_000, signal: new AbortController().signal });
+  await waitUntilReady(readyAt(`http://${own ?? shared}`), { timeoutMs: 20_000, signal: new AbortController().signal });
   return {
     folder,
     async [Symbol.asyncDispose]() {

@@ -7,6 +7,7 @@ import { readPlan } from '../../../lifecycle/plan.ts';
 import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
 import { status } from '../../../lifecycle/status.ts';
 import { until } from '../../../lifecycle/test/trial.ts';
+import { readyAt } from '../../../part.ts';
 import { isFree } from '../../../ports/is-free.ts';
 import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
@@ -60,7 +61,7 @@ describe('parts as processes', () => {
     for (const name of names.slice(0, 4)) {
       const { body } = await request({
         method: 'GET',
-        url: supervisor.part(name).readyUrl.replace('/ready', '/environment'),
+        url: supervisor.part(name).ready.url.replace('/ready', '/environment'),
         timeoutMs: 5000,
       });
       const environment: Record<string, string> = JSON.parse(body);
@@ -214,8 +215,8 @@ test('a part that runs and says nothing any more is ended and started again', as
   // One that answers, and be it that it is not ready, is let be.
   trial.behave({ runtime: { notReady: true } });
   const { url } = supervisor.part('runtime');
-  expect(await readReadiness(`${url}/ready`)).toEqual({ ready: false, missing: 'patience' });
-  expect(await answers(`${url}/ready`)).toBe(true);
+  expect(await readReadiness(readyAt(url))).toEqual({ ready: false, missing: 'patience' });
+  expect(await answers(readyAt(url))).toBe(true);
 });
 
 describe('a start that fails', () => {
