@@ -43,6 +43,12 @@ it('a code of a newer version is internal', () => {
   expect(errorFromBus({ code: 'teapot', message: 'a' })).toMatchObject({ code: 'internal', message: 'a' });
 });
 
+it('what a hostile responder sends has no control characters and no halves of surrogate pairs', () => {
+  const error = { code: 'conflict', message: 'a\u001b]0;x\u0007b\u202ec\ud800', hint: '\u009b31m\u200bhint' };
+  const { message, hint } = parseErrorFromBus(Buffer.from(JSON.stringify(error)));
+  expect([message, hint]).toEqual(['a ]0;x bc�', ' 31mhint']);
+});
+
 it('what a hostile responder sends is cut, and never says that the asker cancelled', () => {
   const error = { code: 'cancelled', message: 'm'.repeat(10_000), hint: 'h'.repeat(10_000) };
   const arrived = parseErrorFromBus(Buffer.from(JSON.stringify(error)));

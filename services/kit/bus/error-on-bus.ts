@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, isErrorCode, SvcError } from '../../contracts/errors.ts';
+import { shownText } from '../../contracts/shown-text.ts';
 import type { Logger } from '../log.ts';
 import { withBugReported } from '../report-bug.ts';
 
@@ -40,24 +41,22 @@ export function errorOnBus(thrown: unknown, logger: Logger): BusError {
   };
 }
 
-interface Received {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-}
-
-/** The error at the asker's end. The sender may be hostile, so the bounds of `errorOnBus` are applied again. A code of a newer version is `internal` here. */
-export function errorFromBus({ code, message, hint }: Received): SvcError {
+/**
+ * The error at the asker's end. The sender may be hostile, so its text is cleaned and the bounds of `errorOnBus` are applied again. A code of a
+ * newer version is `internal` here.
+ */
+export function errorFromBus({ code, message, hint }: z.infer<typeof receivedError>): SvcError {
   return new SvcError(
     isErrorCode(code) ? codeAtAsker[code] : 'internal',
-    message.slice(0, messageMaxLength),
-    hint === undefined ? {} : { hint: hint.slice(0, hintMaxLength) },
+    shownText(message, messageMaxLength),
+    hint === undefined ? {} : { hint: shownText(hint, hintMaxLength) },
   );
 }
 
-const received = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
+/** A `BusError` as it is received: `errorFromBus` takes it. */
+export const receivedError = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() });
 
 /** The error in a payload. Throws where the payload holds none. */
 export function parseErrorFromBus(payload: Uint8Array): SvcError {
-  return errorFromBus(received.parse(JSON.parse(Buffer.from(payload).toString())));
+  return errorFromBus(receivedError.parse(JSON.parse(Buffer.from(payload).toString())));
 }

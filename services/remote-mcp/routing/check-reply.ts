@@ -1,12 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { z } from 'zod';
 import { callHeader, callReplyKinds, notificationMaxBytes } from '../../contracts/bus/call.ts';
 import { countValues } from '../../contracts/bus/count-values.ts';
 import type { SvcError } from '../../contracts/errors.ts';
 import { isObject } from '../../contracts/is-object.ts';
-import { shownText } from '../../contracts/shown-text.ts';
 import type { Reply } from '../../kit/bus/bus.ts';
-import { errorFromBus } from '../../kit/bus/error-on-bus.ts';
+import { errorFromBus, receivedError } from '../../kit/bus/error-on-bus.ts';
 import { isJson, jsonDepthMax, scanJson, tooDeep } from '../../kit/scan-json.ts';
 
 /** What a runtime sends may be from a customer's machine: nothing of it reaches an agent before it was checked here. */
@@ -50,13 +48,9 @@ function checkError(reply: Reply): CheckedReply {
 }
 
 function readRefusal({ payload }: Reply): CheckedReply {
-  const refusal = busError.safeParse(membersOf(payload));
+  const refusal = receivedError.safeParse(membersOf(payload));
   return refusal.success ? { kind: 'refused', refusal: errorFromBus(refusal.data) } : unusable('is not a refusal');
 }
-
-const refusalLengthMax = 4000;
-const shown = z.string().transform((text) => shownText(text, refusalLengthMax));
-const busError = z.object({ code: z.string(), message: shown, hint: shown.optional() });
 
 function unusable(why: string): CheckedReply {
   return { kind: 'unusable', why };

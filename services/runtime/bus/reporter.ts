@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Report, reportReply, type ServerReport } from '../../contracts/bus/messages.ts';
 import { reportLines } from '../../contracts/bus/report-lines.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
-import { SvcError, toSvcError } from '../../contracts/errors.ts';
+import { toSvcError } from '../../contracts/errors.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Logger } from '../../kit/log.ts';
@@ -46,13 +46,12 @@ interface Composed {
 
 /**
  * Tells the backend how the MCP servers are. A report says how they are now, not what happened: what is told twice does no harm,
- * and what could not be told is told later by whatever is true then.
+ * and what could not be told is told later by whatever is true then. All that is told was cut and cleaned to the lengths of the contract, because
+ * backends of earlier versions reject a whole report for one entry.
  */
 export class Reporter {
   readonly #options: ReporterOptions;
   readonly #told = new Map<McpServerId, Told>();
-  /** What the backend rejected: the same again is left out. */
-  readonly #rejected = new Map<McpServerId, Told>();
   readonly #changed = new Set<McpServerId>();
   readonly #stopping = new AbortController();
   #complete = false;
@@ -81,7 +80,6 @@ export class Reporter {
   /** An MCP server is none of this runtime's any more: a complete report, in which it is missing, says so. */
   gone(mcpServer: McpServerId): void {
     this.#told.delete(mcpServer);
-    this.#rejected.delete(mcpServer);
     this.#complete = true;
     this.#wake.abort();
   }
@@ -89,7 +87,6 @@ export class Reporter {
   /** The backend may know nothing: everything is told again, tools too. */
   tellAll(): void {
     this.#told.clear();
-    this.#rejected.clear();
     this.#complete = true;
     this.#wake.abort();
   }
@@ -146,7 +143,6 @@ export class Reporter {
       logger[level]({ err: toSvcError(thrown) }, 'could not report');
       this.#complete ||= complete;
       for (const mcpServer of about) this.#changed.add(mcpServer);
-      if (isRejection(thrown)) await this.#tellInHalves(composed).catch(() => {});
       return false;
     }
   }
@@ -167,34 +163,6 @@ export class Reporter {
     if (refused.some((id) => supervisor.ids.includes(id))) onRefused();
   }
 
-  /**
-   * The backend rejects the report as a whole and does not say what it rejects. Smaller reports find it; the next complete report leaves it
-   * out.
-   */
-  async #tellInHalves({ report: { mcpServers }, tools }: Composed): Promise<void> {
-    const [only] = mcpServers;
-    if (only === undefined) return;
-    if (mcpServers.length === 1) {
-      const { tools: _count, ...report } = only;
-      this.#rejected.set(only.mcpServer, { report: JSON.stringify(report), tools: tools.get(only.mcpServer) ?? null });
-      this.#options.logger.warn(
-        { mcpServer: only.mcpServer },
-        'left out an MCP server whose report the backend rejected',
-      );
-      return;
-    }
-    const middle = Math.ceil(mcpServers.length / 2);
-    for (const half of [mcpServers.slice(0, middle), mcpServers.slice(middle)]) {
-      const part: Composed = { report: { complete: false, mcpServers: half }, tools };
-      try {
-        await this.#send(part);
-      } catch (thrown) {
-        if (!isRejection(thrown)) throw thrown;
-        await this.#tellInHalves(part);
-      }
-    }
-  }
-
   /** Only what the backend doesn't know, and of that only as much as fits; the rest comes with the next report. */
   #compose(complete: boolean, about: readonly McpServerId[]): Composed {
     const tools = new Map<McpServerId, ToolList>();
@@ -209,7 +177,6 @@ export class Reporter {
       const told = this.#told.get(mcpServer);
       const news = told?.tools === snapshot.tools ? null : snapshot.tools;
       if (!complete && news === null && told?.report === text) continue;
-      if (this.#isRejected(mcpServer, { report: text, tools: news })) continue;
       const textBytes = Buffer.byteLength(text);
       const newsBytes = news?.bytes ?? 0;
       if (fits(textBytes + newsBytes)) {
@@ -224,20 +191,10 @@ export class Reporter {
     return { report: { complete, mcpServers }, tools };
   }
 
-  #isRejected(mcpServer: McpServerId, { report, tools }: Told): boolean {
-    const rejected = this.#rejected.get(mcpServer);
-    return rejected?.report === report && rejected.tools === tools;
-  }
-
   #acknowledged({ tools: _count, ...report }: ServerReport, tools: ToolList | null): void {
     const known = tools ?? this.#told.get(report.mcpServer)?.tools ?? null;
     this.#told.set(report.mcpServer, { report: JSON.stringify(report), tools: known });
   }
-}
-
-/** The same report would be rejected again. */
-function isRejection(thrown: unknown): boolean {
-  return thrown instanceof SvcError && (thrown.code === 'invalid_input' || thrown.code === 'too_large');
 }
 
 /** Five thousand tools are thirty milliseconds of writing. */

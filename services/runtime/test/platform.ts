@@ -291,12 +291,14 @@ export class Platform {
   #hearReport(payload: Uint8Array): void {
     for (const part of readReport(payload, 100)) {
       if (part.kind === 'tools') {
+        if (part.refused.length > 0) throw new Error(`malformed: ${JSON.stringify(part.refused)}`);
         const before = this.#reported.get(part.mcpServer);
         if (before !== undefined)
           this.#reported.set(part.mcpServer, { ...before, tools: [...before.tools, ...part.tools] });
         continue;
       }
       const { complete, mcpServers, refused, refusedLists } = part.report;
+      // As a backend of an earlier version rejects it.
       if (refused.length + refusedLists.size > 0) throw new Error(`malformed: ${JSON.stringify(refused)}`);
       const named = mcpServers.map(({ mcpServer }) => mcpServer);
       this.reports.push({ complete, mcpServers: named });

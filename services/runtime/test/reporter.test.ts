@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Assigned, Report, ServerReport } from '../../contracts/bus/messages.ts';
+import type { Assigned, ServerReport } from '../../contracts/bus/messages.ts';
 import { readReport } from '../../contracts/bus/report-lines.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
-import { SvcError } from '../../contracts/errors.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { startHub } from '../../kit/bus/start.ts';
@@ -13,9 +12,6 @@ import { Supervisor } from '../supervisor/supervisor.ts';
 import { writeAnswer } from '../wire/write-message.ts';
 
 const log = createLog({ service: 'runtime', level: 'error', destination: { write: (line) => expect.fail(line) } });
-
-/** The machine may be busy with others. */
-const patiently = { timeout: 15_000 };
 
 /** What a line of last words may be at most, in characters of three bytes. */
 const lastWords = Array.from({ length: 20 }, () => '–'.repeat(1000));
@@ -47,7 +43,7 @@ function talkative(toolsOfFirst: number): Launchers {
 }
 
 /** A runtime's supervisor and reporter, and a backend that hears what is reported. */
-async function reporting(count: number, toolsOfFirst: number, rejects: (report: Report) => boolean = () => false) {
+async function reporting(count: number, toolsOfFirst: number) {
   const stack = new AsyncDisposableStack();
   const hub = stack.adopt(await startHub({ file: null }), (started) => started.stop());
   const runtime = newId('runtime');
@@ -65,16 +61,11 @@ async function reporting(count: number, toolsOfFirst: number, rejects: (report: 
 
   const told = new Map<string, ServerReport>();
   const completeReports: number[] = [];
-  const rejected: number[] = [];
   const allTold = Promise.withResolvers<void>();
   backend.respond(patterns.report, async ({ payload }) => {
     for (const part of readReport(payload, 100)) {
       if (part.kind === 'tools') continue;
       const { complete, mcpServers } = part.report;
-      if (rejects(part.report)) {
-        rejected.push(mcpServers.length);
-        throw new SvcError('invalid_input', 'The report is refused.');
-      }
       if (complete) completeReports.push(mcpServers.length);
       for (const one of mcpServers) told.set(one.mcpServer, { ...told.get(one.mcpServer), ...one });
     }
@@ -99,7 +90,7 @@ async function reporting(count: number, toolsOfFirst: number, rejects: (report: 
   return {
     allTold: allTold.promise,
     reporter,
-    ...{ completeReports, rejected, told },
+    completeReports,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
@@ -112,13 +103,4 @@ test.each([
   await told.allTold;
   expect(told.completeReports).toEqual([count]);
   expect(told.reporter.hasToldAll).toBe(true);
-});
-
-test('where a backend rejects the whole report for one MCP server, the others are told and that one is left out', async () => {
-  const isBad = ({ configVersion }: ServerReport) => configVersion === 7;
-  await using told = await reporting(9, 0, ({ mcpServers }) => mcpServers.some(isBad));
-  await expect.poll(() => told.completeReports, patiently).toEqual([8]);
-  expect([...told.told.values()].map(({ configVersion }) => configVersion).sort()).toEqual([1, 2, 3, 4, 5, 6, 8, 9]);
-  // Reports of 9, 5 (or 4), 3 (or 2) and so on down to the one.
-  expect(told.rejected.length).toBeLessThan(8);
 });
