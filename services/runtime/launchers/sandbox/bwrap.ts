@@ -10,9 +10,9 @@ import { programOf } from '../program.ts';
 import type { ChildOrder, SpawnChild, Spawned } from '../spawn-child.ts';
 import { createExplainer, unavailable } from './explain-sandboxed.ts';
 import { commandPaths, machineInProc, programPaths, systemPaths } from './machine-paths.ts';
+import { type MachinePrograms, type SandboxOptions, viewFor, visibleEnvironment } from './mcp-server-view.ts';
 import { seccompFilter } from './seccomp.ts';
 import type { Mount, View } from './view.ts';
-import { type MachinePrograms, type SandboxOptions, viewFor, visiblePart } from './what-is-shown.ts';
 import { findWorkingFolder } from './working-folder.ts';
 
 /** Behind bubblewrap: in namespaces of its own, where nothing is but what it needs, its home and what a person named for it. */
@@ -23,7 +23,7 @@ export function createSpawnInBwrap(options: SandboxOptions, look: Look): SpawnCh
     const folder = await findWorkingFolder(order, options);
     if (!folder.ok) return folder;
     const view = await viewFor(order, options, folder, await programsFor(order));
-    const env = Object.entries(childEnvironment(await visiblePart(order.environment, view)));
+    const env = Object.entries(childEnvironment(await visibleEnvironment(order.environment, view)));
     const settings = env.flatMap(([name, value]) => ['--setenv', name, value]);
     const wiring = ['--seccomp', String(fd.filter), '--json-status-fd', String(fd.status)];
     const args = [...bwrapNamespaces, ...wiring, ...(await viewArguments(view)), '--chdir', folder.cwd, ...settings];

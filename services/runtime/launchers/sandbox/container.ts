@@ -7,9 +7,9 @@ import { containerOptions, nameOf } from './container-options.ts';
 import { inTime, removeContainer, startContainer } from './container-program.ts';
 import { explainInContainer, explainLost, explainNoContainer } from './explain-container.ts';
 import { unavailable } from './explain-sandboxed.ts';
+import { type SandboxOptions, viewFor, visibleEnvironment } from './mcp-server-view.ts';
 import { tell } from './told-inside.ts';
 import type { View } from './view.ts';
-import { type SandboxOptions, viewFor, visiblePart } from './what-is-shown.ts';
 import { findWorkingFolder } from './working-folder.ts';
 
 export interface ContainerSandboxOptions extends SandboxOptions {
@@ -75,6 +75,6 @@ const remapped = {
 
 /** The image says itself where its programs lie. */
 async function environmentInside({ environment }: ChildOrder, view: View): Promise<Record<string, string>> {
-  const { PATH: _, ...inherited } = (await visiblePart(environment, view)).inherited;
+  const { PATH: _, ...inherited } = (await visibleEnvironment(environment, view)).inherited;
   return childEnvironment({ ...environment, inherited });
 }

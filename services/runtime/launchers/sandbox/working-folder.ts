@@ -2,9 +2,9 @@ import path from 'node:path';
 import type { Reason } from '../../../contracts/bus/messages.ts';
 import { quotedPath } from '../explain-exit.ts';
 import type { ChildOrder } from '../spawn-child.ts';
+import type { SandboxOptions } from './mcp-server-view.ts';
 import { whyNeverWritable } from './never-writable.ts';
 import { findReal, isWithin } from './view.ts';
-import type { SandboxOptions } from './what-is-shown.ts';
 
 /** Where a sandboxed MCP server works, as real paths. */
 export interface WorkingFolder {

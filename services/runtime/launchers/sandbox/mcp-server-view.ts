@@ -40,7 +40,10 @@ export async function viewFor(
 }
 
 /** A variable of the runtime that names a path which is not there inside, such as npm's cache, would only mislead. */
-export async function visiblePart(environment: ChildEnvironmentOptions, view: View): Promise<ChildEnvironmentOptions> {
+export async function visibleEnvironment(
+  environment: ChildEnvironmentOptions,
+  view: View,
+): Promise<ChildEnvironmentOptions> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment.inherited)) {
     const isPath = name !== 'PATH' && path.isAbsolute(value) && !value.includes(':');
