@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { type Installation, runtimeDirOf } from '../../installation.ts';
 
 /** What a runtime that was killed left behind: an MCP server that does not notice, and the note by which it is found. */
-export function leaveMcpServer(installation: Installation, part: string) {
+export async function leaveMcpServer(installation: Installation, part: string) {
   const mark = `left-by-${part}`;
   const notes = join(runtimeDirOf(installation, part), 'children');
   mkdirSync(notes, { recursive: true });
   writeFileSync(join(notes, mark), `${JSON.stringify({ mark, owner: { pid: process.pid, birth: 'another' } })}\n`);
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {
-    ...{ env: { SVC_MCP_SERVER_INSTANCE: mark }, detached: true, stdio: 'ignore' },
+  const child = spawn(process.execPath, ['-e', 'console.log("up"); setInterval(() => {}, 1000)'], {
+    ...{ env: { SVC_MCP_SERVER_INSTANCE: mark }, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
   });
+  // A moment after it has begun Linux does not show its variables yet.
+  await once(child.stdout, 'data');
   const ended = once(child, 'exit');
   return {
     isAlive: () => child.exitCode === null && child.signalCode === null,

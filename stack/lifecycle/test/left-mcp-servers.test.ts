@@ -15,10 +15,10 @@ test('of an installation that never ran there are none', async () => {
 });
 
 test('those of every runtime that ever ran here are ended, or those of the ones that are meant', async () => {
-  await using first = leaveMcpServer(installation, 'runtime');
-  await using second = leaveMcpServer(installation, 'runtime-2');
-  await using twelfth = leaveMcpServer(installation, 'runtime-12');
-  await using foreign = leaveMcpServer(installation, 'runtime-old');
+  await using first = await leaveMcpServer(installation, 'runtime');
+  await using second = await leaveMcpServer(installation, 'runtime-2');
+  await using twelfth = await leaveMcpServer(installation, 'runtime-12');
+  await using foreign = await leaveMcpServer(installation, 'runtime-old');
   expect(await endLeftMcpServers(installation, (part) => part === 'runtime-2')).toBe(1);
   await second.ended;
   expect([first.isAlive(), twelfth.isAlive()]).toEqual([true, true]);

@@ -89,7 +89,7 @@ describe('after a kill -9 of the supervisor', () => {
     await using trial = await openProcessTrial();
     const { installation } = trial;
     await abandon(trial);
-    await using left = leaveMcpServer(installation, 'runtime-2');
+    await using left = await leaveMcpServer(installation, 'runtime-2');
     await using _ = supervise(trial);
     await left.ended;
     await untilHealthy(installation);
