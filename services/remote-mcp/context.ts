@@ -10,7 +10,7 @@ import { CatalogueWaits } from './catalogue/catalogue-waits.ts';
 import { Catalogues } from './catalogue/catalogues.ts';
 import { pullCatalogue } from './catalogue/pull.ts';
 import type { Config } from './config.ts';
-import { MemoryBudget } from './http/memory-budget.ts';
+import { type AgentMemory, agentMemory } from './http/agent-memory.ts';
 import { CallRouter } from './routing/call-router.ts';
 import { RuntimeProcesses } from './routing/runtime-processes.ts';
 import { SessionMessages } from './sessions/session-messages.ts';
@@ -38,7 +38,7 @@ export interface RemoteMcp {
   readonly calls: CallRouter;
   readonly readFile: ReadFile;
   readonly usage: UsageLog;
-  readonly memory: MemoryBudget;
+  readonly memory: AgentMemory;
 }
 
 export interface Surroundings {
@@ -96,6 +96,6 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
     ...{ config, version, log, link, principals, processes },
     ...{ catalogues, waits, sessions, streams, messages, listChanges, calls, usage },
     readFile: fileReader(backend),
-    memory: new MemoryBudget(),
+    memory: agentMemory(),
   };
 }

@@ -1,12 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SvcError } from '../contracts/errors.ts';
+import { Budget } from '../kit/budget.ts';
 import { giveWay } from '../kit/give-way.ts';
+import { AdmittedConnections } from '../kit/http/admitted-connections.ts';
 import { Connections } from '../kit/http/connections.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import type { RemoteMcp } from './context.ts';
-import { keyConnectionsMax } from './http/key-connections.ts';
 import { McpRoute } from './http/mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
 
@@ -16,6 +17,15 @@ const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;
 /** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
 const keepAliveMs = 75_000;
+
+const connectionsMax = 20_000;
+/** Agents of one key may have all their streams open, and as many calls under way. */
+const connectionShares = { key: 4000, workspace: 10_000 };
+
+function connectionPlaces() {
+  const hint = 'Close connections that are no longer used.';
+  return new Budget({ what: 'connections', total: connectionsMax, shares: connectionShares, hint });
+}
 
 /** The HTTP server of `/mcp`, `/health` and `/ready`. */
 export class RemoteMcpServer {
@@ -40,7 +50,8 @@ export class RemoteMcpServer {
       },
     );
     this.leaving = new Leaving(this.server);
-    this.#route = new McpRoute(platform, new Connections(this.server, { admittedMax: keyConnectionsMax }));
+    const connections = new Connections(this.server, { admittedMax: connectionsMax });
+    this.#route = new McpRoute(platform, new AdmittedConnections(connections, connectionPlaces()));
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

@@ -1,5 +1,5 @@
 import { isObject } from '../../contracts/is-object.ts';
-import { memberTexts, writeMembers } from '../wire/json-members.ts';
+import { memberTexts, writeMembers } from '../../kit/json-members.ts';
 
 export interface ToolDefinition {
   /** JSON text of the tool as agents see it. */

@@ -1,4 +1,4 @@
-import { HttpRefusal } from './http-refusal.ts';
+import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 
 /** In which forms the client takes an answer. */
 export interface Accepts {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SvcError } from '../../contracts/errors.ts';
 import { errorToHttp } from '../../kit/http/error-to-http.ts';
+import { HttpRefusal } from '../../kit/http/http-refusal.ts';
+import { type AgentOwner, strangers } from './agent-memory.ts';
 import { EventStream } from './event-stream.ts';
-import { HttpRefusal } from './http-refusal.ts';
-import type { MemoryOwner } from './memory-budget.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface ExchangeOptions {
@@ -20,8 +20,8 @@ export class Exchange {
   readonly id: string;
   readonly #common: readonly string[];
   readonly #unread: UnreadAnswers;
-  /** The key that the request was let in with; null before that. */
-  owner: MemoryOwner = null;
+  /** The key that the request was let in with, and its workspace. */
+  owner: AgentOwner = strangers;
 
   constructor(request: IncomingMessage, response: ServerResponse, { id, cors, unread }: ExchangeOptions) {
     this.request = request;

@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { giveWay } from '../../kit/give-way.ts';
-import type { Connections } from '../../kit/http/connections.ts';
+import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
+import { HttpRefusal } from '../../kit/http/http-refusal.ts';
+import { dropBody } from '../../kit/http/read-body.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';
 import { Endpoint } from '../wire/revision-2025-11-25/endpoint.ts';
 import { Exchange } from './exchange.ts';
-import { HttpRefusal } from './http-refusal.ts';
-import { KeyConnections } from './key-connections.ts';
 import { Origins, preflightHeaders } from './origins.ts';
-import { dropBody } from './read-body.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { RequestIds } from './request-id.ts';
 import { UnreadAnswers } from './unread-answers.ts';
@@ -24,12 +23,12 @@ export class McpRoute {
   readonly #requestIds: RequestIds;
   readonly #refusals: RefusalLog;
   readonly #unread: UnreadAnswers;
-  readonly #connections: KeyConnections;
+  readonly #connections: AdmittedConnections<'key' | 'workspace'>;
 
-  constructor(platform: RemoteMcp, connections: Connections) {
+  constructor(platform: RemoteMcp, connections: AdmittedConnections<'key' | 'workspace'>) {
     const { SVC_ALLOWED_ORIGINS: allowed, SVC_PREVENT_DNS_REBINDING: validated } = platform.config;
     this.#platform = platform;
-    this.#connections = new KeyConnections(connections);
+    this.#connections = connections;
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds();
@@ -61,10 +60,10 @@ export class McpRoute {
     const waiter = { socket, isChunked: headers['transfer-encoding'] !== undefined };
     const found = this.#platform.principals.authenticate(headers.authorization, waiter);
     const principal = found instanceof Promise ? await found : found;
-    exchange.owner = principal.key;
+    exchange.owner = principal;
     this.#origins.check(origin);
     refuseSuspended(principal);
-    this.#connections.use(socket, principal.key);
+    this.#connections.use(socket, principal);
     switch (exchange.request.method) {
       case 'POST':
         return await this.#endpoint.post(exchange, principal);

@@ -2,20 +2,21 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type KeyId, newId } from '../../contracts/ids.ts';
+import { newId } from '../../contracts/ids.ts';
 import { listen } from '../../kit/http/listen.ts';
 import { until } from '../test/platform.ts';
+import { type AgentOwner, agentMemory } from './agent-memory.ts';
 import { Exchange } from './exchange.ts';
-import { MemoryBudget } from './memory-budget.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 /** More than the system holds for a client that reads nothing. */
 const large = Buffer.alloc(24 * 1024 * 1024, 'x');
 const never = 3_600_000;
-const key = newId('key');
+const newOwner = () => ({ key: newId('key'), workspace: newId('workspace') });
+const key = newOwner();
 
 function unreadAnswers({ silenceMaxMs = never, shareBytes = large.length * 9 }) {
-  const memory = new MemoryBudget({ totalBytes: shareBytes * 9, shareBytes });
+  const memory = agentMemory({ total: shareBytes * 9, shares: { key: shareBytes, workspace: shareBytes } });
   return { memory, unread: new UnreadAnswers({ memory, silenceMaxMs, refusals: { write: () => undefined } }) };
 }
 
@@ -34,7 +35,7 @@ afterEach(() => {
 });
 
 /** A client that asks and reads nothing yet, and its request as it came. */
-async function ask({ unread }: { readonly unread: UnreadAnswers }, owner: KeyId = key) {
+async function ask({ unread }: { readonly unread: UnreadAnswers }, owner: AgentOwner = key) {
   const client = connect(port, '127.0.0.1').pause();
   client.on('error', () => undefined);
   clients.push(client);
@@ -79,12 +80,12 @@ test('where too much waits for a key, its answer that has waited longest is let 
   third.exchange.json(200, large);
   await third.read();
   expect([second.socket.destroyed, third.socket.destroyed]).toEqual([false, false]);
-  await until(() => all.memory.heldBytes === 0);
+  await until(() => all.memory.held === 0);
 });
 
 test('a key that reads nothing costs no other key its answers', async () => {
   const all = unreadAnswers({ shareBytes: large.length * 1.5 });
-  const slow = await ask(all, newId('key'));
+  const slow = await ask(all, newOwner());
   slow.exchange.json(200, large);
   for (let i = 0; i < 20; i++) (await ask(all)).exchange.json(200, large);
   await slow.read();
@@ -95,7 +96,7 @@ test('an answer above the share is let go, and counts no more', async () => {
   const { exchange, socket } = await ask(all);
   exchange.json(200, large);
   await until(() => socket.destroyed);
-  expect(all.memory.heldBytes).toBe(0);
+  expect(all.memory.held).toBe(0);
 });
 
 test('streams that nobody reads count with their first message', async () => {
@@ -109,7 +110,7 @@ test('streams that nobody reads count with their first message', async () => {
     while (stream.notify(message));
   }
   await until(() => opened.some((socket) => socket.destroyed));
-  expect(all.memory.heldBytes).toBeLessThanOrEqual(large.length / 4);
+  expect(all.memory.held).toBeLessThanOrEqual(large.length / 4);
 });
 
 test('a stream whose client reads again may be silent for as long as it likes', async () => {

@@ -1,17 +1,18 @@
 import type { ServerResponse } from 'node:http';
-import type { HeldMemory, MemoryBudget, MemoryOwner } from './memory-budget.ts';
+import type { Held } from '../../kit/budget.ts';
+import type { AgentMemory, AgentOwner } from './agent-memory.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 /** A client that reads nothing of its answer for this long is taken for gone. */
 const silenceMaxMs = 60_000;
 
 interface Waiting {
-  readonly held: HeldMemory;
+  readonly held: Held;
   readonly release: () => void;
 }
 
 export interface UnreadAnswersOptions {
-  readonly memory: MemoryBudget;
+  readonly memory: AgentMemory;
   readonly refusals: Pick<RefusalLog, 'write'>;
   readonly silenceMaxMs?: number;
 }
@@ -19,27 +20,27 @@ export interface UnreadAnswersOptions {
 /** Answers that wait in this process because their clients do not read them: no answer for ever, and of each key only so much. */
 export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions;
-  /** Of each owner, oldest first. */
-  readonly #waitingOf = new Map<MemoryOwner, Map<ServerResponse, Waiting>>();
+  /** Of each key, oldest first. */
+  readonly #waitingOf = new Map<string, Map<ServerResponse, Waiting>>();
 
   constructor(options: UnreadAnswersOptions) {
     this.#options = options;
   }
 
   /** To be told of what was just written. Nearly always the system has taken all of it by then. */
-  note(response: ServerResponse, owner: MemoryOwner): void {
+  note(response: ServerResponse, owner: AgentOwner): void {
     if (response.writableLength > 0) this.#wait(response, owner);
   }
 
-  #wait(response: ServerResponse, owner: MemoryOwner): void {
+  #wait(response: ServerResponse, owner: AgentOwner): void {
     if (response.req.socket.destroyed) return;
-    const waiting = this.#waitingOf.get(owner)?.get(response) ?? this.#begin(response, owner);
-    const more = response.writableLength - waiting.held.bytes;
+    const waiting = this.#waitingOf.get(owner.key)?.get(response) ?? this.#begin(response, owner);
+    const more = response.writableLength - waiting.held.amount;
     if (more > 0) this.#makeRoom(owner, more);
-    if (this.#waitingOf.get(owner)?.has(response)) waiting.held.resize(response.writableLength);
+    if (this.#waitingOf.get(owner.key)?.has(response)) waiting.held.resize(response.writableLength);
   }
 
-  #begin(response: ServerResponse, owner: MemoryOwner): Waiting {
+  #begin(response: ServerResponse, owner: AgentOwner): Waiting {
     const { socket } = response.req;
     const onDrain = () => {
       if (response.writableLength === 0) release();
@@ -53,8 +54,8 @@ export class UnreadAnswers {
       if (!response.writableEnded) response.setTimeout(0);
     };
     const waiting: Waiting = { held: this.#options.memory.hold(owner, 0), release };
-    const ofOwner = this.#waitingOf.get(owner) ?? new Map<ServerResponse, Waiting>();
-    this.#waitingOf.set(owner, ofOwner.set(response, waiting));
+    const ofOwner = this.#waitingOf.get(owner.key) ?? new Map<ServerResponse, Waiting>();
+    this.#waitingOf.set(owner.key, ofOwner.set(response, waiting));
     // That of the connection as well: an answer behind another one that was never sent is not told.
     response.once('close', release);
     socket.once('close', release).on('drain', onDrain);
@@ -63,18 +64,18 @@ export class UnreadAnswers {
     return waiting;
   }
 
-  #forget(response: ServerResponse, owner: MemoryOwner): void {
-    const ofOwner = this.#waitingOf.get(owner);
+  #forget(response: ServerResponse, owner: AgentOwner): void {
+    const ofOwner = this.#waitingOf.get(owner.key);
     ofOwner?.delete(response);
-    if (ofOwner?.size === 0) this.#waitingOf.delete(owner);
+    if (ofOwner?.size === 0) this.#waitingOf.delete(owner.key);
   }
 
   /** The owner's answer that has waited longest goes first, and the new one last. Nobody else's is touched. */
-  #makeRoom(owner: MemoryOwner, bytes: number): void {
+  #makeRoom(owner: AgentOwner, bytes: number): void {
     const { memory, refusals } = this.#options;
-    for (const [response, { held, release }] of this.#waitingOf.get(owner) ?? []) {
+    for (const [response, { held, release }] of this.#waitingOf.get(owner.key) ?? []) {
       if (memory.hasRoom(owner, bytes)) return;
-      refusals.write({ key: owner, bytes: held.bytes }, 'ended a connection whose client reads too slowly');
+      refusals.write({ key: owner.key, bytes: held.amount }, 'ended a connection whose client reads too slowly');
       release();
       response.req.socket.destroy();
     }

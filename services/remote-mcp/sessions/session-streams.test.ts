@@ -7,9 +7,9 @@ import { listen } from '../../kit/http/listen.ts';
 import { createLog } from '../../kit/log.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { Catalogues } from '../catalogue/catalogues.ts';
+import { agentMemory } from '../http/agent-memory.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { Exchange } from '../http/exchange.ts';
-import { MemoryBudget } from '../http/memory-budget.ts';
 import { UnreadAnswers } from '../http/unread-answers.ts';
 import { nothingDisclosed } from './disclosure.ts';
 import { Session } from './session.ts';
@@ -20,7 +20,7 @@ afterEach(() => void vi.useRealTimers());
 
 const log = createLog({ service: 'test', level: 'error', destination: { write: () => undefined } });
 const alone = { onListening: () => undefined, tell: () => undefined };
-const unread = new UnreadAnswers({ memory: new MemoryBudget(), refusals: { write: () => undefined } });
+const unread = new UnreadAnswers({ memory: agentMemory(), refusals: { write: () => undefined } });
 
 /** A stream of a session of its own, and what was written to it. */
 function opened({ expiresAt = null as number | null, key = newId('key') } = {}) {
@@ -57,7 +57,7 @@ test('a stream ends when its key has expired, and is kept alive until then', () 
   expect([short.stream.isOpen, long.stream.isOpen]).toEqual([false, true]);
   streams.stop();
   expect(long.stream.isOpen).toBe(false);
-  expect(() => streams.checkRoom(long.principal.key)).toThrow('This remote-mcp is being stopped.');
+  expect(() => streams.checkRoom(long.principal)).toThrow('This remote-mcp is being stopped.');
 });
 
 test('one key has two thousand at most, and other keys have theirs', () => {
@@ -66,13 +66,13 @@ test('one key has two thousand at most, and other keys have theirs', () => {
   const first = opened({ key });
   streams.add(first);
   for (let count = 1; count < 2000; count++) {
-    streams.checkRoom(key);
+    streams.checkRoom(first.principal);
     streams.add(opened({ key }));
   }
-  expect(() => streams.checkRoom(key)).toThrow('This key has too many open streams.');
-  streams.checkRoom(newId('key'));
+  expect(() => streams.checkRoom(first.principal)).toThrow('This key may hold at most 2000 streams at once.');
+  streams.checkRoom(opened().principal);
   first.close();
-  streams.checkRoom(key);
+  streams.checkRoom(first.principal);
 });
 
 test('one whose client left before it was opened is not held', async () => {

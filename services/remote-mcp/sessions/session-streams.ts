@@ -1,16 +1,16 @@
 import type { Principal } from '../../contracts/bus/messages.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
+import { Budget } from '../../kit/budget.ts';
 import type { Admitted } from '../auth/rechecks.ts';
 import type { EventStream } from '../http/event-stream.ts';
-import { Room } from './room.ts';
 import type { Session } from './session.ts';
 import type { SessionMessage } from './session-messages.ts';
 
 /** A client that lost its connection opens a new stream before the old one is known to be dead; the oldest gives way. */
 const perSessionMax = 4;
 const streamsMax = 10_000;
-const streamsPerKeyMax = 2000;
+const streamShares = { key: 2000, workspace: 5000 };
 /** Clients whose remote-mcp stops come back after this, or up to twice as long: not all at once, and when a single one has started again. */
 const returnMinMs = 1000;
 /** Shorter than the idle time of any proxy that people use. */
@@ -59,8 +59,8 @@ export interface SessionStreamsOptions {
 /** The streams that clients opened with GET, to hear what belongs to none of their requests. */
 export class SessionStreams {
   readonly #ofSession = new Map<SessionId, OpenStream[]>();
-  readonly #room = new Room({
-    ...{ what: 'streams', max: streamsMax, perKeyMax: streamsPerKeyMax },
+  readonly #room = new Budget({
+    ...{ what: 'streams', total: streamsMax, shares: streamShares },
     hint: 'Close streams that nobody reads; all else works without one.',
   });
   readonly #options: SessionStreamsOptions;
@@ -76,13 +76,13 @@ export class SessionStreams {
   }
 
   /** Throws where no further one may be opened. */
-  checkRoom(key: KeyId): void {
+  checkRoom(principal: Principal): void {
     if (this.#isStopped) {
       throw new SvcError('unavailable', 'This remote-mcp is being stopped.', {
         hint: 'Try again: another one answers.',
       });
     }
-    this.#room.check(key);
+    this.#room.check(principal, 1);
   }
 
   add(openedWith: OpenedWith): void {
@@ -91,7 +91,7 @@ export class SessionStreams {
     const others = this.#ofSession.get(session.id) ?? [];
     if (others.length >= perSessionMax) others[0]?.stream.end();
     this.#ofSession.set(session.id, [...others, opened]);
-    this.#room.take(principal.key);
+    this.#room.take(principal, 1);
     this.#options.tell(session.id, { kind: 'listening', since: opened.since });
     opened.stream.onClose(() => this.#remove(opened));
   }
@@ -173,7 +173,7 @@ export class SessionStreams {
     const left = (this.#ofSession.get(id) ?? []).filter((opened) => opened !== closed);
     if (left.length > 0) this.#ofSession.set(id, left);
     else this.#ofSession.delete(id);
-    this.#room.leave(closed.principal.key);
+    this.#room.give(closed.principal, 1);
     if (!closed.isSuperseded && this.newestOf(id) === null) this.#options.tell(id, { kind: 'silent' });
   }
 }

@@ -2,10 +2,10 @@ import type { Principal } from '../../contracts/bus/messages.ts';
 import { buckets } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findSessionId, type KeyId, newSessionId, type SessionId } from '../../contracts/ids.ts';
+import { Budget } from '../../kit/budget.ts';
 import type { Bucket, Entry } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
-import { Room } from './room.ts';
 import { Session } from './session.ts';
 import type { SessionMessages } from './session-messages.ts';
 import { formatRecord, parseRecord, type SessionState } from './session-record.ts';
@@ -26,7 +26,7 @@ export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 
 /** At about a kilobyte each. */
 const sessionsMax = 100_000;
-const sessionsPerKeyMax = 20_000;
+const sessionShares = { key: 20_000, workspace: 50_000 };
 /**
  * Parts of the idle timeout: a session in use is due to be written down again after a quarter, and all are written within an eighth. So an
  * idle one may live longer by these, and one that another remote-mcp finds is written before it ends.
@@ -53,8 +53,8 @@ interface Reading {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #held = new Map<SessionId, Session>();
-  readonly #room = new Room({
-    ...{ what: 'sessions', max: sessionsMax, perKeyMax: sessionsPerKeyMax },
+  readonly #room = new Budget({
+    ...{ what: 'sessions', total: sessionsMax, shares: sessionShares },
     hint: 'End sessions that are no longer used (HTTP DELETE); idle ones end by themselves.',
   });
   readonly #readings = new Map<SessionId, Reading>();
@@ -75,14 +75,13 @@ export class Sessions {
   }
 
   async open(principal: Principal, state: SessionState): Promise<Session> {
-    this.#room.check(principal.key);
-    this.#room.take(principal.key);
+    this.#room.take(principal, 1);
     const names = { id: newSessionId(), key: principal.key, workspace: principal.workspace };
     const session = new Session(names, state, { revision: 0, epoch: this.#epoch });
     try {
       session.revision = await (await this.#bucket()).update(session.id, formatRecord(session, state), 0);
     } catch (thrown) {
-      this.#room.leave(principal.key);
+      this.#room.give(principal, 1);
       throw thrown;
     }
     session.saved(session.seenAt);
@@ -149,7 +148,7 @@ export class Sessions {
     if (session === undefined) return;
     session.endCalls();
     this.#held.delete(id);
-    this.#room.leave(session.key);
+    this.#room.give(session, 1);
     this.#options.onDrop(id);
   }
 
@@ -217,13 +216,13 @@ export class Sessions {
       return null;
     }
     const saved = { revision: entry.revision, epoch };
-    if (held !== undefined) held.adopt(record, saved);
-    else this.#room.checkAll();
-    const session = held ?? new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
-    if (held === undefined) {
-      this.#held.set(sessionId, session);
-      this.#room.take(key);
+    if (held !== undefined) {
+      held.adopt(record, saved);
+      return held;
     }
+    const session = new Session({ id: sessionId, key, workspace: record.workspace }, record, saved);
+    this.#room.take(session, 1);
+    this.#held.set(sessionId, session);
     return session;
   }
 

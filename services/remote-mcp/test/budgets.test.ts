@@ -23,7 +23,7 @@ afterAll(() => platform.stop());
 const largest = 4 * 1024 * 1024;
 
 /** A request of which the body is missing, and what comes back. */
-async function begin(header: string) {
+async function begin(header: string, as = key) {
   const { hostname, port } = new URL(platform.url);
   const socket = connect(Number(port), hostname);
   opened.push(socket);
@@ -33,7 +33,7 @@ async function begin(header: string) {
     heard.text += chunk;
   });
   await once(socket, 'connect');
-  const lines = ['POST /mcp HTTP/1.1', 'host: x', `authorization: Bearer ${key}`, 'content-type: application/json'];
+  const lines = ['POST /mcp HTTP/1.1', 'host: x', `authorization: Bearer ${as}`, 'content-type: application/json'];
   socket.write(`${[...lines, header].join('\r\n')}\r\n\r\n`);
   return { socket, heard };
 }
@@ -47,9 +47,7 @@ test('bodies that never end hold the share of their key, which others do not not
   const begun = await Promise.all(Array.from({ length: 20 }, () => begin(`content-length: ${largest}`)));
   const refused = () => begun.filter(({ heard }) => heard.text.startsWith('HTTP/1.1 429'));
   await until(() => refused().length === 15);
-  expect(refused()[0]?.heard.text).toMatch(
-    /retry-after: 1[\s\S]*The requests of this key may hold 67108864 bytes of memory/,
-  );
+  expect(refused()[0]?.heard.text).toMatch(/retry-after: 1[\s\S]*This key may hold at most 67108864 bytes of memory/);
   expect((await send(platform.mcpUrl, { key, body: messageOf(largest) })).status).toBe(429);
   expect((await send(platform.mcpUrl, { key: other, body: messageOf(largest) })).status).toBe(200);
   expect((await send(platform.mcpUrl, { key, body: ping })).status).toBe(200);
@@ -86,4 +84,18 @@ test('requests behind each other without end lose their connection, and nobody w
   socket.write(`${'x'.repeat(1_000_000)}${one.repeat(5000)}`);
   await new Promise((closed) => socket.once('close', closed));
   expect((await send(platform.mcpUrl, { key: other, body: ping })).status).toBe(200);
+});
+
+test('a workspace holds its share with however many keys, and another one does not notice', async () => {
+  const workspace = await TestWorkspace.create(platform, 'many');
+  const keys = await Promise.all(Array.from({ length: 12 }, async (_, nth) => (await workspace.key(`k${nth}`)).text));
+  const begun = await Promise.all(
+    keys.flatMap((ofMany) => Array.from({ length: 5 }, () => begin(`content-length: ${largest}`, ofMany))),
+  );
+  const refused = () => begun.filter(({ heard }) => heard.text.startsWith('HTTP/1.1 429'));
+  await until(() => refused().length === 50);
+  expect(refused()[0]?.heard.text).toContain('This workspace may hold at most 134217728 bytes of memory at once.');
+  for (let count = 0; count < 3; count++) {
+    expect((await send(platform.mcpUrl, { key: other, body: messageOf(largest) })).status).toBe(200);
+  }
 });

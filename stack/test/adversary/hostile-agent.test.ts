@@ -110,7 +110,7 @@ test('the log grows by no more than a few lines a second', async () => {
   expect((await lines()) - before).toBeLessThan(100);
 });
 
-/** What all requests together may hold in memory (services/remote-mcp/http/memory-budget.ts). */
+/** What all requests together may hold in memory (services/remote-mcp/http/agent-memory.ts). */
 const totalBytes = 256 * 1024 * 1024;
 
 function memoryBytes(): number {

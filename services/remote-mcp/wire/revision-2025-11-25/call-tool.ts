@@ -3,6 +3,7 @@ import { constantTools, isConstantTool } from '../../../contracts/constant-tools
 import { SvcError } from '../../../contracts/errors.ts';
 import { isObject } from '../../../contracts/is-object.ts';
 import type { Reply } from '../../../kit/bus/bus.ts';
+import { memberTexts } from '../../../kit/json-members.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
 import type { Skill, Tool } from '../../catalogue/catalogue.ts';
 import type { RemoteMcp } from '../../context.ts';
@@ -13,7 +14,6 @@ import type { Session } from '../../sessions/session.ts';
 import { explainInactive, explainUnavailable } from '../../tools/explain.ts';
 import { failed, formatToolText } from '../../tools/tool-text.ts';
 import { resolveTool, type View } from '../../tools/view.ts';
-import { memberTexts } from '../json-members.ts';
 import { awaitStart } from './await-start.ts';
 import { membersOfInnerCall, paramsOfCall } from './call-params.ts';
 import { callConstantTool } from './constant-tool.ts';

@@ -1,13 +1,13 @@
 import type { Principal } from '../../../contracts/bus/messages.ts';
 import { type ErrorCode, SvcError } from '../../../contracts/errors.ts';
+import type { Held } from '../../../kit/budget.ts';
 import { giveWay } from '../../../kit/give-way.ts';
+import { HttpRefusal } from '../../../kit/http/http-refusal.ts';
+import { readBody } from '../../../kit/http/read-body.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
 import type { RemoteMcp } from '../../context.ts';
 import { type Accepts, checkContent, readAccept } from '../../http/accept.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import { HttpRefusal } from '../../http/http-refusal.ts';
-import type { HeldMemory } from '../../http/memory-budget.ts';
-import { readBody } from '../../http/read-body.ts';
 import type { Session } from '../../sessions/session.ts';
 import { errorResponse, jsonRpcCodes } from './error-to-json-rpc.ts';
 import { type Invalid, type Params, type RpcMessage, type RpcRequest, readMessage } from './message.ts';
@@ -31,7 +31,7 @@ export class Endpoint {
     const accepts = readAccept(exchange.header('accept'));
     checkContent(exchange.header('content-type'), exchange.header('content-encoding'));
     // Until the message is answered, also where its client has left: the call goes on.
-    const held = this.#platform.memory.hold(principal.key, 0);
+    const held = this.#platform.memory.hold(principal, 0);
     try {
       const message = await this.#read(exchange, held);
       if (message !== null) await this.#take(exchange, principal, { message, accepts });
@@ -40,7 +40,7 @@ export class Endpoint {
     }
   }
 
-  async #read({ request }: Exchange, held: HeldMemory): Promise<RpcMessage | Invalid | null> {
+  async #read({ request }: Exchange, held: Held): Promise<RpcMessage | Invalid | null> {
     const body = await readBody(request, held);
     if (body === null) return null;
     if (body.length > largeBytes) await giveWay();
@@ -80,7 +80,7 @@ export class Endpoint {
     }
     const session = await this.#session(exchange, principal, 'null');
     if (session === null) return;
-    streams.checkRoom(principal.key);
+    streams.checkRoom(principal);
     const stream = exchange.stream();
     stream.keepAlive();
     streams.add({ stream, session, principal, authorization: exchange.header('authorization') });

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../../contracts/ids.ts';
-import { MemoryBudget } from '../../http/memory-budget.ts';
+import { agentMemory } from '../../http/agent-memory.ts';
 import { readMessage } from './message.ts';
 
-const budget = new MemoryBudget({ totalBytes: 20_000_000, shareBytes: 2_000_000 });
-const read = (text: string) => readMessage(Buffer.from(text), budget.hold(newId('key'), 0));
+const budget = agentMemory({ total: 20_000_000, shares: { key: 2_000_000, workspace: 2_000_000 } });
+const owner = { key: newId('key'), workspace: newId('workspace') };
+const read = (text: string) => readMessage(Buffer.from(text), budget.hold(owner, 0));
 
 test('a request keeps its id and its parameters as they were written', () => {
   const text = '{"jsonrpc":"2.0","id": 9007199254740993 ,"method":"tools/call","params": {"n": 1.0} }';
@@ -69,7 +70,7 @@ describe('refused', () => {
   });
 
   test('bytes that are not UTF-8', () => {
-    const held = budget.hold(newId('key'), 0);
+    const held = budget.hold(owner, 0);
     expect(readMessage(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), held)).toMatchObject({
       code: -32700,
       message: expect.stringMatching(/UTF-8/),

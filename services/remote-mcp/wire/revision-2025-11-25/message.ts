@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../../contracts/is-object.ts';
-import type { HeldMemory } from '../../http/memory-budget.ts';
-import { depthMax, locateMembers, type Member, valuesMax } from '../json-members.ts';
+import type { Held } from '../../../kit/budget.ts';
+import { depthMax, locateMembers, type Member, valueBytes, valuesMax } from '../../../kit/json-members.ts';
 import { jsonRpcCodes } from './error-to-json-rpc.ts';
 
 /** An id as it was given: a number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
@@ -34,13 +34,10 @@ export interface Invalid {
   readonly idText: string;
 }
 
-/** What a value takes when it is parsed, beside its text. */
-const valueBytes = 64;
-
 /**
  * Reads the body of a POST: one JSON-RPC message. Counts what parsing takes before it parses, and parses nothing that costs much and is refused.
  */
-export function readMessage(body: Buffer, held: HeldMemory): RpcMessage | Invalid {
+export function readMessage(body: Buffer, held: Held): RpcMessage | Invalid {
   if (!isUtf8(body)) return invalid(jsonRpcCodes.parse, 'The body is not UTF-8.');
   const text = body.toString('utf8');
   const located = locateMembers(text);
@@ -54,7 +51,7 @@ export function readMessage(body: Buffer, held: HeldMemory): RpcMessage | Invali
     case 'malformed':
       return readNoObject(text);
   }
-  held.resize(held.bytes + located.values * valueBytes);
+  held.resize(held.amount + located.values * valueBytes);
   const parsed = parse(text);
   return isObject(parsed) ? classify(parsed, text, located.members) : notJson();
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../contracts/errors.ts';
+import type { Held } from '../budget.ts';
 import { HttpRefusal } from './http-refusal.ts';
-import type { HeldMemory } from './memory-budget.ts';
 
 export const bodyMaxBytes = 4 * 1024 * 1024;
 /** What a message takes until it is answered: its bytes, its text, and the copy for the MCP server. */
@@ -48,7 +48,11 @@ export function dropBody(request: IncomingMessage): void {
 }
 
 /** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
-export async function readBody(request: IncomingMessage, held: HeldMemory, pace = slowest): Promise<Buffer | null> {
+export async function readBody(
+  request: IncomingMessage,
+  held: Pick<Held, 'resize'>,
+  pace = slowest,
+): Promise<Buffer | null> {
   const length = request.headers['content-length'];
   const body = new Body(held);
   body.expect(length);
@@ -92,13 +96,13 @@ const nothing = Buffer.alloc(0);
 
 /** Pieces in one buffer: a piece of one byte that is kept as it came takes a hundred. */
 class Body {
-  readonly #held: HeldMemory;
+  readonly #held: Pick<Held, 'resize'>;
   #buffer: Buffer = nothing;
   #capacity = 0;
   #pieces = 0;
   length = 0;
 
-  constructor(held: HeldMemory) {
+  constructor(held: Pick<Held, 'resize'>) {
     this.#held = held;
   }
 

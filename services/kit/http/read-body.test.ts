@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newId } from '../../contracts/ids.ts';
-import { listen } from '../../kit/http/listen.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import { Budget } from '../budget.ts';
+import { listen } from './listen.ts';
 import { bodyMaxBytes, dropBody, type Pace, readBody } from './read-body.ts';
 
 let server: Server;
@@ -20,15 +19,15 @@ afterEach(() => {
   server.close();
 });
 
-const lots = { totalBytes: 1e9, shareBytes: 1e9 };
+const lots = { total: 1e9, shares: { user: 1e9 } };
 const never: Pace = { bytes: 0, periodMs: 60_000 };
 
 /** The body of the next request, as it is read, and the memory that it holds. */
 async function reading(header: string, { limits = lots, pace = never } = {}) {
   client.write(`POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n`);
   const [request] = await once(server, 'request');
-  const budget = new MemoryBudget(limits);
-  const held = budget.hold(newId('key'), 0);
+  const budget = new Budget({ what: 'bytes of memory', hint: 'Send less.', ...limits });
+  const held = budget.hold({ user: 'u' }, 0);
   const body = readBody(request, held, pace);
   body.catch(() => undefined);
   return { body, budget, held };
@@ -40,11 +39,11 @@ function chunk(text: string): string {
 
 test('a body of known length counts as a whole before its first byte', async () => {
   const { body, budget } = await reading('content-length: 300000');
-  expect(budget.heldBytes).toBe(900_000);
+  expect(budget.held).toBe(900_000);
   client.write('x'.repeat(100_000));
   client.write('y'.repeat(200_000));
   expect((await body)?.toString()).toBe('x'.repeat(100_000) + 'y'.repeat(200_000));
-  expect(budget.heldBytes).toBe(900_000);
+  expect(budget.held).toBe(900_000);
 });
 
 test('a body of unknown length counts as it grows', async () => {
@@ -53,7 +52,7 @@ test('a body of unknown length counts as it grows', async () => {
   client.write((text.match(/.{50}/g) ?? []).map(chunk).join(''));
   client.write('0\r\n\r\n');
   expect((await body)?.toString()).toBe(text);
-  expect(budget.heldBytes).toBe(3 * 64 * 1024);
+  expect(budget.held).toBe(3 * 64 * 1024);
 });
 
 test('a small body may come in single bytes, and a large one may not', async () => {
@@ -103,10 +102,10 @@ test.each([
   ['known', 'content-length: 100000', ''],
   ['unknown', 'transfer-encoding: chunked', chunk('x'.repeat(100_000))],
 ])('a body without room is refused before it is kept, its length being %s', async (_, header, text) => {
-  const { body, budget } = await reading(header, { limits: { totalBytes: 1e6, shareBytes: 99_999 } });
+  const { body, budget } = await reading(header, { limits: { total: 1e6, shares: { user: 99_999 } } });
   client.write(text);
   await expect(body).rejects.toMatchObject({ code: 'rate_limited' });
-  expect(budget.heldBytes).toBeLessThanOrEqual(99_999);
+  expect(budget.held).toBeLessThanOrEqual(99_999);
 });
 
 test('a body that comes too slowly is refused', async () => {

@@ -18,6 +18,8 @@ export type Unreadable = 'malformed' | 'too_deep' | 'too_many';
 export const depthMax = 128;
 /** Parsing this many takes 20 ms, for which all other requests wait. */
 export const valuesMax = 100_000;
+/** What a value takes when it is parsed, beside its text. */
+export const valueBytes = 64;
 
 /**
  * Where the members of a JSON object lie, so that their text can be passed on as it is: numbers stay exact and large values are never

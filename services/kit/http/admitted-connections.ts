@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net';
+import type { Budget, Owner } from '../budget.ts';
+import type { Connections } from './connections.ts';
+
+/** Connections with a good key or token: they give way to no stranger, so each sender has only so many. */
+export class AdmittedConnections<Kind extends string> {
+  readonly #connections: Connections;
+  readonly #places: Budget<Kind>;
+  /** The last owner of each: a proxy sends requests of several senders on one connection. */
+  readonly #owners = new WeakMap<Socket, Owner<Kind>>();
+
+  constructor(connections: Connections, places: Budget<Kind>) {
+    this.#connections = connections;
+    this.#places = places;
+  }
+
+  /** Throws where the sender has too many; the connection stays what it was then. */
+  use(socket: Socket, owner: Owner<Kind>): void {
+    const before = this.#owners.get(socket);
+    if (socket.destroyed || (before !== undefined && this.#places.isSame(before, owner))) return;
+    this.#places.take(owner, 1);
+    this.#owners.set(socket, owner);
+    if (before !== undefined) {
+      this.#places.give(before, 1);
+      return;
+    }
+    this.#connections.admit(socket);
+    socket.once('close', () => {
+      const last = this.#owners.get(socket);
+      if (last !== undefined) this.#places.give(last, 1);
+    });
+  }
+}
