@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, SvcError } from '../contracts/errors.ts';
 import { graphqlPath } from '../contracts/token.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
+import { HttpRefusal } from '../kit/http/http-refusal.ts';
 import { withBugReported } from '../kit/report-bug.ts';
 import type { Backend } from './context.ts';
 
@@ -11,6 +12,7 @@ export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): 
   app.setErrorHandler((thrown, request, reply) => {
     const refusal = refusalOf(thrown);
     if (refusal !== null) return send(request, reply, refusal.error, refusal.status);
+    if (thrown instanceof HttpRefusal) return send(request, reply, thrown, thrown.status);
     return send(request, reply, withBugReported(thrown, logger.child({ request: request.id })));
   });
   app.setNotFoundHandler((request, reply) => {
@@ -41,6 +43,5 @@ function refusalOf(thrown: unknown): { readonly error: SvcError; readonly status
 
 const refusals: Readonly<Record<number, { readonly code: ErrorCode; readonly message: string }>> = {
   408: { code: 'timeout', message: 'The request took too long to arrive.' },
-  413: { code: 'too_large', message: 'The request is larger than 4 MiB.' },
   415: { code: 'unsupported', message: 'Send the request as application/json.' },
 };

@@ -1,24 +1,27 @@
-import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
-import { SvcError } from '../contracts/errors.ts';
+import { type FastifyInstance, fastify } from 'fastify';
 import { randomText } from '../contracts/ids.ts';
-import { graphqlPath, jwksPath } from '../contracts/token.ts';
+import { jwksPath } from '../contracts/token.ts';
+import { Budget } from '../kit/budget.ts';
+import { AdmittedConnections } from '../kit/http/admitted-connections.ts';
 import { Connections } from '../kit/http/connections.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
 import type { Backend } from './context.ts';
-import { addCrossOrigin, requireOrigin } from './cross-origin.ts';
+import { addCrossOrigin } from './cross-origin.ts';
 import { addFiles } from './files/files-route.ts';
-import { createGraphqlEndpoint } from './graphql/endpoint.ts';
+import { addGraphql } from './graphql/graphql-route.ts';
 import { addErrors } from './http-errors.ts';
 import { watchReadiness } from './readiness.ts';
-import type { TokenPrincipal } from './tokens/verify-token.ts';
 
-/** A skill's instructions, several times over. */
-const bodyMaxBytes = 4 * 1024 * 1024;
 /** A request must have arrived by then: nobody holds a connection by sending slowly. */
 const requestTimeoutMs = 30_000;
+/** A client that reads nothing of its answer keeps its connection no longer than this, and proxies keep an idle one for less. */
+const silenceMaxMs = 90_000;
+/** Connections with a good token, and how many of them a user has: a browser opens six, a proxy in front some dozens. */
+const connectionsMax = 4096;
+const connectionShares = { user: 512 };
 /** Operations take milliseconds; whoever stops the platform does not wait for the one that hangs. */
 const stopDeadlineMs = 5_000;
 
@@ -26,7 +29,7 @@ const stopDeadlineMs = 5_000;
 export async function startServer(backend: Backend): Promise<RunningService> {
   const { config } = backend;
   const app = fastify({
-    bodyLimit: bodyMaxBytes,
+    connectionTimeout: silenceMaxMs,
     requestTimeout: requestTimeoutMs,
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     routerOptions: { maxParamLength: 200 },
@@ -34,9 +37,14 @@ export async function startServer(backend: Backend): Promise<RunningService> {
   const origins = [...config.CORS_ORIGINS, new URL(config.PUBLIC_BACKEND_URL).origin];
   const readiness = watchReadiness(backend);
   const leaving = new Leaving(app.server);
-  const connections = new Connections(app.server);
+  const hint = 'Close connections that are no longer used.';
+  const places = new Budget({ what: 'connections', total: connectionsMax, shares: connectionShares, hint });
+  const connections = new AdmittedConnections(new Connections(app.server, { admittedMax: connectionsMax }), places);
 
   app.addHook('onRequest', async ({ raw }, reply) => leaving.asked(raw, reply.raw));
+  // Only routes that know the sender read a body.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
   addErrors(app, backend);
   addRequestLog(app, backend);
   addCrossOrigin(app, origins);
@@ -88,55 +96,4 @@ function addRequestLog(app: FastifyInstance, backend: Backend): void {
     const durationMs = Math.round(reply.elapsedTime);
     logger.debug({ request: id, method, path: routeOptions.url, status: reply.statusCode, durationMs }, 'answered');
   });
-}
-
-interface Surface {
-  readonly origins: readonly string[];
-  readonly connections: Connections;
-}
-
-function addGraphql(app: FastifyInstance, backend: Backend, { origins, connections }: Surface): void {
-  const endpoint = createGraphqlEndpoint(backend);
-  // The text goes on as it came: GraphQL reads it, and says itself what is wrong with it.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  app.decorateRequest('principal', null);
-  app.route({
-    method: 'POST',
-    url: graphqlPath,
-    // Before the body is read: strangers cost nothing more.
-    onRequest: async (request) => {
-      request.principal = await authenticate(backend, request);
-      requireOrigin(request, origins);
-      connections.admit(request.raw.socket);
-    },
-    handler: async (request, reply) => {
-      const { principal, body } = request;
-      if (principal === null) throw new Error('a request came past its authentication');
-      const response = await endpoint.answer({
-        principal,
-        requestId: request.id,
-        body: typeof body === 'string' ? body : '',
-        accept: request.headers.accept ?? 'application/json',
-      });
-      return reply
-        .code(response.status)
-        .type(response.headers.get('content-type') ?? 'application/json')
-        .header('cache-control', 'no-store')
-        .send(await response.text());
-    },
-  });
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    principal: TokenPrincipal | null;
-  }
-}
-
-/** RFC 6750 §2.1: the header, and nowhere else. */
-async function authenticate(backend: Backend, { headers }: FastifyRequest): Promise<TokenPrincipal> {
-  const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-  if (token !== undefined) return await backend.verifyToken(token);
-  throw new SvcError('unauthenticated', 'A token is missing: send it as "Authorization: Bearer <token>".');
 }

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { SvcError } from '../../contracts/errors.ts';
+import { graphqlPath } from '../../contracts/token.ts';
+import { Budget, type Held, type Owner } from '../../kit/budget.ts';
+import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
+import { dropBody, readBody } from '../../kit/http/read-body.ts';
+import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
+import type { Backend } from '../context.ts';
+import { requireOrigin } from '../cross-origin.ts';
+import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import { createGraphqlEndpoint } from './endpoint.ts';
+
+const mebibyte = 1024 * 1024;
+/** For bodies, and for answers that wait to be read. A user's share is five bodies of the largest size, or dozens of large answers. */
+const memoryLimits = { total: 256 * mebibyte, shares: { user: 64 * mebibyte } };
+
+interface Surface {
+  readonly origins: readonly string[];
+  readonly connections: AdmittedConnections<'user'>;
+}
+
+/** `POST /graphql`. A request holds the memory of its user until its answer has been sent or its client has gone. */
+export function addGraphql(app: FastifyInstance, backend: Backend, { origins, connections }: Surface): void {
+  const endpoint = createGraphqlEndpoint(backend);
+  const hint = 'Send fewer or smaller requests at the same time, and read each answer.';
+  const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
+  app.register(async (graphql) => {
+    graphql.decorateRequest('principal', null);
+    graphql.removeAllContentTypeParsers();
+    // The handler reads the body.
+    graphql.addContentTypeParser('application/json', (_request, _body, done) => done(null));
+    graphql.route({
+      method: 'POST',
+      url: graphqlPath,
+      // Before the body is read: strangers cost nothing more.
+      onRequest: async (request) => {
+        request.principal = await authenticate(backend, request);
+        requireOrigin(request, origins);
+        connections.use(request.raw.socket, ownerOf(request.principal));
+      },
+      handler: async (request, reply) => {
+        const { principal, id, headers } = request;
+        if (principal === null) throw new Error('a request came past its authentication');
+        const held = memory.hold(ownerOf(principal), 0);
+        try {
+          const body = await readText(request.raw, held);
+          const accept = headers.accept ?? 'application/json';
+          const response = await endpoint.answer({ principal, requestId: id, body, accept });
+          const answer = Buffer.from(await response.arrayBuffer());
+          held.resize(answer.length);
+          reply
+            .code(response.status)
+            .type(response.headers.get('content-type') ?? 'application/json')
+            .header('cache-control', 'no-store')
+            .send(answer);
+          await closed(reply.raw);
+          return reply;
+        } finally {
+          held.release();
+        }
+      },
+    });
+  });
+}
+
+/** When the answer has been sent, or its client has gone. Node does not tell the answers that still waited behind another one. */
+function closed(response: ServerResponse): Promise<void> {
+  const { socket } = response.req;
+  return new Promise((resolve) => {
+    const end = () => {
+      response.off('close', end);
+      socket.off('close', end);
+      resolve();
+    };
+    if (response.closed || socket.destroyed) return resolve();
+    response.once('close', end);
+    socket.once('close', end);
+  });
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: TokenPrincipal | null;
+  }
+}
+
+function ownerOf(principal: TokenPrincipal): Owner<'user'> {
+  return { user: principal.kind === 'user' ? principal.user : `operator ${principal.name}` };
+}
+
+/** The text goes on unchanged: GraphQL parses it, and says itself what is wrong with it. */
+async function readText(raw: IncomingMessage, held: Held): Promise<string> {
+  try {
+    const body = await readBody(raw, held);
+    if (body === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
+    const text = body.toString();
+    held.resize(held.amount + valuesOf(text) * valueBytes);
+    return text;
+  } catch (refusal) {
+    dropBody(raw);
+    throw refusal;
+  }
+}
+
+/** How many values a body holds at most. Throws where it is too costly to parse. */
+function valuesOf(text: string): number {
+  const located = locateMembers(text);
+  switch (located) {
+    case 'malformed':
+      throw new SvcError('invalid_input', 'The body is not a JSON object.');
+    case 'too_deep':
+      throw new SvcError('invalid_input', `The body is nested more than ${depthMax} levels deep.`);
+    case 'too_many':
+      throw new SvcError('invalid_input', `The body holds more than ${valuesMax} values.`);
+    default:
+      return located.values;
+  }
+}
+
+/** RFC 6750 §2.1: the header, and nowhere else. */
+async function authenticate(backend: Backend, { headers }: FastifyRequest): Promise<TokenPrincipal> {
+  const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  if (token !== undefined) return await backend.verifyToken(token);
+  throw new SvcError('unauthenticated', 'A token is missing: send it as "Authorization: Bearer <token>".');
+}
