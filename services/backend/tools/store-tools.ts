@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
+import { giveWay } from '../../kit/give-way.ts';
 import { everyPage } from '../every-page.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import { candidateNames } from './tool-names.ts';
@@ -45,11 +46,15 @@ export async function compareTools(
   server: Server,
   tools: readonly ReportedTool[],
 ): Promise<{ readonly leftOut: readonly LeftOut[]; readonly changed: readonly ReportedTool[] }> {
-  const leftOut = tools.flatMap((tool) => refuse(tool));
-  const refused = new Set(leftOut.map(({ name }) => name));
+  const leftOut: LeftOut[] = [];
   const changed: ReportedTool[] = [];
   for (const tool of tools) {
-    if (!refused.has(tool.name) && !isStored(await findTool(graph, server, tool), tool)) changed.push(tool);
+    // What is stored was checked when it came.
+    if (isStored(await findTool(graph, server, tool), tool)) continue;
+    await giveWay();
+    const why = whyRefused(tool);
+    if (why === null) changed.push(tool);
+    else leftOut.push({ name: tool.name, why });
   }
   return { leftOut, changed };
 }
@@ -145,14 +150,14 @@ async function freeName(transaction: Transaction, server: Server, tool: Reported
 
 const definition = z.looseObject({ inputSchema: z.looseObject({}) });
 
-function refuse(tool: ReportedTool): readonly LeftOut[] {
+function whyRefused(tool: ReportedTool): string | null {
   if (tool.definition.length > definitionLengthMax) {
-    return [{ name: tool.name, why: `its definition is longer than ${definitionLengthMax} characters` }];
+    return `its definition is longer than ${definitionLengthMax} characters`;
   }
   if (!definition.safeParse(parseJson(tool.definition)).success) {
-    return [{ name: tool.name, why: 'its definition is not a JSON object with an inputSchema' }];
+    return 'its definition is not a JSON object with an inputSchema';
   }
-  return [];
+  return null;
 }
 
 function parseJson(text: string): unknown {

@@ -51,6 +51,18 @@ test('what is written is read again, tools in slices beside the MCP server they 
   ]);
 });
 
+test('a slice ends after large tools, however many it may hold', () => {
+  const large = (name: string) => ({ name, definition: 'x'.repeat(200_000) });
+  const tools = [...'abcd'].map(large).concat(tool('e'), tool('f'));
+  const lines = [...reportLines({ complete: true, mcpServers: [server(first, tools.length)] }, () => tools)];
+  const names = read(lines).lists.map((list) => list.tools.map(({ name }) => name));
+  expect(names).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+    ['e', 'f'],
+  ]);
+});
+
 describe('refused as a whole', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['nothing', [], /no report/],
@@ -186,8 +198,8 @@ describe('no line is parsed that holds more than a report may', () => {
     ];
     const { lists } = read(lines);
     const why = 'its line is longer than that of any tool, or holds more values';
-    expect(lists[0]?.tools).toEqual([tool('fine')]);
-    expect(lists[0]?.refused).toEqual([
+    expect(lists.flatMap(({ tools }) => tools)).toEqual([tool('fine')]);
+    expect(lists.flatMap(({ refused }) => refused)).toEqual([
       { name: 'tool 1', why },
       { name: 'tool 2', why },
     ]);

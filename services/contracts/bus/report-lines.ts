@@ -97,6 +97,8 @@ const valuesPerEntryMax = 40;
 const valuesBesideEntriesMax = 100;
 /** A tool has two members. The rest is for members of later versions. */
 const valuesPerToolMax = 100;
+/** A slice of more large tools would hold the event loop for too long: parsing their definitions takes 20 ms a MiB. */
+const sliceEnoughBytes = 256 * 1024;
 /** JSON writes one character with six bytes at most. */
 const toolLineMaxBytes = 6 * (toolNameLengthMax + definitionLengthMax) + 1024;
 
@@ -173,9 +175,11 @@ function* readTools(lines: Lines, entry: Entry, sliceMax: number): Generator<Rep
   for (let at = 0; at < entry.toolLines; ) {
     const tools: ReportedTool[] = [];
     const refused: RefusedTool[] = [];
-    for (let inSlice = 0; inSlice < sliceMax && at < entry.toolLines; inSlice++) {
+    let bytes = 0;
+    for (let inSlice = 0; inSlice < sliceMax && bytes < sliceEnoughBytes && at < entry.toolLines; inSlice++) {
       at++;
       const line = lines.next();
+      bytes += line.length;
       if (isTaken) readTool(line, at, { tools, refused });
     }
     yield { kind: 'tools', mcpServer: entry.mcpServer, tools, refused };
