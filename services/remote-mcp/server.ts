@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { SvcError } from '../contracts/errors.ts';
 import { Budget } from '../kit/budget.ts';
 import { giveWay } from '../kit/give-way.ts';
@@ -33,6 +34,8 @@ export class RemoteMcpServer {
   readonly leaving: Leaving;
   readonly #platform: RemoteMcp;
   readonly #route: McpRoute;
+  /** How many bytes had been read from a connection when its last request came. */
+  readonly #readAt = new WeakMap<Socket, number>();
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
@@ -44,14 +47,21 @@ export class RemoteMcpServer {
         keepAliveTimeout: keepAliveMs,
       },
       (request, response) => {
-        // Requests behind another one that is not answered yet: Node would take a hundred of them before it looks at other connections.
-        if (response.socket === null) void giveWay().then(() => this.#answer(request, response));
+        if (this.#isBehindAnother(request, response)) void giveWay().then(() => this.#answer(request, response));
         else this.#answer(request, response);
       },
     );
     this.leaving = new Leaving(this.server);
     const connections = new Connections(this.server, { admittedMax: connectionsMax });
     this.#route = new McpRoute(platform, new AdmittedConnections(connections, connectionPlaces()));
+  }
+
+  /** Node takes a hundred requests of one connection that came in one read before it looks at other connections. */
+  #isBehindAnother({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    const { bytesRead } = socket;
+    const cameTogether = this.#readAt.get(socket) === bytesRead;
+    if (!cameTogether) this.#readAt.set(socket, bytesRead);
+    return cameTogether || response.socket === null;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

@@ -15,7 +15,7 @@ beforeAll(async () => {
     'mutation ($name: String!) { createWorkspace(input: { name: $name, ownerEmail: "o@localhost" }) { id } }';
   const memberOf = async (name: string) => {
     const { createWorkspace } = await backend.must(create, { name });
-    return (await backend.addMember(createWorkspace.id as WorkspaceId, 'member')).token;
+    return (await backend.addMember(createWorkspace.id as WorkspaceId, 'viewer')).token;
   };
   [greedy, other] = [await memberOf('Greedy'), await memberOf('Acme')];
 });
