@@ -2,6 +2,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { withoutKeys } from '../../../contracts/keys.ts';
+import { Budget } from '../../budget.ts';
 import type { Logger } from '../../log.ts';
 import { RefusalLog } from '../../refusal-log.ts';
 import { withBugReported } from '../../report-bug.ts';
@@ -26,8 +27,9 @@ const handOnSubject = 'svc.authorization';
 const authorizeDeadlineMs = 1500;
 /** Whoever asks why it was refused has this long to read it. */
 const refusedLifetimeSeconds = 5;
-/** So many of them are let in at once, and any further is refused without a reason. */
+/** So many of them are let in at once, and so many of one address or one runtime that proved itself. Any further is refused without a reason. */
 const refusedMax = 64;
+const refusedShares = { sender: 32 };
 /** Connections being decided on at once; whoever comes then comes again. */
 const decidingMax = 1000;
 
@@ -45,7 +47,10 @@ export class Callout {
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
   #deciding = 0;
-  #refusedInside = 0;
+  readonly #refusedInside = new Budget({
+    ...{ what: 'refused connections', total: refusedMax, shares: refusedShares },
+    hint: 'Try again in a few seconds.',
+  });
 
   constructor(connection: NatsConnection, issuer: Issuer, logger: Logger) {
     this.#connection = connection;
@@ -130,7 +135,12 @@ export class Callout {
         { err: error, sender },
         'refused a connection to the bus',
       );
-      if (login.asksWhy && this.#refusedInside < refusedMax) return this.#tellWhy(applicant, login, error);
+      const asking = { sender: proven === null ? applicant.host : senderOf(proven) };
+      if (login.asksWhy && this.#refusedInside.hasRoom(asking, 1)) {
+        const place = this.#refusedInside.hold(asking, 1);
+        setTimeout(() => place.release(), refusedLifetimeSeconds * 1000).unref();
+        return this.#tellWhy(applicant, login, error);
+      }
       return refuse(this.#issuer, applicant, error.code);
     }
   }
@@ -146,8 +156,6 @@ export class Callout {
 
   /** NATS itself tells a client only that it is refused. So whoever asks comes in for a moment, to read why and do nothing else. */
   #tellWhy(applicant: Applicant, { inbox, asks }: ReadLogin, error: SvcError): string {
-    this.#refusedInside++;
-    setTimeout(() => this.#refusedInside--, refusedLifetimeSeconds * 1000).unref();
     const name = nameOfRefused(error);
     this.introductions.add(inbox, name, asks);
     return admit(this.#issuer, {

@@ -7,6 +7,8 @@ export interface Applicant {
   readonly serverId: string;
   /** The key that NATS made for this connection. */
   readonly userKey: string;
+  /** The address that it comes from. */
+  readonly host: string;
   readonly user: string;
   readonly password: string;
   readonly name: string;
@@ -16,6 +18,7 @@ const request = z.object({
   nats: z.object({
     server_id: z.object({ id: z.string() }),
     user_nkey: z.string(),
+    client_info: z.object({ host: z.string() }),
     connect_opts: z.object({
       user: z.string().default(''),
       pass: z.string().default(''),
@@ -29,7 +32,8 @@ export function readApplicant(token: string): Applicant {
   const [, body = ''] = token.split('.');
   const { nats } = request.parse(JSON.parse(Buffer.from(body, 'base64url').toString()));
   const { user, pass, name } = nats.connect_opts;
-  return { serverId: nats.server_id.id, userKey: nats.user_nkey, user, password: pass, name };
+  const { host } = nats.client_info;
+  return { serverId: nats.server_id.id, userKey: nats.user_nkey, host, user, password: pass, name };
 }
 
 export interface Admission {
