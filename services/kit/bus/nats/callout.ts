@@ -9,6 +9,7 @@ import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { nameProcess } from '../name-process.ts';
 import { Penalties } from '../penalties.ts';
+import { ConnectionCounts } from './connection-counts.ts';
 import { grantsOf, whoAmISubject, whoIsSubject } from './grants.ts';
 import { Introductions } from './introductions.ts';
 import type { Issuer } from './issuer.ts';
@@ -41,6 +42,7 @@ export class Callout {
   readonly #logger: Logger;
   readonly penalties = new Penalties();
   readonly introductions = new Introductions();
+  readonly connections: ConnectionCounts;
   readonly #refusals: RefusalLog;
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
@@ -52,6 +54,7 @@ export class Callout {
     this.#issuer = issuer;
     this.#logger = logger;
     this.#refusals = new RefusalLog(logger);
+    this.connections = new ConnectionCounts(logger);
     this.#listen(authorizationSubject);
   }
 
@@ -73,6 +76,7 @@ export class Callout {
 
   async close(): Promise<void> {
     this.introductions.close();
+    this.connections.close();
     await this.#connection.close();
   }
 
@@ -121,6 +125,7 @@ export class Callout {
       proven = identity;
       this.penalties.check(identity);
       if (login.asks && !this.introductions.answersQuestions) throw notMapped();
+      this.connections.add(identity);
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);
