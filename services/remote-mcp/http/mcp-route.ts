@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SvcError } from '../../contracts/errors.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { Connections } from '../../kit/http/connections.ts';
+import { RefusalLog } from '../../kit/refusal-log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';
@@ -10,7 +12,6 @@ import { HttpRefusal } from './http-refusal.ts';
 import { KeyConnections } from './key-connections.ts';
 import { Origins, preflightHeaders } from './origins.ts';
 import { dropBody } from './read-body.ts';
-import { RefusalLog } from './refusal-log.ts';
 import { RequestIds } from './request-id.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
@@ -33,7 +34,7 @@ export class McpRoute {
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds();
-    this.#refusals = new RefusalLog(platform.log('http'));
+    this.#refusals = new RefusalLog(platform.log('http'), { level: 'info' });
     this.#unread = new UnreadAnswers({ memory: platform.memory, refusals: this.#refusals });
   }
 
@@ -48,7 +49,7 @@ export class McpRoute {
       const error = withBugReported(thrown, this.#platform.log('http'));
       // A stranger's requests cost those of others no more than a moment.
       if (error.code === 'unauthenticated') await giveWay();
-      this.#refusals.note(exchange, error);
+      this.#note(exchange, error);
       dropBody(request);
       // Where the answer has begun there is nothing left to say but that it is over.
       if (response.headersSent) response.end();
@@ -78,6 +79,17 @@ export class McpRoute {
           headers: ['allow', methods],
         });
     }
+  }
+
+  /** Who was refused and why, for an operator who asks why an agent gets in no more. All strangers are one sender. */
+  #note({ id, owner, request }: Exchange, { code, message }: SvcError): void {
+    const from = request.socket.remoteAddress;
+    const { method } = request;
+    this.#refusals.write(
+      `${code} ${owner ?? 'stranger'}`,
+      { request: id, method, from, ...(owner === null ? {} : { key: owner }), code, why: message },
+      'refused a request',
+    );
   }
 
   /** Browsers ask before they send the key, so this is the one request without (Fetch standard, "CORS-preflight fetch"). */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { RefusalLog } from '../../kit/refusal-log.ts';
 import type { HeldMemory, MemoryBudget, MemoryOwner } from './memory-budget.ts';
-import type { RefusalLog } from './refusal-log.ts';
 
 /** A client that reads nothing of its answer for this long is taken for gone. */
 const silenceMaxMs = 60_000;
@@ -74,7 +74,11 @@ export class UnreadAnswers {
     const { memory, refusals } = this.#options;
     for (const [response, { held, release }] of this.#waitingOf.get(owner) ?? []) {
       if (memory.hasRoom(owner, bytes)) return;
-      refusals.write({ key: owner, bytes: held.bytes }, 'ended a connection whose client reads too slowly');
+      refusals.write(
+        `unread ${owner}`,
+        { key: owner, bytes: held.bytes },
+        'ended a connection whose client reads too slowly',
+      );
       release();
       response.req.socket.destroy();
     }
