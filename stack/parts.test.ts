@@ -381,7 +381,7 @@ describe('the process of a part', () => {
   test('runs its service with its variables and what is passed on', () => {
     expect(processOf('runtime-2')).toEqual({
       program: '/n/node',
-      args: ['/p/runtime.js'],
+      args: ['--max-semi-space-size=16', '/p/runtime.js'],
       cwd: '/srv/svc',
       log: '/srv/svc/logs/runtime-2.log',
       env: {

@@ -1,6 +1,7 @@
 import type { Identity } from '../../contracts/bus/permissions.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { RuntimeId } from '../../contracts/ids.ts';
+import { BoundedMap } from '../bounded-map.ts';
 
 export interface Penalty {
   readonly runtime: RuntimeId;
@@ -12,15 +13,10 @@ const rememberedMax = 4096;
 
 /** Runtimes that sent more than they may, and until when the bus refuses them. */
 export class Penalties {
-  readonly #until = new Map<RuntimeId, number>();
+  readonly #until = new BoundedMap<number>(rememberedMax);
 
   add({ runtime, refusedMs }: Penalty): void {
-    this.#until.delete(runtime);
     this.#until.set(runtime, performance.now() + refusedMs);
-    for (const oldest of this.#until.keys()) {
-      if (this.#until.size <= rememberedMax) return;
-      this.#until.delete(oldest);
-    }
   }
 
   /** How long the runtime is refused yet. */

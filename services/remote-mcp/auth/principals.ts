@@ -3,8 +3,8 @@ import type { KeyReply, Principal } from '../../contracts/bus/messages.ts';
 import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import { BoundedMap } from '../../kit/bounded-map.ts';
 import { bearerToken } from './bearer-token.ts';
-import { BoundedMap } from './bounded-map.ts';
 import { CheckPlaces, type CheckSender } from './check-places.ts';
 import { refusedKey } from './refusals.ts';
 

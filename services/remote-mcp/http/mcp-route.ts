@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { SvcError } from '../../contracts/errors.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { dropBody } from '../../kit/http/read-body.ts';
+import { RefusalLog } from '../../kit/refusal-log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';
 import { Endpoint } from '../wire/revision-2025-11-25/endpoint.ts';
+import { strangers } from './agent-memory.ts';
 import { Exchange } from './exchange.ts';
 import { Origins, preflightHeaders } from './origins.ts';
-import { RefusalLog } from './refusal-log.ts';
 import { RequestIds } from './request-id.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
@@ -32,7 +34,7 @@ export class McpRoute {
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds();
-    this.#refusals = new RefusalLog(platform.log('http'));
+    this.#refusals = new RefusalLog(platform.log('http'), { level: 'info' });
     this.#unread = new UnreadAnswers({ memory: platform.memory, refusals: this.#refusals });
   }
 
@@ -47,7 +49,7 @@ export class McpRoute {
       const error = withBugReported(thrown, this.#platform.log('http'));
       // A stranger's requests cost those of others no more than a moment.
       if (error.code === 'unauthenticated') await giveWay();
-      this.#refusals.note(exchange, error);
+      this.#note(exchange, error);
       dropBody(request);
       // Where the answer has begun there is nothing left to say but that it is over.
       if (response.headersSent) response.end();
@@ -77,6 +79,18 @@ export class McpRoute {
           headers: ['allow', methods],
         });
     }
+  }
+
+  /** Who was refused and why, for an operator who asks why an agent gets in no more. All strangers are one sender. */
+  #note({ id, owner, request }: Exchange, { code, message }: SvcError): void {
+    const from = request.socket.remoteAddress;
+    const { method } = request;
+    const key = owner === strangers ? {} : { key: owner.key };
+    this.#refusals.write(
+      `${code} ${owner.key}`,
+      { request: id, method, from, ...key, code, why: message },
+      'refused a request',
+    );
   }
 
   /** Browsers ask before they send the key, so this is the one request without (Fetch standard, "CORS-preflight fetch"). */

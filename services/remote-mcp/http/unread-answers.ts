@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Held } from '../../kit/budget.ts';
+import type { RefusalLog } from '../../kit/refusal-log.ts';
 import type { AgentMemory, AgentOwner } from './agent-memory.ts';
-import type { RefusalLog } from './refusal-log.ts';
 
 /** A client that reads nothing of its answer for this long is taken for gone. */
 const silenceMaxMs = 60_000;
@@ -75,7 +75,11 @@ export class UnreadAnswers {
     const { memory, refusals } = this.#options;
     for (const [response, { held, release }] of this.#waitingOf.get(owner.key) ?? []) {
       if (memory.hasRoom(owner, bytes)) return;
-      refusals.write({ key: owner.key, bytes: held.amount }, 'ended a connection whose client reads too slowly');
+      refusals.write(
+        `unread ${owner.key}`,
+        { key: owner.key, bytes: held.amount },
+        'ended a connection whose client reads too slowly',
+      );
       release();
       response.req.socket.destroy();
     }

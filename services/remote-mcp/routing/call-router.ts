@@ -4,6 +4,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
+import { RefusalLog } from '../../kit/refusal-log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
@@ -40,12 +41,12 @@ const none: ReadonlySet<RuntimeProcess> = new Set();
 export class CallRouter {
   readonly #link: BusLink;
   readonly #tokenPrefix = randomText(12);
-  readonly #logger: Logger;
+  readonly #refusals: RefusalLog;
   #tokens = 0;
 
   constructor(link: BusLink, logger: Logger) {
     this.#link = link;
-    this.#logger = logger;
+    this.#refusals = new RefusalLog(logger);
   }
 
   /** Unique among all remote-mcps: two agents may well have chosen the same. */
@@ -110,10 +111,10 @@ export class CallRouter {
   }
 
   #complain(sender: RuntimeProcess, { tool, request }: RoutedCall, why: string): void {
-    if (!sender.mayBeLogged(performance.now())) return;
     const { runtime, process } = sender;
     const mcpServer = tool.mcpServer.id;
-    this.#logger.warn({ runtime, process, mcpServer, request, why }, 'the answer of a runtime was not usable');
+    const fields = { runtime, process, mcpServer, request, why };
+    this.#refusals.write(runtime, fields, 'the answer of a runtime was not usable');
   }
 }
 

@@ -15,7 +15,6 @@ export class RuntimeProcess {
   #leftAt: number | null = null;
   #heardAt: number | null = null;
   #intervalMs = 0;
-  #loggedAt = Number.NEGATIVE_INFINITY;
 
   constructor(runtime: RuntimeId, process: ProcessId) {
     this.runtime = runtime;
@@ -38,13 +37,6 @@ export class RuntimeProcess {
   /** Its silence counts anew from now. */
   pardon(now: number): void {
     if (this.#heardAt !== null) this.#heardAt = now;
-  }
-
-  /** True once in a while: what it sends wrongly is worth a line of the log, and not each time. */
-  mayBeLogged(now: number): boolean {
-    if (now - this.#loggedAt < logEveryMs) return false;
-    this.#loggedAt = now;
-    return true;
   }
 
   /** So lately that the backend has hardly told yet what became of what it ran. */
@@ -72,7 +64,6 @@ export class RuntimeProcess {
 }
 
 const lateMs = 250;
-const logEveryMs = 10_000;
 /** What becomes of an MCP server whose process has gone is known a moment later, or never while the backend is away. */
 const newsMaxMs = 5000;
 

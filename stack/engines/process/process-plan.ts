@@ -4,6 +4,7 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import { findProgram } from '../../find-program.ts';
 import { compileCacheOf, type Installation } from '../../installation.ts';
+import { nodeFlags } from '../../node-flags.ts';
 import { isForeign, type Part } from '../../part.ts';
 import { type ForeignProgram, foreignPrograms } from './foreign-programs.ts';
 import { partEnvironment } from './inherited-environment.ts';
@@ -59,7 +60,7 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
   return {
     ...where,
     program: programs.node,
-    args: [programs.services[part.service]],
+    args: [...nodeFlags.service, programs.services[part.service]],
     env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...partEnvironment(env), ...part.variables },
     isClosed: false,
   };

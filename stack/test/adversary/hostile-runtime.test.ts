@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import {
   findProcessId,
+  newProcessId,
   newSessionId,
   type ProcessId,
   parseId,
@@ -13,6 +16,7 @@ import {
   type WorkspaceId,
 } from '../../../services/contracts/ids.ts';
 import { newKey } from '../../../services/contracts/keys.ts';
+import { connectionsMax } from '../../../services/kit/bus/nats/connection-counts.ts';
 import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { BackendClient } from '../../backend-client.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
@@ -250,13 +254,12 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       await expectAsBefore();
     });
 
-    /** `SVC_TEST_FLOOD_SECONDS=60` runs it for a minute. */
+    /** `SVC_TEST_FLOOD_SECONDS=60` runs it for a minute, twice. */
     test(
-      `all of these in turn for ${floodSeconds} s: memory is afterwards what it was`,
+      `all of these in turn for ${floodSeconds} s: memory is afterwards what it was, and after a second time too`,
       async () => {
         const runtime = await hostile();
-        const before = await memoryBytes();
-        await victim.expectUndisturbedBy(async () => {
+        const attack = async () => {
           const until = performance.now() + floodSeconds * 1000;
           while (performance.now() < until) {
             for (const flood of Object.values(floods)) {
@@ -265,17 +268,19 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
               await runtime.flood(message, count);
             }
           }
-        });
-        const giveUpAt = performance.now() + settleMs;
-        let after = await memoryBytes();
-        while (total(after) > total(before) * 1.1 && performance.now() < giveUpAt) {
-          await new Promise((resolve) => setTimeout(resolve, 1000));
-          after = await memoryBytes();
+        };
+        // The victim's calls alone fill heaps, so that the platform is warm before it is attacked.
+        await victim.expectUndisturbedBy(() => wait(floodSeconds * 1000));
+        const before = await memoryBytes();
+        for (const round of ['first', 'second']) {
+          await victim.expectUndisturbedBy(attack);
+          const after = await settledMemory(total(before) * 1.1);
+          const grown = `${round}: ${JSON.stringify(before)} → ${JSON.stringify(after)} bytes`;
+          if (floodSeconds > 4) process.stderr.write(`${grown}\n`);
+          expect(total(after) / total(before), grown).toBeLessThanOrEqual(1.1);
         }
-        const grown = `${JSON.stringify(before)} → ${JSON.stringify(after)} bytes`;
-        expect(total(after) / total(before), grown).toBeLessThanOrEqual(1.1);
       },
-      testTimeoutMs + floodSeconds * 2000,
+      testTimeoutMs + 4 * floodSeconds * 1000 + 2 * settleMs,
     );
 
     test('messages in frames, each begun and none ended', async () => {
@@ -314,6 +319,25 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     });
   });
 
+  test('a runtime has only so many connections, however often it tries', async () => {
+    const runtime = await hostile();
+    await victim.expectUndisturbedBy(async () => {
+      let entered = 0;
+      for (let tries = 0; tries < 2 * connectionsMax; tries += 32) {
+        const connecting = Array.from({ length: 32 }, () => runtime.connectAs(newProcessId()).catch(() => null));
+        const some = (await Promise.all(connecting)).filter((one) => one !== null);
+        opened.push(...some);
+        entered += some.length;
+      }
+      // The attack may be tried anew, while earlier connections are still there.
+      expect(entered).toBeLessThan(connectionsMax);
+    });
+    const lines = readFileSync(join(platform.installation.logsDir, 'backend.log'), 'utf8').split('\n');
+    const named = lines.filter((line) => line.includes('opened too many connections'));
+    expect(named).toEqual([expect.stringContaining(runtime.identity.name)]);
+    await expectAsBefore();
+  });
+
   test('a process that calls itself by the name of another’s changes nothing of what that one said', async () => {
     const runtime = await hostile();
     const same = await runtime.connectAs(known.platform.process);
@@ -339,6 +363,16 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     return Object.fromEntries(services.map((service) => [service.name, service.memoryBytes]));
   }
 
+  /** As soon as it is no more than that, or as it is when there was time enough to collect garbage. */
+  async function settledMemory(enough: number): Promise<Readonly<Record<string, number>>> {
+    const giveUpAt = performance.now() + settleMs;
+    for (;;) {
+      const bytes = await memoryBytes();
+      if (total(bytes) <= enough || performance.now() > giveUpAt) return bytes;
+      await wait(1000);
+    }
+  }
+
   async function readStatus() {
     const { workspace } = await backend.query(
       'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status health reason { code } } } }',
@@ -351,8 +385,8 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 
 /** Long floods are run by hand. */
 const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
-/** Garbage is collected when there is time for it. */
-const settleMs = 3000 + floodSeconds * 500;
+/** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */
+const settleMs = floodSeconds > 4 ? 180_000 : 5000;
 const total = (bytes: Readonly<Record<string, number>>) => Object.values(bytes).reduce((sum, one) => sum + one, 0);
 const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { connect, headers, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -12,6 +13,7 @@ import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import type { Authorizer, Credentials } from '../bus.ts';
 import { connectNats } from './connect.ts';
+import { connectionsMax, countAfterMs } from './connection-counts.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { findNatsServer, TestServer, type TestServerOptions } from './test/server.ts';
@@ -141,6 +143,54 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const refused: boolean[] = [];
     for (let i = 0; i < 140; i++) refused.push(await subscribe());
     expect(refused.indexOf(true)).toBe(128);
+  });
+
+  describe('the connections of a runtime', () => {
+    const enter = () => raw(inThisForm('runtime', 'RTK-edge')).catch(() => null);
+    /** Connects so often, as many at once as NATS accepts from this machine. */
+    async function enterOften(count: number): Promise<readonly NatsConnection[]> {
+      const entered: NatsConnection[] = [];
+      for (let left = count; left > 0; left -= 50) {
+        const some = await Promise.all(Array.from({ length: Math.min(left, 50) }, enter));
+        entered.push(...some.filter((one) => one !== null));
+      }
+      return entered;
+    }
+    const isIn = async () => (await enter()) !== null;
+
+    it('have a bound, which is told, and others come in', { timeout: 60_000 }, async () => {
+      const entered = await enterOften(connectionsMax + 20);
+      expect(entered).toHaveLength(connectionsMax);
+      await expect(open(runtimeKey)).rejects.toMatchObject({
+        code: 'rate_limited',
+        message: 'The runtime "edge" opened too many connections; it may have 256 at once.',
+      });
+      expect(logged.filter((line) => line.includes('opened too many connections'))).toHaveLength(1);
+      await open(remoteMcp);
+      await wait(countAfterMs + 1000);
+      expect(await isIn(), 'all are still there').toBe(false);
+      await entered[0]?.close();
+      await vi.waitUntil(isIn, { timeout: 2 * countAfterMs, interval: 500 });
+    });
+
+    it('count also where each is closed at once', { timeout: 60_000 }, async () => {
+      let entries = 0;
+      for (let tries = 0; tries < 2 * connectionsMax; tries += 32) {
+        const entered = await Promise.all(Array.from({ length: 32 }, enter));
+        for (const one of entered) await one?.close();
+        entries += entered.filter((one) => one !== null).length;
+      }
+      expect(entries).toBe(connectionsMax);
+      await vi.waitUntil(isIn, { timeout: 2 * countAfterMs, interval: 500 });
+    });
+
+    it('that were there before a backend count for it', { timeout: 60_000 }, async () => {
+      await enterOften(connectionsMax);
+      await openBackend();
+      await backend.close();
+      await wait(500);
+      expect(await isIn()).toBe(false);
+    });
   });
 
   it("a client that shows another's process id or nonce is somebody else", async () => {

@@ -36,6 +36,8 @@ export class Asking implements Deadlined {
   readonly #wire: Wire;
   readonly #control: string;
   readonly #question: Outgoing;
+  /** Frames that follow when a backend accepts the question. They would count against this sender where a backend refuses it. */
+  #held: readonly Frame[];
   readonly #replies: Incoming;
   readonly #deadlineLast: number;
   readonly #onEnd: (asking: Asking) => void;
@@ -65,7 +67,8 @@ export class Asking implements Deadlined {
       first = false;
     });
     signal?.addEventListener('abort', this);
-    void this.#question.giveLast(question);
+    this.#held = answerer === anyBackend ? question.slice(1) : [];
+    void this.#question.giveLast(question.slice(0, question.length - this.#held.length));
   }
 
   get id(): string {
@@ -178,6 +181,8 @@ export class Asking implements Deadlined {
     const { answerer, subject } = this.#asked;
     if (answerer !== anyBackend || !isBackendEnd(end)) throw malformed(subject, 'accepted');
     this.#acceptedBy = end;
+    void this.#question.giveLast(this.#held);
+    this.#held = [];
   }
 
   #deliver(reply: Reply): void {

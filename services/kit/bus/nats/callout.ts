@@ -10,6 +10,7 @@ import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
 import { nameProcess } from '../name-process.ts';
 import { Penalties } from '../penalties.ts';
+import { ConnectionCounts } from './connection-counts.ts';
 import { grantsOf, whoAmISubject, whoIsSubject } from './grants.ts';
 import { Introductions } from './introductions.ts';
 import type { Issuer } from './issuer.ts';
@@ -43,6 +44,7 @@ export class Callout {
   readonly #logger: Logger;
   readonly penalties = new Penalties();
   readonly introductions = new Introductions();
+  readonly connections: ConnectionCounts;
   readonly #refusals: RefusalLog;
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
@@ -57,6 +59,7 @@ export class Callout {
     this.#issuer = issuer;
     this.#logger = logger;
     this.#refusals = new RefusalLog(logger);
+    this.connections = new ConnectionCounts(logger);
     this.#listen(authorizationSubject);
   }
 
@@ -78,6 +81,7 @@ export class Callout {
 
   async close(): Promise<void> {
     this.introductions.close();
+    this.connections.close();
     await this.#connection.close();
   }
 
@@ -126,6 +130,7 @@ export class Callout {
       proven = identity;
       this.penalties.check(identity);
       if (login.asks && !this.introductions.answersQuestions) throw notMapped();
+      this.connections.add(identity);
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);

@@ -72,6 +72,7 @@ async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promis
   };
   const calls = new Callout(await open('callout'), issuer, options.logger);
   const account = new SystemAccount(await open('system'), options.logger);
+  calls.connections.open(() => account.count());
   const named = await openNamed(options, () => backendLogin(issuer, options.nonce), lasting).catch((thrown) => {
     throw isRefused(thrown) ? notOurBus('backend', thrown) : thrown;
   });

@@ -106,8 +106,11 @@ export class Exchanges {
     });
     this.#answers.set(reply, answering);
     this.#answering.begin(answering);
-    if (expected.answerer === anyBackend) this.#wire.send(reply, signalFrame('accepted', this.#wire.own));
     answering.begin(frame);
+    // The asker sends the rest of a question that is not refused.
+    if (expected.answerer === anyBackend && this.#answers.has(reply)) {
+      this.#wire.send(reply, signalFrame('accepted', this.#wire.own));
+    }
   }
 
   hearControl(message: Msg): void {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../bounded-map.ts';
 import type { ExchangeEnds } from './subjects.ts';
 
 /** Requests that ended before their answerer said its last word: cancelled, timed out, malformed. The oldest gives way. */
@@ -12,14 +13,10 @@ interface Late {
 
 /** Frames that an honest answerer had sent before it learnt that nobody waits any more. They are dropped, and its sender is not blamed. */
 export class Stragglers {
-  readonly #late = new Map<string, Late>();
+  readonly #late = new BoundedMap<Late>(requestsMax);
 
   expect(id: string, answerer: string): void {
     this.#late.set(id, { answerer, frames: framesMax });
-    for (const oldest of this.#late.keys()) {
-      if (this.#late.size <= requestsMax) break;
-      this.#late.delete(oldest);
-    }
   }
 
   /** Whether the frame is one of those. */

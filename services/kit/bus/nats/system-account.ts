@@ -1,8 +1,10 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
+import type { RuntimeId } from '../../../contracts/ids.ts';
 import type { Logger } from '../../log.ts';
 import { busAccount } from './callout.ts';
+import type { CountByRuntime } from './connection-counts.ts';
 import { findIdentity } from './known-as.ts';
 import { listen } from './listen.ts';
 
@@ -17,6 +19,7 @@ const connections = z.object({
       .nullish(),
   }),
 });
+type Page = z.infer<typeof connections>['data'];
 const disconnected = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
 
 /** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
@@ -66,6 +69,18 @@ export class SystemAccount {
     look.unref();
   }
 
+  /** Connections of each runtime. */
+  async count(): Promise<CountByRuntime> {
+    const counts = new Map<RuntimeId, number>();
+    for await (const { connections } of this.#list()) {
+      for (const { authorized_user: name = '' } of connections ?? []) {
+        const identity = findIdentity(name);
+        if (identity?.kind === 'runtime') counts.set(identity.runtime, (counts.get(identity.runtime) ?? 0) + 1);
+      }
+    }
+    return counts;
+  }
+
   async close(): Promise<void> {
     for (const look of this.#looks) clearTimeout(look);
     await this.#connection.close();
@@ -75,23 +90,30 @@ export class SystemAccount {
   async #endBefore(before: number | null, isMeant: (identity: Identity) => boolean): Promise<number> {
     const ended: Promise<unknown>[] = [];
     let now = 0;
+    for await (const page of this.#list()) {
+      now = Math.max(now, Date.parse(page.now));
+      for (const { cid, start, authorized_user: name = '' } of page.connections ?? []) {
+        const identity = findIdentity(name);
+        if (identity === null || !isMeant(identity)) continue;
+        if (before !== null && Date.parse(start) > before) continue;
+        ended.push(this.#kick(page.server_id, cid));
+      }
+    }
+    await Promise.all(ended);
+    return now;
+  }
+
+  /** All connections to the bus, in pages from each server. */
+  async *#list(): AsyncGenerator<Page> {
     for (let offset = 0, more = true; more && offset < pageSize * pagesMax; offset += pageSize) {
       more = false;
       const options = { auth: true, acc: busAccount, limit: pageSize, offset };
       for await (const answer of await this.#ask('PING.CONNZ', options)) {
         const { data } = connections.parse(answer.json());
-        now = Math.max(now, Date.parse(data.now));
         more ||= data.total > offset + pageSize;
-        for (const { cid, start, authorized_user: name = '' } of data.connections ?? []) {
-          const identity = findIdentity(name);
-          if (identity === null || !isMeant(identity)) continue;
-          if (before !== null && Date.parse(start) > before) continue;
-          ended.push(this.#kick(data.server_id, cid));
-        }
+        yield data;
       }
     }
-    await Promise.all(ended);
-    return now;
   }
 
   /** NATS does nothing for who wants no answer. */
