@@ -12,6 +12,9 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
+/** What .ci/run installs is installed by the run that these tests are a part of. */
+const installers = ['python3', 'apt-get', 'dpkg-deb', 'nats-server', 'caddy', 'bwrap', 'pebble'];
+
 /** Runs .ci/run in a checkout whose `npm test`, `npm run check` and `npm run chaos` are these scripts. */
 function runWith({
   test,
@@ -31,8 +34,10 @@ function runWith({
   cpSync(join(here, 'run'), join(folder, '.ci/run'));
   writeFileSync(join(folder, '.ci/docker'), docker);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'made-up', version: '1.0.0', scripts }));
+  mkdirSync(join(folder, 'bin'));
+  for (const name of installers) writeFileSync(join(folder, 'bin', name), '#!/bin/sh\n', { mode: 0o755 });
   // Whoever has a Docker of his own is no part of it.
-  const env = { ...process.env, DOCKER_HOST: undefined };
+  const env = { ...process.env, DOCKER_HOST: undefined, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
   const { status, stdout } = spawnSync(join(folder, '.ci/run'), {
     cwd: tmpdir(),
     encoding: 'utf8',

@@ -57,6 +57,13 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
+    pattern:
+      /stack\/test\/adversary\/hostile-[a-z-]+\.test\.ts > (distributed|on a real server|a stranger on the bus) > /,
+    reason:
+      'A platform of several processes needs nats-server, which is not installed on every machine; CI installs it.',
+    isHere: onPath('nats-server'),
+  },
+  {
     pattern: /stack\/move\/test\/dgraph\.test\.ts > on a real Dgraph/,
     reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
     isHere: onPath('dgraph', 'nats-server'),
@@ -85,7 +92,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-member)\.test\.ts > /,
+      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-(member|mcp-server))\.test\.ts > /,
     reason:
       'The program bwrap is not installed on every machine, and not every system lets it make namespaces; CI installs it.',
     isHere: canSandbox(),

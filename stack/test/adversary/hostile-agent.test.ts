@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSession, ping, send } from '../../../services/remote-mcp/test/raw.ts';
+import type { Topology } from '../../definition/definition.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
 import { attack } from './hostile-agent.ts';
 import type { HttpAttack, Outcome, Target } from './http-attacks.ts';
+import { onEachTopology } from './on-each-topology.ts';
 import { Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -17,15 +19,16 @@ let platform: Platform;
 let a: Home;
 let b: Home;
 let victim: Victim;
+/** Of remote-mcp, which agents talk to. */
 let pid: number;
 
-beforeAll(async () => {
-  ({ platform, a, b } = await startTwoHomes());
-  pid = await platform.pid();
+async function start(topology: Topology): Promise<void> {
+  ({ platform, a, b } = await startTwoHomes({ topology }));
+  const { services } = await platform.svc('status');
+  pid = services.find(({ name }: { readonly name: string }) => name === 'remote-mcp').pid;
   const [mcpUrl, key] = [`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText];
   victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark, noticedMs });
-}, startTimeoutMs);
-afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+}
 
 async function target(): Promise<Target> {
   const key = a.same.keyText;
@@ -36,7 +39,7 @@ async function target(): Promise<Target> {
   };
 }
 
-/** Everything runs in one process here, beside other suites on two cores. The attacks of this table took 0.4 to 5 s before they were bounded. */
+/** Embedded, everything runs in one process, beside other suites on two cores. The attacks of this table took 0.4 to 5 s before they were bounded. */
 const noticedMs = 250;
 
 /** What the attacker must get beside what the victim gets. */
@@ -73,42 +76,47 @@ const onPlaces: readonly Row[] = [
   { attack: 'hugeHeads', gets: (outcome) => expect(outcome).toMatchObject({ 431: some }) },
 ];
 
-describe('the victim does not notice', () => {
-  test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
-    const to = await target();
-    gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+onEachTopology((topology) => {
+  beforeAll(() => start(topology), startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+  describe('the victim does not notice', () => {
+    test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
+      const to = await target();
+      gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+    });
   });
-});
 
-test('the memory of the platform stays bounded, and does not grow from one attack to the next', async () => {
-  const begun = memoryBytes();
-  const attackAll = async () => {
+  test('the memory of the platform stays bounded, and does not grow from one attack to the next', async () => {
+    const begun = memoryBytes();
+    const attackAll = async () => {
+      const to = await target();
+      await Promise.all(onMemory.slice(0, 4).map(({ attack: name }) => attack(name, to)));
+    };
+    await attackAll();
+    const first = memoryBytes();
+    expect(first - begun).toBeLessThan(totalBytes);
+    await attackAll();
+    await until(() => memoryBytes() <= first * 1.1);
+  });
+
+  test('a new key gets in while unknown keys are tried', async () => {
     const to = await target();
-    await Promise.all(onMemory.slice(0, 4).map(({ attack: name }) => attack(name, to)));
-  };
-  await attackAll();
-  const first = memoryBytes();
-  expect(first - begun).toBeLessThan(totalBytes);
-  await attackAll();
-  await until(() => memoryBytes() <= first * 1.1);
-});
+    const attacking = attack('unknownKeys', to);
+    const began = performance.now();
+    await until(async () => (await send(platform.mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
+    expect(performance.now() - began).toBeLessThan(2000);
+    await attacking;
+  });
 
-test('a new key gets in while unknown keys are tried', async () => {
-  const to = await target();
-  const attacking = attack('unknownKeys', to);
-  const began = performance.now();
-  await until(async () => (await send(platform.mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
-  expect(performance.now() - began).toBeLessThan(2000);
-  await attacking;
-});
-
-test('the log grows by no more than a few lines a second', async () => {
-  const to = await target();
-  const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
-  const before = await lines();
-  const { 401: refused } = await attack('wrongKeys', to);
-  expect(refused).toBeGreaterThan(500);
-  expect((await lines()) - before).toBeLessThan(100);
+  test('the log grows by no more than a few lines a second', async () => {
+    const to = await target();
+    const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
+    const before = await lines();
+    const { 401: refused } = await attack('wrongKeys', to);
+    expect(refused).toBeGreaterThan(500);
+    expect((await lines()) - before).toBeLessThan(100);
+  });
 });
 
 /** What all requests together may hold in memory (services/remote-mcp/http/agent-memory.ts). */

@@ -9,7 +9,7 @@ import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
-/** An operator applies files that somebody else wrote. */
+/** An operator applies files that somebody else wrote. `svc` reads them before it asks a backend, so that one topology shows all. */
 let platform: Platform;
 /** What came with them. */
 let folder = '';

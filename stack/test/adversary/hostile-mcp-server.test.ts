@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
-import type { BackendClient } from '../../backend-client.ts';
-import { misbehaving } from '../foreign-servers.ts';
+import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
+import { type BackendClient, openBackendClient } from '../../backend-client.ts';
+import type { Topology } from '../../definition/definition.ts';
+import { misbehaving, repository } from '../foreign-servers.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
+import { memberToken } from './member-token.ts';
+import { onEachTopology } from './on-each-topology.ts';
 import { Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
@@ -12,18 +16,27 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 /** An MCP server that does its worst, in a workspace of its own. An agent of another workspace works on meanwhile. */
 let platform: Platform;
 let backend: BackendClient;
+/** Adds the hostile one. What an operator adds runs without a sandbox, and what a member adds in one. */
+let adds: BackendClient;
 let a: Home;
 let b: Home;
 let victim: Victim;
 
-beforeAll(async () => {
-  ({ platform, backend, a, b } = await startTwoHomes());
+async function start(topology: Topology): Promise<void> {
+  // Where the hostile script and the Node that runs it lie.
+  const settings = (yaml: string) => yaml.replace('allowedPaths: []', `allowedPaths: [${repository}]`);
+  ({ platform, backend, a, b } = await startTwoHomes({ topology, settings }));
   victim = await Victim.start({
     mcpUrl: `${platform.mcpUrl}?skillIds=${b.same.skill}`,
     ...{ key: b.same.keyText, tool: 'echo', arguments: { message: 'still here' }, answer: 'still here', noticedMs },
   });
-}, startTimeoutMs);
-afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+}
+
+/** The owner of the hostile MCP server's workspace. */
+async function member(): Promise<BackendClient> {
+  const token = await memberToken(platform.installation, a.owner.id);
+  return openBackendClient([`http://127.0.0.1:${platform.ports.backend}`], () => token);
+}
 
 /** Every attack starts programs on this machine, as a good MCP server does; each takes a core for a moment. */
 const noticedMs = 300;
@@ -31,6 +44,7 @@ const noticedMs = 300;
 const made = z.object({ id: z.string() });
 const state = z.object({
   status: z.string(),
+  sandboxes: z.array(z.string()),
   reason: z.object({ code: z.string(), message: z.string() }).nullable(),
 });
 
@@ -46,7 +60,8 @@ function hostile(mode: string): Launch {
 }
 
 async function addServer(workspace: string, name: string, launch: Launch): Promise<string> {
-  const { createMcpServer } = await backend.query(
+  const by = workspace === a.workspace ? adds : backend;
+  const { createMcpServer } = await by.query(
     'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
     { w: workspace, input: { name, launch } },
     z.object({ createMcpServer: made }).parse,
@@ -56,7 +71,7 @@ async function addServer(workspace: string, name: string, launch: Launch): Promi
 
 async function stateOf(workspace: string, id: string) {
   const seen = await backend.query(
-    'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status reason { code message } } } }',
+    'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status sandboxes reason { code message } } } }',
     { w: workspace, id },
     z.object({ workspace: z.object({ mcpServer: state }) }).parse,
   );
@@ -108,73 +123,92 @@ async function expectReportsArrive(): Promise<void> {
   await connected(b.workspace, await addServer(b.workspace, `fresh-${count++}`, hostile('')));
 }
 
-describe('an MCP server that', () => {
-  test.each([
-    ['lists names that cannot be stored', hostile('names'), 'Connected', /left out are "nul .*control character/],
-    ['lists 20,001 tools', hostile('many'), 'Connected', /5000 tools|20000 tools/],
-    [
-      'has a folder whose name fills a reason',
-      { ...hostile(''), cwd: `/${'x'.repeat(4050)}` },
-      'Error',
-      /not an existing folder/,
-    ],
-    ['is a command of 4,050 characters', { command: 'y'.repeat(4050), args: [] }, 'Error', /y…"/],
-  ])('%s says so at itself; reports of others arrive', async (_name, launch, status, why) => {
-    const name = `hostile-${count++}`;
-    await victim.expectUndisturbedBy(async () => {
-      const id = await addServer(a.workspace, name, launch);
-      await until(async () => (await stateOf(a.workspace, id)).status === status, slowlyMs);
-      await until(async () => why.test((await stateOf(a.workspace, id)).reason?.message ?? ''), slowlyMs);
-      await expectReportsArrive();
-    });
-  });
+const confinements = [
+  ['without a sandbox', 'none', true, async () => backend],
+  ['in a sandbox', 'bwrap', canSandbox, member],
+] as const;
 
-  test('answers with what is no JSON fails those calls alone, at once', async () => {
-    const name = `hostile-${count++}`;
-    await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
-    const { call } = await agentOf(name);
-    await until(async () => (await call('x')).text.includes('"text":"x"'));
-    await victim.expectUndisturbedBy(async () => {
-      for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
-        const begun = performance.now();
-        const { body } = await call(said);
-        expect([said, body.id, body.result]).toEqual([said, 7, undefined]);
-        expect(body.error.message).toMatch(new RegExp(`"${name}".*(not valid JSON|nested|at most)`));
-        expect(performance.now() - begun).toBeLessThan(10_000);
-        expect((await call('again')).text).toContain('again');
-      }
-    });
-  });
+onEachTopology((topology) => {
+  beforeAll(() => start(topology), startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  test.each(['flood', 'endless', 'stderr'])(
-    'writes without end (%s) has its call answered; nobody else hears it',
-    async (said) => {
-      const name = `hostile-${count++}`;
-      await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
-      const { call } = await agentOf(name);
-      await until(async () => (await call('x')).text.includes('"text":"x"'));
-      await victim.expectUndisturbedBy(async () => {
-        const { text } = await call(said, { progressToken: 'mine' });
-        expect(text).toContain('done');
-        expect(text).not.toContain('stolen');
-        const tokens = [...text.matchAll(/"progressToken":("[^"]*"|\d+)/g)].map(([, token]) => token);
-        expect(new Set(tokens)).toEqual(new Set(said === 'flood' ? ['"mine"'] : []));
-        await expectReportsArrive();
+  describe.each(confinements)('%s', (_, sandbox, canRun, adder) => {
+    describe.skipIf(!canRun)('an MCP server that', () => {
+      beforeAll(async () => {
+        adds = await adder();
+        const id = await addServer(a.workspace, `confined-${count++}`, hostile(''));
+        await connected(a.workspace, id);
+        expect((await stateOf(a.workspace, id)).sandboxes).toEqual([sandbox]);
       });
-    },
-  );
 
-  test('does not end when it is asked to is ended, and its workspace goes on', async () => {
-    const name = `hostile-${count++}`;
-    const id = await addServer(a.workspace, name, hostile('stubborn'));
-    await connected(a.workspace, id);
-    await victim.expectUndisturbedBy(async () => {
-      await backend.query(
-        'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
-        { w: a.workspace, id },
-        () => undefined,
+      test.each([
+        ['lists names that cannot be stored', hostile('names'), 'Connected', /left out are "nul .*control character/],
+        ['lists 20,001 tools', hostile('many'), 'Connected', /5000 tools|20000 tools/],
+        [
+          'has a folder whose name fills a reason',
+          { ...hostile(''), cwd: `/${'x'.repeat(4050)}` },
+          'Error',
+          /not an existing folder/,
+        ],
+        ['is a command of 4,050 characters', { command: 'y'.repeat(4050), args: [] }, 'Error', /y…"/],
+      ])('%s says so at itself; reports of others arrive', async (_name, launch, status, why) => {
+        const name = `hostile-${count++}`;
+        await victim.expectUndisturbedBy(async () => {
+          const id = await addServer(a.workspace, name, launch);
+          await until(async () => (await stateOf(a.workspace, id)).status === status, slowlyMs);
+          await until(async () => why.test((await stateOf(a.workspace, id)).reason?.message ?? ''), slowlyMs);
+          await expectReportsArrive();
+        });
+      });
+
+      test('answers with what is no JSON fails those calls alone, at once', async () => {
+        const name = `hostile-${count++}`;
+        await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
+        const { call } = await agentOf(name);
+        await until(async () => (await call('x')).text.includes('"text":"x"'));
+        await victim.expectUndisturbedBy(async () => {
+          for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
+            const begun = performance.now();
+            const { body } = await call(said);
+            expect([said, body.id, body.result]).toEqual([said, 7, undefined]);
+            expect(body.error.message).toMatch(new RegExp(`"${name}".*(not valid JSON|nested|at most)`));
+            expect(performance.now() - begun).toBeLessThan(10_000);
+            expect((await call('again')).text).toContain('again');
+          }
+        });
+      });
+
+      test.each(['flood', 'endless', 'stderr'])(
+        'writes without end (%s) has its call answered; nobody else hears it',
+        async (said) => {
+          const name = `hostile-${count++}`;
+          await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
+          const { call } = await agentOf(name);
+          await until(async () => (await call('x')).text.includes('"text":"x"'));
+          await victim.expectUndisturbedBy(async () => {
+            const { text } = await call(said, { progressToken: 'mine' });
+            expect(text).toContain('done');
+            expect(text).not.toContain('stolen');
+            const tokens = [...text.matchAll(/"progressToken":("[^"]*"|\d+)/g)].map(([, token]) => token);
+            expect(new Set(tokens)).toEqual(new Set(said === 'flood' ? ['"mine"'] : []));
+            await expectReportsArrive();
+          });
+        },
       );
-      await expectReportsArrive();
+
+      test('does not end when it is asked to is ended, and its workspace goes on', async () => {
+        const name = `hostile-${count++}`;
+        const id = await addServer(a.workspace, name, hostile('stubborn'));
+        await connected(a.workspace, id);
+        await victim.expectUndisturbedBy(async () => {
+          await backend.query(
+            'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
+            { w: a.workspace, id },
+            () => undefined,
+          );
+          await expectReportsArrive();
+        });
+      });
     });
   });
 });

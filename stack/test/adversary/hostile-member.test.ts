@@ -8,9 +8,11 @@ import { send } from '../../../services/remote-mcp/test/raw.ts';
 import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/test/http-mcp-server.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { connectToBackend } from '../../backend-client.ts';
+import type { Topology } from '../../definition/definition.ts';
 import { replaceScalar } from '../../yaml-text.ts';
 import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
 import { memberToken } from './member-token.ts';
+import { onEachTopology } from './on-each-topology.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -140,8 +142,8 @@ async function makeGrounds(): Promise<Grounds> {
   return { shared: at('shared'), installation: at('svc'), otherInstallation: at('other') };
 }
 
-beforeAll(async () => {
-  platform = await Platform.init();
+async function start(topology: Topology): Promise<void> {
+  platform = await Platform.init({ topology });
   grounds = await makeGrounds();
   const { definitionFile } = platform.installation;
   const yaml = await readFile(definitionFile, 'utf8');
@@ -156,8 +158,7 @@ beforeAll(async () => {
   );
   workspace = createWorkspace.id;
   token = await memberToken(platform.installation, createWorkspace.owner.id);
-}, startTimeoutMs);
-afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+}
 
 interface Outcome {
   readonly code: string;
@@ -204,43 +205,6 @@ function planted(): readonly string[] {
   return all.filter((folder) => existsSync(join(folder, 'planted-by-a-member')));
 }
 
-describe.runIf(canSandbox)('a member who is no operator', () => {
-  test.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
-    const id = await set(launch(grounds));
-    const { code, message, repair, seen } = await outcomeOf(id);
-    if (becomes === 'confined') {
-      expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
-    } else {
-      expect({ code, seen }).toEqual({ code: becomes, seen: null });
-      expect(message).toContain(`"attack${count}"`);
-      expect(repair).toMatch(/svc\.yaml/);
-    }
-    expect(planted()).toEqual([]);
-    await remove(id);
-  });
-
-  test('gains nothing by changing one variable of an operator’s command', async () => {
-    const { args = [] } = probing(grounds);
-    const added = await platform.run(['server', 'add', 'ours', '--workspace', 'Theirs', '--', 'node', ...args]);
-    expect(added.code).not.toBe(null);
-    const query = 'query ($w: ID!) { workspace(id: $w) { mcpServer(name: "ours") { id launch { setBy } } } }';
-    const { id, launch } = (await ask(query, {})).workspace.mcpServer;
-    expect(launch.setBy).toBe('operator');
-    // The operator's runs as the user of the platform, and could read all that is this user's.
-    expect((await outcomeOf(id)).seen?.secret).toBe('SYK_');
-    await ask(
-      `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
-        updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`,
-      { id, launch: { ...probing(grounds), env: setting('CHANGED', 'alone') } },
-    );
-    const { seen } = await outcomeOf(id, (outcome) => outcome.seen?.secret === 'ENOENT');
-    expect(seen?.planted).toBe('done');
-    const shown = await platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
-    expect(shown.launch.setBy).toBe('member');
-    await remove(id);
-  });
-});
-
 /** Where this machine is in a network; on loopback where it is in none. */
 function ownAddress(): string {
   const found = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses);
@@ -269,62 +233,104 @@ const innerUrls: readonly (readonly [attack: string, url: () => string, what: st
   ['a name that does not exist', () => 'http://intranet.invalid/', 'intranet.invalid, which has no public address'],
 ];
 
-describe('a URL of a member', () => {
-  let served: HttpMcpServer;
-  beforeAll(async () => {
-    served = await httpMcpServer();
-  });
-  afterAll(() => served.close());
+onEachTopology((topology) => {
+  beforeAll(() => start(topology), startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  test.each(innerUrls)('does not reach %s', async (_name, url, what) => {
-    const id = await set({ url: url() });
-    const { code, message, repair } = await outcomeOf(id);
-    expect(code).toBe('address_refused');
-    expect(message).toContain(`The URL of the MCP server "attack${count}" leads to ${what}`);
-    expect(repair).toContain('runtime.allowedAddresses in svc.yaml');
-    await remove(id);
+  describe.runIf(canSandbox)('a member who is no operator', () => {
+    test.each(attacks)('gains nothing by $attack', async ({ launch, becomes }) => {
+      const id = await set(launch(grounds));
+      const { code, message, repair, seen } = await outcomeOf(id);
+      if (becomes === 'confined') {
+        expect({ secret: seen?.secret, planted: seen?.planted }).toEqual({ secret: 'ENOENT', planted: 'done' });
+      } else {
+        expect({ code, seen }).toEqual({ code: becomes, seen: null });
+        expect(message).toContain(`"attack${count}"`);
+        expect(repair).toMatch(/svc\.yaml/);
+      }
+      expect(planted()).toEqual([]);
+      await remove(id);
+    });
+
+    test('gains nothing by changing one variable of an operator’s command', async () => {
+      const { args = [] } = probing(grounds);
+      const added = await platform.run(['server', 'add', 'ours', '--workspace', 'Theirs', '--', 'node', ...args]);
+      expect(added.code).not.toBe(null);
+      const query = 'query ($w: ID!) { workspace(id: $w) { mcpServer(name: "ours") { id launch { setBy } } } }';
+      const { id, launch } = (await ask(query, {})).workspace.mcpServer;
+      expect(launch.setBy).toBe('operator');
+      // The operator's runs as the user of the platform, and could read all that is this user's.
+      expect((await outcomeOf(id)).seen?.secret).toBe('SYK_');
+      await ask(
+        `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
+          updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`,
+        { id, launch: { ...probing(grounds), env: setting('CHANGED', 'alone') } },
+      );
+      const { seen } = await outcomeOf(id, (outcome) => outcome.seen?.secret === 'ENOENT');
+      expect(seen?.planted).toBe('done');
+      const shown = await platform.svc('server', 'show', 'ours', '--workspace', 'Theirs');
+      expect(shown.launch.setBy).toBe('member');
+      await remove(id);
+    });
   });
 
-  test('is refused where an operator set the same URL before, and reached once the operator allows the address', async () => {
-    const { url } = served.launch();
-    const mcpServer = { w: workspace, input: { name: 'local', launch: { url } } };
-    const backend = await connectToBackend(platform.installation);
-    const create =
-      'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
-    // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-    const { id } = (await backend.query(create, mcpServer, (data): any => data)).createMcpServer;
-    await until(async () => (await statusOf(id)) === 'Connected');
-    const asked = served.asked.length;
-    const update = `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
-      updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`;
-    await ask(update, { id, launch: { url, headers: setting('x-chosen', 'by the member') } });
-    expect((await outcomeOf(id)).code).toBe('address_refused');
-    expect(served.asked.slice(asked).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, yaml.replace('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]'));
-    await platform.svc('up');
-    await until(async () => (await statusOf(id)) === 'Connected');
-    expect(served.asked.at(-1)?.headers['x-chosen']).toBe('by the member');
-    await remove(id);
+  describe('a URL of a member', () => {
+    let served: HttpMcpServer;
+    beforeAll(async () => {
+      served = await httpMcpServer();
+    });
+    afterAll(() => served.close());
+
+    test.each(innerUrls)('does not reach %s', async (_name, url, what) => {
+      const id = await set({ url: url() });
+      const { code, message, repair } = await outcomeOf(id);
+      expect(code).toBe('address_refused');
+      expect(message).toContain(`The URL of the MCP server "attack${count}" leads to ${what}`);
+      expect(repair).toContain('runtime.allowedAddresses in svc.yaml');
+      await remove(id);
+    });
+
+    test('is refused where an operator set the same URL before, and reached once the operator allows the address', async () => {
+      const { url } = served.launch();
+      const mcpServer = { w: workspace, input: { name: 'local', launch: { url } } };
+      const backend = await connectToBackend(platform.installation);
+      const create =
+        'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
+      // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+      const { id } = (await backend.query(create, mcpServer, (data): any => data)).createMcpServer;
+      await until(async () => (await statusOf(id)) === 'Connected');
+      const asked = served.asked.length;
+      const update = `mutation ($w: ID!, $id: ID!, $launch: LaunchInput!) {
+        updateMcpServer(workspace: $w, id: $id, input: { launch: $launch }) { id } }`;
+      await ask(update, { id, launch: { url, headers: setting('x-chosen', 'by the member') } });
+      expect((await outcomeOf(id)).code).toBe('address_refused');
+      expect(served.asked.slice(asked).filter(({ headers }) => 'x-chosen' in headers)).toEqual([]);
+      const { definitionFile } = platform.installation;
+      const yaml = await readFile(definitionFile, 'utf8');
+      await writeFile(definitionFile, yaml.replace('allowedAddresses: []', 'allowedAddresses: [127.0.0.1]'));
+      await platform.svc('up');
+      await until(async () => (await statusOf(id)) === 'Connected');
+      expect(served.asked.at(-1)?.headers['x-chosen']).toBe('by the member');
+      await remove(id);
+    });
+
+    test('may not carry headers of the connection', async () => {
+      const launch = { url: 'https://mcp.example/', headers: setting('Transfer-Encoding', 'chunked') };
+      await expect(set(launch)).rejects.toThrow(/"Transfer-Encoding\W+ in \W+headers\W+ belongs to the connection/);
+    });
   });
 
-  test('may not carry headers of the connection', async () => {
-    const launch = { url: 'https://mcp.example/', headers: setting('Transfer-Encoding', 'chunked') };
-    await expect(set(launch)).rejects.toThrow(/"Transfer-Encoding\W+ in \W+headers\W+ belongs to the connection/);
-  });
+  test(
+    'with none-for-everybody the operator has let members run what they like',
+    async () => {
+      const { definitionFile } = platform.installation;
+      const yaml = await readFile(definitionFile, 'utf8');
+      await writeFile(definitionFile, replaceScalar(yaml, ['runtime', 'sandbox'], 'none-for-everybody'));
+      await platform.svc('up');
+      const id = await set({ ...probing(grounds), cwd: platform.folder });
+      expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
+      expect(planted()).toEqual([platform.folder]);
+    },
+    startTimeoutMs,
+  );
 });
-
-test(
-  'with none-for-everybody the operator has let members run what they like',
-  async () => {
-    const { definitionFile } = platform.installation;
-    const yaml = await readFile(definitionFile, 'utf8');
-    await writeFile(definitionFile, replaceScalar(yaml, ['runtime', 'sandbox'], 'none-for-everybody'));
-    await platform.svc('up');
-    const id = await set({ ...probing(grounds), cwd: platform.folder });
-    expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
-    expect(planted()).toEqual([platform.folder]);
-  },
-  startTimeoutMs,
-);

@@ -3,9 +3,11 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSession, ping } from '../../../services/remote-mcp/test/raw.ts';
+import type { Topology } from '../../definition/definition.ts';
 import { mintOperatorToken } from '../../operator-token.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
+import { onEachTopology } from './on-each-topology.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
@@ -18,14 +20,13 @@ let key: string;
 let session: string;
 let token: string;
 
-beforeAll(async () => {
-  platform = await Platform.start();
+async function start(topology: Topology): Promise<void> {
+  platform = await Platform.start({ topology });
   key = await platform.addKey('agent');
   session = await openSession(platform.mcpUrl, key);
   const privateKey = readSecret(secretFilesOf(platform.installation).jwtPrivateKey);
   token = mintOperatorToken({ privateKey, issuer: 'service-platform', nowMs: Date.now() });
-}, startTimeoutMs);
-afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+}
 
 const evil = 'https://evil.example';
 /** A name of the attacker's that leads to this machine. */
@@ -63,141 +64,146 @@ const json = 'application/json';
 const mutation = 'mutation { createWorkspace(input: { name: "Stolen", ownerEmail: "x@evil.example" }) { id } }';
 const inBody = JSON.stringify({ query: mutation });
 
-describe('a request that browsers send without asking', () => {
-  /** By CORS a page may send these to anybody; what it must not get is an effect. */
-  test.each<[string, Listener, string, Asked, number]>([
-    [
-      'a message as text',
-      'remote-mcp',
-      '/mcp',
-      { method: 'POST', headers: { 'content-type': 'text/plain' }, body: JSON.stringify(ping) },
-      401,
-    ],
-    ['the end of a session', 'remote-mcp', '/mcp', { method: 'DELETE' }, 401],
-    ['a stream', 'remote-mcp', '/mcp', { headers: { accept: 'text/event-stream' } }, 401],
-    [
-      'a mutation as text',
-      'backend',
-      '/graphql',
-      { method: 'POST', headers: { 'content-type': 'text/plain' }, body: inBody },
-      401,
-    ],
-    [
-      'a mutation as a form',
-      'backend',
-      '/graphql',
-      {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: `query=${encodeURIComponent(mutation)}`,
-      },
-      401,
-    ],
-    [
-      'a mutation as a file',
-      'backend',
-      '/graphql',
-      { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' },
-      401,
-    ],
-    ['a mutation as an address', 'backend', `/graphql?query=${encodeURIComponent(mutation)}`, {}, 404],
-    ['a catalogue', 'backend', '/internal/catalogue/w0', {}, 401],
-    ['a file without a ticket', 'backend', `/files/${'0'.repeat(64)}`, {}, 403],
-  ])('%s', async (_, listener, path, asked, status) => {
-    const sent = { ...asked, headers: { origin: evil, cookie: `token=${token}; key=${key}`, ...asked.headers } };
-    const answer = await ask(listener, path, sent);
-    expect(answer.status).toBe(status);
-    expect(answer.headers['access-control-allow-origin']).toBe(undefined);
-  });
+onEachTopology((topology) => {
+  beforeAll(() => start(topology), startTimeoutMs);
+  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  test('a mutation as text has no effect with a token either', async () => {
-    const headers = { 'content-type': 'text/plain', authorization: `Bearer ${token}` };
-    expect((await ask('backend', '/graphql', { method: 'POST', headers, body: inBody })).status).toBe(415);
-    expect(
-      (await ask('backend', '/graphql', { method: 'POST', headers: { ...headers, origin: evil }, body: inBody }))
-        .status,
-    ).toBe(403);
-  });
+  describe('a request that browsers send without asking', () => {
+    /** By CORS a page may send these to anybody; what it must not get is an effect. */
+    test.each<[string, Listener, string, Asked, number]>([
+      [
+        'a message as text',
+        'remote-mcp',
+        '/mcp',
+        { method: 'POST', headers: { 'content-type': 'text/plain' }, body: JSON.stringify(ping) },
+        401,
+      ],
+      ['the end of a session', 'remote-mcp', '/mcp', { method: 'DELETE' }, 401],
+      ['a stream', 'remote-mcp', '/mcp', { headers: { accept: 'text/event-stream' } }, 401],
+      [
+        'a mutation as text',
+        'backend',
+        '/graphql',
+        { method: 'POST', headers: { 'content-type': 'text/plain' }, body: inBody },
+        401,
+      ],
+      [
+        'a mutation as a form',
+        'backend',
+        '/graphql',
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: `query=${encodeURIComponent(mutation)}`,
+        },
+        401,
+      ],
+      [
+        'a mutation as a file',
+        'backend',
+        '/graphql',
+        { method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x--' },
+        401,
+      ],
+      ['a mutation as an address', 'backend', `/graphql?query=${encodeURIComponent(mutation)}`, {}, 404],
+      ['a catalogue', 'backend', '/internal/catalogue/w0', {}, 401],
+      ['a file without a ticket', 'backend', `/files/${'0'.repeat(64)}`, {}, 403],
+    ])('%s', async (_, listener, path, asked, status) => {
+      const sent = { ...asked, headers: { origin: evil, cookie: `token=${token}; key=${key}`, ...asked.headers } };
+      const answer = await ask(listener, path, sent);
+      expect(answer.status).toBe(status);
+      expect(answer.headers['access-control-allow-origin']).toBe(undefined);
+    });
 
-  test('a message with a good key is refused because of its origin', async () => {
-    const headers = { authorization: `Bearer ${key}`, 'mcp-session-id': session, 'content-type': json };
-    for (const origin of [evil, 'null', `http://${rebound}`]) {
-      const answer = await ask('remote-mcp', '/mcp', {
-        method: 'POST',
-        headers: { ...headers, origin },
-        body: JSON.stringify(ping),
-      });
-      expect([origin, answer.status]).toEqual([origin, 403]);
-    }
-  });
-});
+    test('a mutation as text has no effect with a token either', async () => {
+      const headers = { 'content-type': 'text/plain', authorization: `Bearer ${token}` };
+      expect((await ask('backend', '/graphql', { method: 'POST', headers, body: inBody })).status).toBe(415);
+      expect(
+        (await ask('backend', '/graphql', { method: 'POST', headers: { ...headers, origin: evil }, body: inBody }))
+          .status,
+      ).toBe(403);
+    });
 
-describe('every listener', () => {
-  const listeners: readonly Listener[] = ['backend', 'remote-mcp', 'frontend'];
-  const paths = ['/', '/mcp', '/graphql', '/health', '/ready', '/files/x', '/internal/files/x/y'];
-
-  test.each(listeners)('%s gives no permission to a page of another origin', async (listener) => {
-    for (const path of paths) {
-      const headers = {
-        origin: evil,
-        'access-control-request-method': 'POST',
-        'access-control-request-headers': 'authorization',
-      };
-      for (const method of ['OPTIONS', 'GET']) {
-        const answer = await ask(listener, path, { method, headers });
-        const given = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-allow'));
-        expect([path, method, given]).toEqual([path, method, []]);
+    test('a message with a good key is refused because of its origin', async () => {
+      const headers = { authorization: `Bearer ${key}`, 'mcp-session-id': session, 'content-type': json };
+      for (const origin of [evil, 'null', `http://${rebound}`]) {
+        const answer = await ask('remote-mcp', '/mcp', {
+          method: 'POST',
+          headers: { ...headers, origin },
+          body: JSON.stringify(ping),
+        });
+        expect([origin, answer.status]).toEqual([origin, 403]);
       }
-    }
+    });
   });
 
-  test.each(listeners)('%s opens no WebSocket', async (listener) => {
-    const headers = {
-      ...{ origin: evil, connection: 'Upgrade', upgrade: 'websocket' },
-      ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
-    };
-    for (const path of paths) expect((await ask(listener, path, { headers })).status).not.toBe(101);
-  });
+  describe('every listener', () => {
+    const listeners: readonly Listener[] = ['backend', 'remote-mcp', 'frontend'];
+    const paths = ['/', '/mcp', '/graphql', '/health', '/ready', '/files/x', '/internal/files/x/y'];
 
-  test.each(listeners)(
-    '%s tells a page under a rebound name what it tells a stranger, and no more',
-    async (listener) => {
-      const headers = { host: rebound, origin: `http://${rebound}` };
+    test.each(listeners)('%s gives no permission to a page of another origin', async (listener) => {
       for (const path of paths) {
-        const answer = await ask(listener, path, { headers });
-        const shown = answer.body.replaceAll(rebound, '');
-        expect([path, shown]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
-        if (path === '/mcp' || path === '/graphql') expect(answer.status).toBeGreaterThanOrEqual(400);
+        const headers = {
+          origin: evil,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'authorization',
+        };
+        for (const method of ['OPTIONS', 'GET']) {
+          const answer = await ask(listener, path, { method, headers });
+          const given = Object.keys(answer.headers).filter((name) => name.startsWith('access-control-allow'));
+          expect([path, method, given]).toEqual([path, method, []]);
+        }
       }
-    },
-  );
+    });
 
-  test.each(listeners)('%s sets no cookie, and says what its answers are', async (listener) => {
-    for (const path of ['/', '/health', '/ready', '/nothing<script>']) {
-      const { headers, body } = await ask(listener, path);
-      expect([path, headers['set-cookie']]).toEqual([path, undefined]);
-      expect([path, headers['x-content-type-options']]).toEqual([path, 'nosniff']);
-      if (!headers['content-type']?.startsWith('text/html'))
-        expect(headers['content-type']).toMatch(/json|text\/plain/);
-      expect(body).not.toContain('nothing<script>"');
-    }
+    test.each(listeners)('%s opens no WebSocket', async (listener) => {
+      const headers = {
+        ...{ origin: evil, connection: 'Upgrade', upgrade: 'websocket' },
+        ...{ 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' },
+      };
+      for (const path of paths) expect((await ask(listener, path, { headers })).status).not.toBe(101);
+    });
+
+    test.each(listeners)(
+      '%s tells a page under a rebound name what it tells a stranger, and no more',
+      async (listener) => {
+        const headers = { host: rebound, origin: `http://${rebound}` };
+        for (const path of paths) {
+          const answer = await ask(listener, path, { headers });
+          const shown = answer.body.replaceAll(rebound, '');
+          expect([path, shown]).toEqual([path, expect.not.stringMatching(new RegExp(`${key}|${session}|${token}`))]);
+          if (path === '/mcp' || path === '/graphql') expect(answer.status).toBeGreaterThanOrEqual(400);
+        }
+      },
+    );
+
+    test.each(listeners)('%s sets no cookie, and says what its answers are', async (listener) => {
+      for (const path of ['/', '/health', '/ready', '/nothing<script>']) {
+        const { headers, body } = await ask(listener, path);
+        expect([path, headers['set-cookie']]).toEqual([path, undefined]);
+        expect([path, headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+        if (!headers['content-type']?.startsWith('text/html'))
+          expect(headers['content-type']).toMatch(/json|text\/plain/);
+        expect(body).not.toContain('nothing<script>"');
+      }
+    });
   });
-});
 
-test('the page of the platform can be framed by none, and loads nothing from elsewhere', async () => {
-  const { headers } = await ask('frontend', '/');
-  expect(headers['x-frame-options']).toBe('DENY');
-  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
-  expect(headers['content-security-policy']).toContain("default-src 'none'");
-});
+  test('the page of the platform can be framed by none, and loads nothing from elsewhere', async () => {
+    const { headers } = await ask('frontend', '/');
+    expect(headers['x-frame-options']).toBe('DENY');
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+  });
 
-test('no answer sends a client elsewhere for a token', async () => {
-  for (const path of [
-    '/.well-known/oauth-protected-resource',
-    '/.well-known/oauth-authorization-server',
-    '/.well-known/openid-configuration',
-  ]) {
-    expect([path, (await ask('remote-mcp', path)).status]).toEqual([path, 404]);
-  }
-  expect((await ask('remote-mcp', '/mcp')).headers['www-authenticate']).toBe('Bearer');
+  test('no answer sends a client elsewhere for a token', async () => {
+    for (const path of [
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/openid-configuration',
+    ]) {
+      expect([path, (await ask('remote-mcp', path)).status]).toEqual([path, 404]);
+    }
+    expect((await ask('remote-mcp', '/mcp')).headers['www-authenticate']).toBe('Bearer');
+  });
 });

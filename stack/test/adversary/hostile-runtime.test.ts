@@ -11,9 +11,7 @@ import {
   newSessionId,
   type ProcessId,
   parseId,
-  type RuntimeId,
   randomText,
-  type WorkspaceId,
 } from '../../../services/contracts/ids.ts';
 import { newKey } from '../../../services/contracts/keys.ts';
 import { connectionsMax } from '../../../services/kit/bus/nats/connection-counts.ts';
@@ -22,6 +20,16 @@ import type { BackendClient } from '../../backend-client.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { HostileRuntime } from './hostile-runtime.ts';
+import {
+  busSubjects,
+  foreign,
+  type Known,
+  manners,
+  type Names,
+  natsSubjects,
+  type Sender,
+  subjectRows,
+} from './subject-rows.ts';
 import { setTrap } from './trap.ts';
 import { Victim } from './victim.ts';
 import { publication } from './wire-client.ts';
@@ -30,7 +38,8 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * The attacker has one runtime key and one API key, both of workspace A, and writes every byte that it sends to the bus. The victims are workspace
- * B, whose MCP server runs in the platform's own runtime, and the platform.
+ * B, whose MCP server runs in the platform's own runtime, and the platform. An embedded platform has no port for its bus and no runtime elsewhere:
+ * there, the contract suite of both buses (services/kit/bus/bus.contract.ts) holds these rules.
  */
 describe.skipIf(!hasNatsServer)('on a real server', () => {
   let platform: Platform;
@@ -129,24 +138,10 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     });
   });
 
-  /** Every subject of the platform: what a runtime may send to it, in its own name and in the names of others. */
   describe('subjects', () => {
-    const each: Readonly<Record<keyof typeof subjects, (by: Names) => readonly Row[]>> = {
-      handshake: (by) => ofRuntimes(by, subjects.handshake),
-      report: (by) => ofRuntimes(by, subjects.report),
-      heartbeat: (by) => ofRuntimes(by, subjects.heartbeat),
-      call: (by) => othersOnly([subjects.call(by.own.runtime, by.own.process), ...foreign(by, subjects.call)]),
-      command: (by) => othersOnly([subjects.command(by.own.runtime, by.own.process), ...foreign(by, subjects.command)]),
-      gone: (by) => othersOnly([subjects.gone(by.own.runtime, by.own.process), ...foreign(by, subjects.gone)]),
-      hello: (by) => othersOnly([subjects.hello(by.remoteMcp), subjects.hello(by.own.process)]),
-      key: (by) => othersOnly([subjects.key(by.remoteMcp), subjects.key(by.own.process)]),
-      event: (by) => othersOnly([subjects.event(by.workspace, 'key'), subjects.event(by.workspace, 'catalogue')]),
-      session: (by) => othersOnly([subjects.session(by.session)]),
-    };
-
-    test.each(Object.keys(each) as (keyof typeof subjects)[])('%s', async (name) => {
+    test.each(Object.entries(subjectRows))('%s', async (_, rowsFor) => {
       const runtime = await hostile();
-      const rows = each[name]({ ...known, own: runtime.identity });
+      const rows = rowsFor({ ...known, own: runtime.identity });
       // What is granted comes last: the platform closes the connection of a runtime that sends too much.
       const inOrder = rows.toSorted((a, b) => Number(a.granted) - Number(b.granted));
       const eachManner = inOrder.flatMap((row) =>
@@ -389,92 +384,6 @@ const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
 const settleMs = floodSeconds > 4 ? 180_000 : 5000;
 const total = (bytes: Readonly<Record<string, number>>) => Object.values(bytes).reduce((sum, one) => sum + one, 0);
 const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
-
-interface Sender {
-  readonly runtime: RuntimeId;
-  readonly process: ProcessId;
-}
-
-interface Known {
-  /** The process of the platform's own runtime. */
-  readonly platform: Sender;
-  readonly remoteMcp: ProcessId;
-  readonly remoteMcpEnd: string;
-  readonly workspace: WorkspaceId;
-  readonly session: ReturnType<typeof newSessionId>;
-}
-
-interface Names extends Known {
-  readonly own: Sender;
-}
-
-interface Row {
-  readonly subject: string;
-  /** Whether NATS lets it pass; all else it must deny. */
-  readonly granted: boolean;
-}
-
-/** A runtime may send to the subject with its own name and process in it, and to no other. */
-function ofRuntimes(by: Names, build: (runtime: RuntimeId, process: ProcessId) => string): readonly Row[] {
-  return [{ subject: build(by.own.runtime, by.own.process), granted: true }, ...othersOnly(foreign(by, build))];
-}
-
-function othersOnly(subjects: readonly string[]): readonly Row[] {
-  return subjects.map((subject) => ({ subject, granted: false }));
-}
-
-/** In the name of another runtime, and of a process of another. */
-function foreign({ own, platform }: Names, build: (runtime: RuntimeId, process: ProcessId) => string): string[] {
-  return [
-    build(platform.runtime, platform.process),
-    build(platform.runtime, own.process),
-    build(own.runtime, platform.process),
-  ];
-}
-
-/** Each way of saying something, whether or not it means anything on the subject. */
-const manners: Readonly<Record<string, (runtime: HostileRuntime, subject: string) => void>> = {
-  message: ({ client }, subject) => client.publish(subject, '{}'),
-  malformed: ({ client }, subject) => client.publish(subject, Buffer.from([0, 0xff, 0xc0, 0x80])),
-  'malformed headers': ({ client }, subject) =>
-    client.publish(subject, '{}', { headers: { 'Svc-Frame': 'question', 'Svc-Headers': '{"a":' } }),
-  'headers that no client can read': ({ client }, subject) => {
-    for (const header of ['Svc Frame', 'Svc\u0001Frame']) client.publish(subject, '{}', { headers: { [header]: 'x' } });
-    client.publish(subject, '{}', { headers: { 'Svc-Frame': 'a\rb' } });
-  },
-  question: (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '{}' }),
-  'malformed question': (runtime, subject) => ask(runtime, subject, { frame: 'question', payload: '\0' }),
-  'unfinished question': (runtime, subject) => ask(runtime, subject, { frame: 'question+', payload: 'x' }),
-  'unfinished message': ({ client }, subject) =>
-    client.publish(subject, 'x', { headers: { 'Svc-Frame': 'message+', 'Svc-Message': randomText(10) } }),
-  'question with another’s reply subject': ({ client }, subject) =>
-    client.publish(subject, '{}', { reply: '_R.backend-x.backend.y', headers: { 'Svc-Frame': 'question' } }),
-  'many small ones': ({ client }, subject) => {
-    for (let i = 0; i < 500; i++) client.publish(subject, '{}');
-  },
-};
-
-function ask(runtime: HostileRuntime, subject: string, { frame, payload }: { frame: string; payload: string }): void {
-  const reply = `_R.${runtime.end}.backend.${randomText(22)}`;
-  runtime.client.publish(subject, payload, { reply, headers: { 'Svc-Frame': frame } });
-}
-
-/** Of the engine of the bus, in the names of others. */
-function busSubjects({ own, platform, remoteMcpEnd }: Names): readonly string[] {
-  const [ownEnd, otherEnd] = [`${own.runtime}-${own.process}`, `${platform.runtime}-${platform.process}`];
-  return [
-    ...[`_R.${remoteMcpEnd}.${otherEnd}.x`, `_R.${remoteMcpEnd}.backend.x`, `_R.${otherEnd}.backend.x`],
-    ...[`_C.backend.${otherEnd}.x`, `_C.backend.${remoteMcpEnd}.x`, `_C.${otherEnd}.${ownEnd}.x`],
-    ...[`_C.${otherEnd}.${remoteMcpEnd}.x`, `_G.runtime.${otherEnd}`, `_G.backend.backend-x`, '_I.x', '_I.x.y'],
-    ...[`_O.${remoteMcpEnd}`, `_O.${ownEnd}`, '_P', '_P.x', '_I.x.told', 'svc.identity.name'],
-    ...['svc.stream.usage', 'svc.blob.aa.x', 'svc.authorization', 'svc.unknown'],
-  ];
-}
-
-const natsSubjects = [
-  ...['$JS.API.INFO', '$JS.API.STREAM.LIST', '$JS.API.STREAM.INFO.KV_sessions', '$JS.API.STREAM.PURGE.KV_sessions'],
-  ...['$JS.ACK.x', '$KV.sessions.x', '$SYS.REQ.USER.INFO', '$SYS.REQ.SERVER.PING.CONNZ', '$SYS.REQ.USER.AUTH'],
-];
 
 /** Ids as a counter in base 36 behind a constant beginning would give them after this one. */
 function idsAfter(id: string, count: number): readonly string[] {

@@ -22,7 +22,7 @@ const noKey = 'RTK-nobody-knows-it';
 const forms = { this: ' told', before: '' } as const;
 type Form = keyof typeof forms;
 
-/** Somebody without a valid key who reaches the port of the bus, and whoever has one and goes beyond it. */
+/** Somebody without a valid key who reaches the port of the bus, and whoever has one and goes beyond it. An embedded platform has no such port. */
 describe.skipIf(!hasNatsServer)('a stranger on the bus', () => {
   let platform: Platform;
   let victim: Victim;

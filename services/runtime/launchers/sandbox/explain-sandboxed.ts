@@ -42,8 +42,10 @@ export function createExplainer(
     if (exit.signal !== null) return explainExit(exit);
     if (status().includes('"exit-code"')) return withSandboxInMind(explainExit(asItself(exit)), howToShow);
     const words = exit.stderr.join('\n');
-    const failure = /^bwrap: execvp .*: (.+)$/m.exec(words)?.[1];
-    if (failure === undefined) return unavailable(explainBwrap(words), order);
+    const notRun = /^bwrap: execvp (?:.*: (.+)|.*)$/m.exec(words);
+    if (notRun === null) return unavailable(explainBwrap(words), order);
+    // A long command leaves no room in the line for what the system said.
+    const failure = notRun[1] ?? 'unknown';
     const code = execErrors[failure] ?? failure;
     return code === 'ENOENT' && isThere(command) ? notShown(command) : explainSpawnCode(command, code);
   };
