@@ -62,11 +62,12 @@ function ranWith(zeros: number, alphas: number): void {
   recordData(installation, definition);
 }
 
-const check = (startEmpty: StartEmpty | null = null, notices: string[] = []) =>
+const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
   refuseVanishedData({
     installation,
     definition: readDefinition(installation.definitionFile),
     startEmpty,
+    mayKeepOut,
     onNotice: (message) => void notices.push(message),
   });
 const agree = async () => undefined;
@@ -110,6 +111,7 @@ describe('a node of Dgraph that lost its data', () => {
     expect(notices).toEqual([
       expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" .* svc up --start-empty$/),
     ]);
+    await expect(check(null, [], false), 'before a move').rejects.toThrow('"data/dgraph/zero-2" (there since');
     recordData(installation, readDefinition(installation.definitionFile));
     expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
     expect(lossOf(installation, 'dgraph-zero')).toBeNull();

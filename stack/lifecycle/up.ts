@@ -84,7 +84,7 @@ async function bringUpWith(options: BringUp): Promise<UpResult> {
   const definition = readDefinition(installation.definitionFile);
   const { engine } = definition;
   refuseOtherEngine(installation, engine);
-  const nodes = await refuseVanishedData({ installation, definition, startEmpty, onNotice });
+  const nodes = await refuseVanishedData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
   if (nodes.length > 0) await fillNodes({ installation, nodes, signal, onNotice });
   if (engine === 'process') return bringUp(options);
   const { bringUpContainers } = await import('../engines/docker/bring-up.ts');

@@ -23,6 +23,8 @@ export interface DataCheck {
   readonly installation: Installation;
   readonly definition: Definition;
   readonly startEmpty: StartEmpty | null;
+  /** Whether nodes of Dgraph may be missing that the others can do without. A move reads all of them. */
+  readonly mayKeepOut: boolean;
   readonly onNotice: (message: string) => void;
 }
 
@@ -31,7 +33,7 @@ export interface DataCheck {
  * shall get a copy of another node's data; those that are left without data are kept out.
  */
 export async function refuseVanishedData(check: DataCheck): Promise<readonly string[]> {
-  const { installation, definition, startEmpty, onNotice } = check;
+  const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
   if (definition.engine === 'docker') return [];
   const { needed, sessions } = pathsOf(installation, definition);
   const known = knownData(installation, definition);
@@ -52,7 +54,7 @@ export async function refuseVanishedData(check: DataCheck): Promise<readonly str
   const running = findRunning(installation);
   if (running !== null && whole.length > 0) throw vanished(told(whole), running.pid);
   if (startEmpty === null) {
-    const refused = [...whole, ...awaited, ...hopeless];
+    const refused = [...whole, ...awaited, ...hopeless, ...(mayKeepOut ? [] : keptOut)];
     if (refused.length > 0) throw vanished(told(refused), null);
     for (const loss of keptOut) onNotice(`${loss.node}: ${describeLoss(loss)}`);
     return [];
