@@ -79,7 +79,10 @@ async function copyNode(installation: Installation, { from, to }: Copying, signa
   await mkdir(target, { recursive: true, mode: 0o700 });
   for (const name of await readdir(target)) await rm(join(target, name), { recursive: true });
   const draft = join(target, 'copy');
-  await promisify(execFile)('cp', ['-a', '--sparse=always', source, draft], { signal });
+  await promisify(execFile)('cp', ['-a', source, draft], { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    throw notCopied(source, error);
+  });
   const meta = metaFileOf(kindOf(to) ?? 'dgraph-alpha');
   await forgetId(join(draft, meta));
   await syncFiles(draft);
@@ -87,6 +90,14 @@ async function copyNode(installation: Installation, { from, to }: Copying, signa
   const others = (await readdir(draft)).filter((name) => name !== last);
   for (const name of [...others, last]) await rename(join(draft, name), join(target, name));
   await rmdir(draft);
+}
+
+function notCopied(source: string, cause: unknown): SvcError {
+  const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim().split('\n').at(-1) : null;
+  return new SvcError('unavailable', `"${source}" could not be copied: ${said ?? 'cp did not say why'}.`, {
+    hint: 'Mend that, then repeat the command: svc up --start-empty',
+    cause,
+  });
 }
 
 interface Copying {

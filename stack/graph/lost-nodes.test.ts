@@ -8,6 +8,7 @@ import type { PartRunner } from '../engines/process/part-runner.ts';
 import { usualPatience } from '../engines/process/patience.ts';
 import { SupervisedPart } from '../engines/process/supervised-part.ts';
 import type { Installation } from '../installation.ts';
+import { status } from '../lifecycle/status.ts';
 import type { Part } from '../part.ts';
 import { recordData, refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
@@ -111,6 +112,8 @@ describe('a node of Dgraph that lost its data', () => {
     expect(notices).toEqual([
       expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" .* svc up --start-empty$/),
     ]);
+    const { services } = await status({ installation });
+    expect(services.find(({ name }) => name === 'dgraph-zero-2')?.reason).toContain('is gone');
     await expect(check(null, [], false), 'before a move').rejects.toThrow('"data/dgraph/zero-2" (there since');
     recordData(installation, readDefinition(installation.definitionFile));
     expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
