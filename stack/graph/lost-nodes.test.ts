@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +11,7 @@ import { usualPatience } from '../engines/process/patience.ts';
 import { SupervisedPart } from '../engines/process/supervised-part.ts';
 import type { Installation } from '../installation.ts';
 import { status } from '../lifecycle/status.ts';
-import type { Part } from '../part.ts';
+import { type Part, readyAt } from '../part.ts';
 import { recordData, refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { readPlace } from '../place/place-record.ts';
@@ -192,7 +194,12 @@ describe('a node of Dgraph that lost its data', () => {
 
 describe('a part that may not start without its data', () => {
   const part: Part = {
-    ...{ name: 'dgraph-alpha-2', service: 'dgraph-alpha', url: 'http://127.0.0.1:1', readyUrl: 'http://127.0.0.1:1' },
+    ...{
+      name: 'dgraph-alpha-2',
+      service: 'dgraph-alpha',
+      url: 'http://127.0.0.1:1',
+      ready: readyAt('http://127.0.0.1:1'),
+    },
     ...{ after: [], variables: {}, secrets: [] },
   };
 
@@ -204,7 +211,7 @@ describe('a part that may not start without its data', () => {
       async start() {
         const { promise, resolve } = Promise.withResolvers<{ reason: string; portTaken: boolean }>();
         ends.push(() => resolve({ reason: 'was killed', portTaken: false }));
-        return { readyUrl: readyUrl(), ended: promise, answers: async () => true, stop: async () => undefined };
+        return { ready: readyAt(address), ended: promise, answers: async () => true, stop: async () => undefined };
       },
       close: async () => undefined,
     };
@@ -218,15 +225,14 @@ describe('a part that may not start without its data', () => {
     return { events, ends, one: new SupervisedPart(part, { runner, watcher, patience, lossOf: loss }) };
   }
 
-  /** Answers at once: a platform's own address is not needed here. */
-  const readyUrl = () => readyAt;
-  let readyAt = '';
+  /** Where something answers at once. */
+  let address: string;
   beforeEach(async () => {
-    const { createServer } = await import('node:http');
     const server = createServer((_, response) => void response.end('ok'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    readyAt = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const listening = server.address();
+    address = `http://127.0.0.1:${typeof listening === 'object' ? listening?.port : 0}`;
     return () => void server.close();
   });
 
