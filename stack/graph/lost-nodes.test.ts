@@ -18,7 +18,9 @@ import { readPlace } from '../place/place-record.ts';
 import { fillNodes } from './fill-nodes.ts';
 import { dataOf } from './graph-parts.ts';
 import { judgeLostNodes } from './judge-lost-nodes.ts';
+import { keptInFiles } from './kept-by.ts';
 import { hasNodeData, kindOf, metaFileOf } from './node-data.ts';
+import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
 let dir: string;
 let installation: Installation;
@@ -173,6 +175,13 @@ describe('a node of Dgraph that lost its data', () => {
       hint: expect.stringContaining('svc up'),
     });
     expect(hasNodeData(installation, 'dgraph-zero', 'dgraph-zero')).toBe(false);
+  });
+
+  test('is in its cluster all the same: fewer nodes are refused', () => {
+    ranWith(1, 2);
+    lose('dgraph-alpha-2');
+    const fewer = () => refuseFewerNodes(keptInFiles(installation), replicas(1, 1));
+    expect(fewer).toThrow('data/dgraph/alpha-2 is there');
   });
 
   test('too many are refused, with consent too', async () => {

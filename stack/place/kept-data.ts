@@ -53,13 +53,13 @@ export async function refuseVanishedData(check: DataCheck): Promise<readonly str
   const whole = missing.filter(({ path }) => !ofNodes.includes(path));
   const running = findRunning(installation);
   if (running !== null && whole.length > 0) throw vanished(told(whole), running.pid);
+  if (hopeless.length > 0) throw tooFewNodes(told(hopeless));
   if (startEmpty === null) {
-    const refused = [...whole, ...awaited, ...hopeless, ...(mayKeepOut ? [] : keptOut)];
-    if (refused.length > 0) throw vanished(told(refused), null);
+    const refused = [...whole, ...awaited, ...(mayKeepOut ? [] : keptOut)];
+    if (refused.length > 0) throw vanished(told(refused), null, whole.length > 0 ? startWithout : copyFromAnother);
     for (const loss of keptOut) onNotice(`${loss.node}: ${describeLoss(loss)}`);
     return [];
   }
-  if (hopeless.length > 0) throw tooFewNodes(told(hopeless));
   // Without these nothing starts; the next call has the others copied.
   const copied = awaited.length > 0 ? awaited : keptOut;
   for (const { node } of copied) onNotice(`${node} gets a copy of another node's data; the platform stops meanwhile.`);
@@ -79,16 +79,23 @@ function told(data: readonly KeptData[]): readonly string[] {
 }
 
 function tooFewNodes(gone: readonly string[]): SvcError {
-  return new SvcError('not_found', `Too many nodes of Dgraph lost their data: ${gone.join(' and ')}.`, {
-    hint: 'Restore data/dgraph from a backup, all nodes from the same moment. To begin with an empty graph, remove data/dgraph first.',
-  });
+  return new SvcError(
+    'not_found',
+    `Data of Dgraph is gone, and its other nodes may not have all of it: ${gone.join(' and ')}.`,
+    {
+      hint: 'Restore data/dgraph from a backup, all nodes from the same moment. To begin with an empty graph, remove data/dgraph first.',
+    },
+  );
 }
 
-export function vanished(gone: readonly string[], pid: number | null): SvcError {
+const startWithout = 'To start without it';
+const copyFromAnother = 'To have it copied from another node';
+
+export function vanished(gone: readonly string[], pid: number | null, repair = startWithout): SvcError {
   return new SvcError('not_found', `Data of this installation is gone: ${gone.join(' and ')}.`, {
     hint:
       pid === null
-        ? 'Mount the disk that holds it, or restore it from a backup. To start without it: svc up --start-empty'
+        ? `Mount the disk that holds it, or restore it from a backup. ${repair}: svc up --start-empty`
         : `The platform (pid ${pid}) still has the data open. Export what you need, then run svc down.`,
   });
 }
