@@ -34,6 +34,14 @@ it('what the cluster could not do is said without what was asked, and what it an
   });
 });
 
+it('a login that is refused does not blame the password alone: a node without its data has no users', () => {
+  expect(toClusterError(answered(2, 'invalid username or password'), servers)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('does not know our user, or the password is wrong'),
+    hint: expect.stringMatching(/lost its data.*svc status.*PRIVATE_GRAPHDB_PASSWORD/),
+  });
+});
+
 it('a node that has only begun has done nothing: it is as if nobody had been there', () => {
   const beginning = answered(2, 'Please retry again, server is not ready to accept requests');
   expect([isUnanswered(beginning), isUnsent(beginning)]).toEqual([true, true]);
