@@ -1,6 +1,6 @@
 import { grpc } from 'dgraph-js';
 import { expect, it } from 'vitest';
-import { Aborted, isUnanswered, isUnsent, Taken, toClusterError, toCommitError } from './cluster-errors.ts';
+import { Aborted, isSilent, isUnanswered, isUnsent, Taken, toClusterError, toCommitError } from './cluster-errors.ts';
 
 const servers = ['127.0.0.1:9080', '127.0.0.1:9081'];
 const answered = (code: number, details: string) => Object.assign(new Error(details), { code, details });
@@ -55,6 +55,10 @@ it('a node that has only begun has done nothing: it is as if nobody had been the
   expect([isUnanswered(gone), isUnsent(gone)]).toEqual([true, false]);
   expect(isUnsent(answered(14, 'No connection established'))).toBe(true);
   expect(isUnsent(answered(2, 'No connection established'))).toBe(false);
+});
+
+it('a call that ended at its deadline is silence, whether it was cancelled or late', () => {
+  expect([1, 4, 2, 14].map((code) => isSilent(answered(code, 'x')))).toEqual([true, true, false, false]);
 });
 
 it('a full disk is named', () => {

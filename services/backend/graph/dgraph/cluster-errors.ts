@@ -61,9 +61,9 @@ export function isUnanswered(thrown: unknown): boolean {
   return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
-/** Nobody answered in time, and nobody said that he would not. */
+/** Nobody answered in time, and nobody said that he would not. At its deadline a call may end as a cancelled one, seen of a node that waits for another. */
 export function isSilent(thrown: unknown): boolean {
-  return isServiceError(thrown) && thrown.code === grpc.status.DEADLINE_EXCEEDED;
+  return isServiceError(thrown) && [grpc.status.DEADLINE_EXCEEDED, grpc.status.CANCELLED].includes(thrown.code);
 }
 
 /** Nobody was even connected, or nobody takes requests yet, or not from us, so that nothing can have been done. */
