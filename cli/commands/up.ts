@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { readDefinition } from '../../stack/definition/check.ts';
 import type { Installation } from '../../stack/installation.ts';
+import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import type { Progress } from '../../stack/lifecycle/progress.ts';
 import { up } from '../../stack/lifecycle/up.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
@@ -24,7 +25,9 @@ export default class Up extends SvcCommand {
   static override flags = {
     foreground: Flags.boolean({ summary: 'Stay, and stop on Ctrl-C.' }),
     'as-copy': Flags.boolean({ summary: 'Give a copied folder an id, keys and ports of its own.' }),
-    'start-empty': Flags.boolean({ summary: 'Start although data is missing; asks for the name of the installation.' }),
+    'start-empty': Flags.boolean({
+      summary: 'Start without missing data, or copy it from another node of Dgraph; asks for the name.',
+    }),
     confirm: Flags.string({
       summary: 'Name of the installation, instead of typing it.',
       helpValue: 'NAME',
@@ -54,12 +57,17 @@ export default class Up extends SvcCommand {
     }
     terminal.result(
       result.outcome === 'unchanged'
-        ? `Nothing to change: the platform is running.\n${describeAddresses(result.status)}`
-        : `${terminal.paint('green', 'The platform is running.')}\n${describeAddresses(result.status)}`,
+        ? `Nothing to change. ${describeState(result.status, terminal)}\n${describeAddresses(result.status)}`
+        : `${describeState(result.status, terminal)}\n${describeAddresses(result.status)}`,
     );
     const words = result.status.mcpServers.length === 0 ? firstSteps : 'status';
     terminal.talk(`Next: ${nextCommand(words, { installation, env: environment, cwd: process.cwd() })}`);
   }
+}
+
+function describeState({ state }: Status, terminal: Terminal): string {
+  if (state === 'degraded') return terminal.paint('yellow', 'The platform is degraded, which svc status explains.');
+  return terminal.paint('green', 'The platform is running.');
 }
 
 /** A platform without MCP servers has nothing to offer yet. */
@@ -72,7 +80,7 @@ interface Agreeing {
 
 async function agree(gone: readonly string[], { definitionFile }: Installation, { terminal, typed }: Agreeing) {
   const { name } = readDefinition(definitionFile);
-  terminal.talk(`The platform would start without ${gone.join(' and ')}.`);
+  terminal.talk(`This data is gone: ${gone.join(' and ')}.`);
   await requireName(terminal, { name, typed, declined: 'Nothing was started.' });
 }
 
@@ -89,7 +97,7 @@ function tell(progress: Progress, terminal: Terminal, foreground: boolean): void
       if (foreground) {
         terminal.json(progress.status);
         terminal.result(
-          `${terminal.paint('green', 'The platform is running.')} Ctrl-C stops it.\n${describeAddresses(progress.status)}`,
+          `${describeState(progress.status, terminal)} Ctrl-C stops it.\n${describeAddresses(progress.status)}`,
         );
       }
       break;

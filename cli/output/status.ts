@@ -17,6 +17,7 @@ const colours: Readonly<Record<string, Colour>> = {
   unhealthy: 'red',
   restarting: 'yellow',
   failed: 'red',
+  lost: 'red',
   degraded: 'yellow',
   stopped: 'grey',
   Disconnected: 'grey',

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Installation } from '../installation.ts';
+import { lossOf } from '../place/loss-of.ts';
 import { dataOf } from './graph-parts.ts';
 
 /** Where a part keeps data of the graph, and whether there is any. */
@@ -12,10 +13,11 @@ export interface Kept {
 /** By name of the part: of the backend, or of a node of Dgraph. */
 export type KeptBy = (part: string) => Kept;
 
-/** In data/, for processes. */
-export function keptInFiles({ dir }: Installation): KeptBy {
+/** In data/, for processes. A node that lost its folder is in its cluster all the same. */
+export function keptInFiles(installation: Installation): KeptBy {
   return (part) => {
     const place = part === 'backend' ? 'data/graph.sqlite' : dataOf(part);
-    return { place, isThere: existsSync(join(dir, place)) };
+    const isThere = existsSync(join(installation.dir, place)) || lossOf(installation, part) !== null;
+    return { place, isThere };
   };
 }

@@ -61,5 +61,6 @@ export const healthOf: Readonly<Record<ServiceState, ServiceStatus['health']>> =
   unhealthy: 'red',
   restarting: 'red',
   failed: 'red',
+  lost: 'red',
   stopped: 'red',
 };

@@ -13,7 +13,7 @@ import { startTimeOf } from '../state/process-identity.ts';
 import { explain } from './explain-failure.ts';
 import type { Plan } from './plan.ts';
 import { stopRunning } from './running-platform.ts';
-import type { ServiceState } from './transition.ts';
+import { isUp, type ServiceState } from './transition.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
 
 export interface StartOptions {
@@ -69,7 +69,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
           if (told.get(name) !== state) onState(name, state);
           told.set(name, state);
         }
-        if (services.every(({ state }) => state === 'healthy')) healthy ??= tellHealthy();
+        if (services.every(isUp)) healthy ??= tellHealthy();
       },
     });
   } catch (error) {

@@ -2,6 +2,7 @@ import { askSupervisor } from '../control/control-client.ts';
 import { isInContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { findOriginal } from '../place/find-original.ts';
+import { lossOf } from '../place/loss-of.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import type { PartEnd, PlatformRecord, ServiceRecord } from '../state/platform-record.ts';
@@ -104,7 +105,11 @@ async function runningStatus(
   signal: AbortSignal | undefined,
 ): Promise<Status> {
   const [services, content] = await Promise.all([
-    Promise.all(running.services.map((service) => probe(running, service, signal).then(withCertificate(running.urls)))),
+    Promise.all(
+      running.services.map((service) =>
+        probe(running, service, signal).then(withLoss(installation)).then(withCertificate(running.urls)),
+      ),
+    ),
     readContent(installation, running, signal),
   ]);
   return {
@@ -143,6 +148,16 @@ async function probe(
     health: healthOf[state],
     since: state === recorded ? since : new Date().toISOString(),
     reason: readiness.ready ? null : readiness.missing,
+  };
+}
+
+/** A node whose data is gone is broken, also one that runs on with files that nobody else can open. */
+function withLoss(installation: Installation): (service: ServiceStatus) => ServiceStatus {
+  return (service) => {
+    const loss = lossOf(installation, service.name);
+    if (loss !== null) return { ...service, state: 'lost', health: healthOf.lost, reason: loss };
+    if (service.state !== 'lost') return service;
+    return { ...service, reason: 'Its data is back: svc up starts it.' };
   };
 }
 

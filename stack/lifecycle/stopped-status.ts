@@ -1,5 +1,6 @@
 import type { Installation } from '../installation.ts';
 import { findOriginal, nameOfOriginal } from '../place/find-original.ts';
+import { lossOf } from '../place/loss-of.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import { readFailure, readRecord } from '../state/platform-record.ts';
 import { readPlan } from './plan.ts';
@@ -16,6 +17,8 @@ export async function stoppedStatus(installation: Installation): Promise<Status>
   const failure = original === null ? readFailure(installation) : null;
   const ended = original === null ? await findUnwantedEnd(installation) : null;
   const left = original === null ? (readRecord(installation)?.services ?? []) : [];
+  const lossOfPart = (name: string) =>
+    definition.engine === 'process' && original === null ? lossOf(installation, name) : null;
   // What a record still says of a service is what it was before its process ended.
   const stateOf = (name: string) => transition(left.find((one) => one.name === name)?.state ?? 'stopped', 'ended');
   return {
@@ -33,7 +36,8 @@ export async function stoppedStatus(installation: Installation): Promise<Status>
       ...(definition.engine === 'docker' ? { container: null } : { pid: null }),
       since: ended?.at ?? null,
       memoryBytes: null,
-      reason: failure?.service === name || failure?.service === 'platform' ? failure.message : null,
+      reason:
+        lossOfPart(name) ?? (failure?.service === name || failure?.service === 'platform' ? failure.message : null),
       ...noEnds,
     })),
     ended,

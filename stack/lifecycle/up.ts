@@ -5,10 +5,12 @@ import { readDefinition } from '../definition/check.ts';
 import { busInFolders } from '../engines/process/bus-in-folders.ts';
 import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
+import { fillNodes } from '../graph/fill-nodes.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { becomeCopy } from '../place/become-copy.ts';
 import { refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
+import { lossOf } from '../place/loss-of.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import { ensurePrivateFolder } from '../private-folder.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
@@ -76,13 +78,14 @@ export async function up(options: UpOptions): Promise<UpResult> {
 }
 
 async function bringUpWith(options: BringUp): Promise<UpResult> {
-  const { installation, startEmpty, onProgress } = options;
+  const { installation, startEmpty, onProgress, signal } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   await settleMove(installation, onNotice);
   const definition = readDefinition(installation.definitionFile);
   const { engine } = definition;
   refuseOtherEngine(installation, engine);
-  await refuseVanishedData({ installation, definition, startEmpty, onNotice });
+  const nodes = await refuseVanishedData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
+  if (nodes.length > 0) await fillNodes({ installation, nodes, signal, onNotice });
   if (engine === 'process') return bringUp(options);
   const { bringUpContainers } = await import('../engines/docker/bring-up.ts');
   return bringUpContainers(options);
@@ -156,10 +159,13 @@ async function becomesHealthy(
 ): Promise<boolean> {
   // Given up, nothing becomes of it by itself.
   if (running.services.some(({ state }) => state === 'failed')) return false;
+  const lost = running.services.filter(({ state }) => state === 'lost');
+  if (lost.some(({ name }) => lossOf(installation, name) === null)) return false;
   try {
     await waitUntilHealthy({ installation, platform: running, timeoutMs: patienceMs, signal });
     const timeoutMs = patienceMs;
-    await Promise.all(running.services.map(({ ready }) => waitUntilReady(ready, { timeoutMs, signal })));
+    const started = running.services.filter((service) => !lost.includes(service));
+    await Promise.all(started.map(({ ready }) => waitUntilReady(ready, { timeoutMs, signal })));
     return true;
   } catch (error) {
     if (signal.aborted) throw error;

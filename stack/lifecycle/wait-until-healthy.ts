@@ -4,7 +4,7 @@ import type { Installation } from '../installation.ts';
 import { readRecord } from '../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
 import { explainFailure } from './explain-failure.ts';
-import type { ServiceState } from './transition.ts';
+import { isUp, type ServiceState } from './transition.ts';
 
 export interface WaitOptions {
   readonly installation: Installation;
@@ -17,7 +17,7 @@ export interface WaitOptions {
 /** Reading the record costs a fraction of a millisecond; a start takes hundreds. */
 const lookIntervalMs = 8;
 
-/** Follows what the platform says of itself until every service is healthy. Throws why it ended, `timeout`, or `cancelled`. */
+/** Follows what the platform says of itself until every service is healthy or kept out. Throws why it ended, `timeout`, or `cancelled`. */
 export async function waitUntilHealthy({
   installation,
   platform,
@@ -38,9 +38,9 @@ export async function waitUntilHealthy({
       told.set(name, state);
     }
     if (!alive) throw await explainFailure(installation, { pid: platform.pid, since });
-    if (services.length > 0 && services.every(({ state }) => state === 'healthy')) return;
+    if (services.length > 0 && services.every(isUp)) return;
     if (performance.now() >= deadline) {
-      const late = services.filter(({ state }) => state !== 'healthy').map(({ name }) => name);
+      const late = services.filter((service) => !isUp(service)).map(({ name }) => name);
       throw new SvcError('timeout', `Not healthy within ${timeoutMs / 1000} s: ${late.join(', ') || 'the platform'}.`, {
         hint: `svc logs ${late[0] ?? 'platform'}`,
       });

@@ -68,7 +68,7 @@ export async function move(options: MoveOptions): Promise<Moved> {
     const settled = await settleMove(installation, onNotice);
     restart = settled?.wasRunning === true && !isUp(installation);
     const definition = readDefinition(installation.definitionFile);
-    await refuseVanishedData({ installation, definition, startEmpty: null, onNotice });
+    await refuseVanishedData({ installation, definition, startEmpty: null, mayKeepOut: false, onNotice });
     const now = sideOf(definition);
     const to = sideFor(options.to, now);
     const there = whereItIs(installation, now, to);

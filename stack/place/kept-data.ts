@@ -4,12 +4,16 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { aloneFolder, carriedFolder, clusterFolder } from '../bus/bus-folders.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
 import type { Definition } from '../definition/definition.ts';
+import { dataOf } from '../graph/graph-parts.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import { judgeLostNodes } from '../graph/judge-lost-nodes.ts';
+import { hasNodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 import { blobsIn, busIn, graphIn } from '../move/sides.ts';
 import { readLease } from '../ports/port-lease.ts';
 import { findRunning } from '../state/find-running.ts';
 import { markData } from './data-marker.ts';
+import { describeLoss } from './loss-of.ts';
 import { type KeptData, readPlace, writePlace } from './place-record.ts';
 
 /** Asked with the names of all data that is gone, before anything is started without it. Throws where it shall not be. */
@@ -19,43 +23,79 @@ export interface DataCheck {
   readonly installation: Installation;
   readonly definition: Definition;
   readonly startEmpty: StartEmpty | null;
+  /** Whether nodes of Dgraph may be missing that the others can do without. A move reads all of them. */
+  readonly mayKeepOut: boolean;
   readonly onNotice: (message: string) => void;
 }
 
-/** Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. */
-export async function refuseVanishedData(check: DataCheck): Promise<void> {
-  const { installation, definition, startEmpty, onNotice } = check;
-  if (definition.engine === 'docker') return;
+/**
+ * Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. Returns the nodes of Dgraph that
+ * shall get a copy of another node's data; those that are left without data are kept out.
+ */
+export async function refuseVanishedData(check: DataCheck): Promise<readonly string[]> {
+  const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
+  if (definition.engine === 'docker') return [];
   const { needed, sessions } = pathsOf(installation, definition);
   const known = knownData(installation, definition);
-  const gone = known.filter(({ path }) => !isThere(installation, path));
+  const gone = known.filter(({ path }) => !isThere(installation, definition, path));
   const missing = gone.filter(({ path }) => needed.includes(path));
   if (missing.length === 0) {
     if (startEmpty !== null) onNotice('--start-empty was not needed: no data is gone.');
     if (gone.some(({ path }) => sessions.includes(path))) {
       onNotice('The data of the bus is gone: agents begin new sessions, and nothing else is lost.');
     }
-    return;
+    return [];
   }
+  const { keptOut, awaited, hopeless } = judgeLostNodes(definition, missing, (kind, node) =>
+    hasNodeData(installation, kind, node),
+  );
+  const ofNodes = [...keptOut, ...awaited, ...hopeless].map(({ path }) => path);
+  const whole = missing.filter(({ path }) => !ofNodes.includes(path));
   const running = findRunning(installation);
-  if (startEmpty === null || running !== null) throw vanished(missing.map(told), running?.pid ?? null);
-  await startEmpty(missing.map(told));
+  if (running !== null && whole.length > 0) throw vanished(told(whole), running.pid);
+  if (hopeless.length > 0) throw tooFewNodes(told(hopeless));
+  if (startEmpty === null) {
+    const refused = [...whole, ...awaited, ...(mayKeepOut ? [] : keptOut)];
+    if (refused.length > 0) throw vanished(told(refused), null, whole.length > 0 ? startWithout : copyFromAnother);
+    for (const loss of keptOut) onNotice(`${loss.node}: ${describeLoss(loss)}`);
+    return [];
+  }
+  // Without these nothing starts; the next call has the others copied.
+  const copied = awaited.length > 0 ? awaited : keptOut;
+  for (const { node } of copied) onNotice(`${node} gets a copy of another node's data; the platform stops meanwhile.`);
+  await startEmpty(told([...whole, ...copied]));
   writePlace(
     installation,
     definition.id,
-    known.filter((one) => !gone.includes(one)),
+    known.filter((one) => !gone.includes(one) || ofNodes.includes(one.path)),
+  );
+  return copied.map(({ node }) => node);
+}
+
+/** Without what lies in a folder that is gone as well. */
+function told(data: readonly KeptData[]): readonly string[] {
+  const outer = data.filter(({ path }) => !data.some((other) => path.startsWith(`${other.path}/`)));
+  return outer.map(({ path, since }) => `"${path}" (there since ${since})`);
+}
+
+function tooFewNodes(gone: readonly string[]): SvcError {
+  return new SvcError(
+    'not_found',
+    `Data of Dgraph is gone, and its other nodes may not have all of it: ${gone.join(' and ')}.`,
+    {
+      hint: 'Restore data/dgraph from a backup, all nodes from the same moment. To begin with an empty graph, remove data/dgraph first.',
+    },
   );
 }
 
-function told({ path, since }: KeptData): string {
-  return `"${path}" (there since ${since})`;
-}
+const startWithout = 'To start without it';
+const copyFromAnother = 'To have it copied from another node';
 
-export function vanished(gone: readonly string[], pid: number | null): SvcError {
+export function vanished(gone: readonly string[], pid: number | null, repair = startWithout): SvcError {
   return new SvcError('not_found', `Data of this installation is gone: ${gone.join(' and ')}.`, {
     hint:
       pid === null
-        ? 'Mount the disk that holds it, or restore it from a backup. To start without it: svc up --start-empty'
+        ? `Mount the disk that holds it, or restore it from a backup. ${repair}: svc up --start-empty`
         : `The platform (pid ${pid}) still has the data open. Export what you need, then run svc down.`,
   });
 }
@@ -68,7 +108,12 @@ export function knownData(installation: Installation, definition: Definition): r
 /** Records which data a platform that has just started has, so that its loss is noticed. */
 export function recordData(installation: Installation, definition: Definition): void {
   markData(installation, definition);
-  writePlace(installation, definition.id, dataThere(installation, definition));
+  const { needed } = pathsOf(installation, definition);
+  // A node that is kept out is still missed.
+  const missed = (readPlace(installation)?.data ?? []).filter(
+    ({ path }) => needed.includes(path) && !isThere(installation, definition, path),
+  );
+  writePlace(installation, definition.id, [...dataThere(installation, definition), ...missed]);
 }
 
 /** Adds what was made since. What is missing by now stays recorded: it was lost while the platform ran. */
@@ -83,7 +128,7 @@ function dataThere(installation: Installation, definition: Definition): readonly
   const before = readPlace(installation)?.data ?? [];
   const now = new Date().toISOString();
   return [...needed, ...sessions]
-    .filter((path) => isThere(installation, path))
+    .filter((path) => isThere(installation, definition, path))
     .map((path) => before.find((one) => one.path === path) ?? { path, since: now });
 }
 
@@ -103,11 +148,21 @@ function pathsOf({ dataDir }: Installation, definition: Definition): Paths {
   const ownBus = hasBus && !isCarried ? [busPath] : [];
   if (graph === 'sqlite') return { needed: [graphIn('data', graph), blobsIn('data')], sessions: ownBus };
   // With Dgraph the bus keeps the files of skills.
-  return { needed: [...(hasOwnGraph(definition) ? [graphIn('data', graph)] : []), ...ownBus], sessions: [] };
+  const ownGraph = hasOwnGraph(definition)
+    ? [graphIn('data', graph), ...allNodes(definition).map(({ path }) => path)]
+    : [];
+  return { needed: [...ownGraph, ...ownBus], sessions: [] };
+}
+
+function allNodes(definition: Definition) {
+  return nodeKinds.flatMap((kind) => nodesOf(kind, definition).map((node) => ({ kind, node, path: dataOf(node) })));
 }
 
 /** An empty file or folder is a disk that is not mounted; only the folder of files may be empty. */
-function isThere({ dir }: Installation, path: string): boolean {
+function isThere(installation: Installation, definition: Definition, path: string): boolean {
+  const { dir } = installation;
+  const own = allNodes(definition).find((one) => one.path === path);
+  if (own !== undefined) return hasNodeData(installation, own.kind, own.node);
   const found = statSync(join(dir, path), { throwIfNoEntry: false });
   if (found === undefined) return false;
   if (!found.isDirectory()) return found.size > 0;
@@ -115,9 +170,11 @@ function isThere({ dir }: Installation, path: string): boolean {
 }
 
 /** Of an installation that an earlier version started: ports are recorded once a start succeeded, and a graph lies in data/ from then on. */
-function dataBefore(installation: Installation, { graph }: Definition): readonly KeptData[] {
+function dataBefore(installation: Installation, definition: Definition): readonly KeptData[] {
+  const { graph } = definition;
   const isOther = graph === 'sqlite' ? 'dgraph' : 'sqlite';
-  if (Object.keys(readLease(installation)).length === 0 || isThere(installation, graphIn('data', isOther))) return [];
+  if (Object.keys(readLease(installation)).length === 0) return [];
+  if (isThere(installation, definition, graphIn('data', isOther))) return [];
   const { mtime } = statSync(join(installation.stateDir, 'ports.json'));
   return [{ path: graphIn('data', graph), since: mtime.toISOString() }];
 }

@@ -233,6 +233,7 @@ describe('data', () => {
       installation: original,
       definition: definitionOf(original),
       startEmpty,
+      mayKeepOut: true,
       onNotice: () => undefined,
     });
 

@@ -16,6 +16,7 @@ import { prefixOf } from './names.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import type { Present } from './reconcile.ts';
+import { refuseLostNodes } from './refuse-lost-nodes.ts';
 import { refuseOtherDaemon } from './refuse-other-daemon.ts';
 import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { endContainersAlone } from './run-alone.ts';
@@ -96,6 +97,7 @@ async function withoutVanished(
   const wanted = volumesOf(plan);
   const gone = (before?.volumes ?? []).filter((name) => wanted.includes(name) && !volumes.has(name));
   if (before === null || gone.length === 0) return before;
+  refuseLostNodes({ definition: plan.definition, gone, there: volumes });
   const told = gone.map((name) => `the volume ${name}`);
   if (startEmpty === null) throw vanished(told, null);
   await startEmpty(told);

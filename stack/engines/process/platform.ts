@@ -6,6 +6,7 @@ import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { listensAt, type Part } from '../../part.ts';
 import { inStartOrder } from '../../parts.ts';
+import { lossOf } from '../../place/loss-of.ts';
 import { portOf } from '../../port-of.ts';
 import { startInOrder } from '../../start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
@@ -37,7 +38,7 @@ export class Platform {
 
   constructor({ plan, runner, logs, watcher, patience }: PlatformOptions) {
     this.#plan = plan;
-    this.#surroundings = { runner, watcher, patience };
+    this.#surroundings = { runner, watcher, patience, lossOf: (part) => lossOf(plan.installation, part) };
     this.#logs = logs;
     this.#watcher = watcher;
   }
@@ -104,13 +105,19 @@ export class Platform {
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
     // What one of them is told, all know.
     if (name === 'backend') await this.#register(url, signal);
-    if (name === 'dgraph-alpha') await this.#provisionGraph(signal);
+    if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);
   }
 
-  async #provisionGraph(signal: AbortSignal): Promise<void> {
-    const { parts, secrets } = this.#plan;
-    const [urls, caPath] = [graphUrlsOf(parts), secrets.graphNodeCertificate];
-    await step('dgraph-alpha', 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
+  /** Those that are not kept out. */
+  #dataNodes(): readonly Part[] {
+    const { lossOf } = this.#surroundings;
+    return this.#plan.parts.filter((part) => part.service === 'dgraph-alpha' && lossOf(part.name) === null);
+  }
+
+  async #provisionGraph(name: string, signal: AbortSignal): Promise<void> {
+    const { secrets } = this.#plan;
+    const [urls, caPath] = [graphUrlsOf(this.#dataNodes()), secrets.graphNodeCertificate];
+    await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
   }
 
   async #register(url: string, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { type Plan, partOf, settingsOf, settingsOfPart } from '../../lifecycle/plan.ts';
-import { type ServiceEvent, transition } from '../../lifecycle/transition.ts';
+import { isUp, type ServiceEvent, transition } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../part.ts';
@@ -80,9 +80,10 @@ export class Recorder implements PlanWatcher {
     if (event === 'start')
       this.#record = { ...this.#record, settings: { ...this.#record.settings, ...settingsOfPart(part) } };
     // Before anybody can see that it is up: from then on its ports stay.
-    if (isHealthy(this.#record)) this.#keepPorts();
+    if (this.#record.services.every(isUp)) this.#keepPorts();
     this.#write({ isNeeded: event === 'start' || event === 'ready' });
-    this.#isUp ||= isHealthy(this.#record);
+    this.#isUp ||= this.#record.services.every(isUp);
+    if (event === 'lost') this.#logs.note('error', 'a part lost its data and was not started', { part: part.name });
   }
 
   born(part: Part, process: ProcessIdentity): void {
@@ -138,9 +139,10 @@ function plannedPart({ name, url, ready }: Part): ServiceRecord {
 function moveService(service: ServiceRecord, event: ServiceEvent): ServiceRecord {
   const state = transition(service.state, event);
   if (state === service.state) return service;
-  return { ...service, state, process: state === 'stopped' ? null : service.process, since: new Date().toISOString() };
-}
-
-function isHealthy({ services }: PlatformRecord): boolean {
-  return services.every(({ state }) => state === 'healthy');
+  return {
+    ...service,
+    state,
+    process: state === 'stopped' || state === 'lost' ? null : service.process,
+    since: new Date().toISOString(),
+  };
 }

@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly runner: PartRunner;
   readonly watcher: PartWatcher;
   readonly patience: Patience;
+  /** Why a part shall not be started, because it lost its data; null where it may. */
+  readonly lossOf: (part: string) => string | null;
 }
 
 /** One part: started, started again when it ends without being asked, and stopped. */
@@ -33,21 +35,24 @@ export class SupervisedPart {
   readonly #runner: PartRunner;
   readonly #watcher: PartWatcher;
   readonly #patience: Patience;
+  readonly #lossOf: Surroundings['lossOf'];
   /** How long each of the last runs lasted, the youngest last. */
   #livedMs: number[] = [];
   #startedAt = 0;
   #running: RunningPart | null = null;
   #supervision: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
 
-  constructor(part: Part, { runner, watcher, patience }: Surroundings) {
+  constructor(part: Part, { runner, watcher, patience, lossOf }: Surroundings) {
     this.part = part;
     this.#runner = runner;
     this.#watcher = watcher;
     this.#patience = patience;
+    this.#lossOf = lossOf;
   }
 
-  /** Resolves when it is ready, and watches over it from then on. Throws a `StartFailure`; then nothing of it runs. */
+  /** Resolves when it is ready or kept out, and watches over what runs. Throws a `StartFailure`; then nothing of it runs. */
   async start(signal: AbortSignal): Promise<void> {
+    if (this.#isKeptOut()) return;
     await this.#launch(signal);
     this.#supervise(null);
   }
@@ -75,6 +80,12 @@ export class SupervisedPart {
     this.#supervision = null;
     await this.#end(how);
     this.#watcher.moved(this.part, 'stop');
+  }
+
+  #isKeptOut(): boolean {
+    if (this.#lossOf(this.part.name) === null) return false;
+    this.#watcher.moved(this.part, 'lost');
+    return true;
   }
 
   async #launch(signal: AbortSignal): Promise<void> {
@@ -111,7 +122,7 @@ export class SupervisedPart {
       this.#watcher.moved(this.part, next.kind === 'give_up' ? 'given_up' : 'broke');
       if (next.kind === 'give_up') return;
       await pause(next.delayMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
+      if (signal.aborted || this.#isKeptOut()) return;
       reason = await this.#launch(signal).then(
         () => null,
         (thrown: unknown) => whyNot(thrown),

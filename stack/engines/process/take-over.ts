@@ -1,4 +1,5 @@
 import { type Plan, partsThatDiffer, settingsOf } from '../../lifecycle/plan.ts';
+import { lossOf } from '../../place/loss-of.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
 
@@ -10,7 +11,8 @@ export async function takeOver(plan: Plan): Promise<TakenOver> {
   const record = readRecord(plan.installation);
   if (record === null) return new Map();
   const left = leftProcesses(record);
-  const kept = keepable(record, plan);
+  const lost = plan.parts.map(({ name }) => name).filter((name) => lossOf(plan.installation, name) !== null);
+  const kept = keepable(record, plan).difference(new Set(lost));
   await endLeftProcesses(left.filter(({ name }) => !kept.has(name)));
   const names = new Set(left.map(({ name }) => name).filter((name) => kept.has(name)));
   const services = record.services.filter(({ name }) => names.has(name));

@@ -1,6 +1,6 @@
 import { grpc } from 'dgraph-js';
 import { expect, it } from 'vitest';
-import { Aborted, isUnanswered, isUnsent, Taken, toClusterError, toCommitError } from './cluster-errors.ts';
+import { Aborted, isSilent, isUnanswered, isUnsent, Taken, toClusterError, toCommitError } from './cluster-errors.ts';
 
 const servers = ['127.0.0.1:9080', '127.0.0.1:9081'];
 const answered = (code: number, details: string) => Object.assign(new Error(details), { code, details });
@@ -34,6 +34,14 @@ it('what the cluster could not do is said without what was asked, and what it an
   });
 });
 
+it('a login that is refused does not blame the password alone: a node without its data has no users', () => {
+  expect(toClusterError(answered(2, 'invalid username or password'), servers)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('does not know our user, or the password is wrong'),
+    hint: expect.stringMatching(/lost its data.*svc status.*PRIVATE_GRAPHDB_PASSWORD/),
+  });
+});
+
 it('a node that has only begun has done nothing: it is as if nobody had been there', () => {
   const beginning = answered(2, 'Please retry again, server is not ready to accept requests');
   expect([isUnanswered(beginning), isUnsent(beginning)]).toEqual([true, true]);
@@ -47,6 +55,10 @@ it('a node that has only begun has done nothing: it is as if nobody had been the
   expect([isUnanswered(gone), isUnsent(gone)]).toEqual([true, false]);
   expect(isUnsent(answered(14, 'No connection established'))).toBe(true);
   expect(isUnsent(answered(2, 'No connection established'))).toBe(false);
+});
+
+it('a call that ended at its deadline is silence, whether it was cancelled or late', () => {
+  expect([1, 4, 2, 14].map((code) => isSilent(answered(code, 'x')))).toEqual([true, true, false, false]);
 });
 
 it('a full disk is named', () => {

@@ -25,7 +25,7 @@ const giveRights =
 export class Hidden extends SvcError {
   constructor(server: string) {
     super('unavailable', `The graph database at "${server}" shows our user nothing.`, {
-      hint: `It does so for a moment after its start. ${giveRights}`,
+      hint: `It does so for a moment after its start, and as long as most nodes of Dgraph are away: svc status names them. ${giveRights}`,
     });
   }
 }
@@ -61,9 +61,9 @@ export function isUnanswered(thrown: unknown): boolean {
   return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
-/** Nobody answered in time, and nobody said that he would not. */
+/** Nobody answered in time, and nobody said that he would not. At its deadline a call may end as a cancelled one, seen of a node that waits for another. */
 export function isSilent(thrown: unknown): boolean {
-  return isServiceError(thrown) && thrown.code === grpc.status.DEADLINE_EXCEEDED;
+  return isServiceError(thrown) && [grpc.status.DEADLINE_EXCEEDED, grpc.status.CANCELLED].includes(thrown.code);
 }
 
 /** Nobody was even connected, or nobody takes requests yet, or not from us, so that nothing can have been done. */
@@ -108,8 +108,8 @@ const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcErr
       cause,
     }),
   [grpc.status.UNAUTHENTICATED]: (where, cause) =>
-    new SvcError('unavailable', `The graph database at ${where} did not accept our user or password.`, {
-      hint: 'Check PRIVATE_GRAPHDB_USER and PRIVATE_GRAPHDB_PASSWORD.',
+    new SvcError('unavailable', `The graph database at ${where} does not know our user, or the password is wrong.`, {
+      hint: 'A node of Dgraph that lost its data has no users: svc status names it. Otherwise check PRIVATE_GRAPHDB_USER and PRIVATE_GRAPHDB_PASSWORD.',
       cause,
     }),
   [grpc.status.PERMISSION_DENIED]: (where, cause) =>

@@ -1,0 +1,268 @@
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createInstallation } from '../create-installation.ts';
+import { readDefinition } from '../definition/check.ts';
+import type { PartRunner } from '../engines/process/part-runner.ts';
+import { usualPatience } from '../engines/process/patience.ts';
+import { SupervisedPart } from '../engines/process/supervised-part.ts';
+import type { Installation } from '../installation.ts';
+import { status } from '../lifecycle/status.ts';
+import { type Part, readyAt } from '../part.ts';
+import { recordData, refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
+import { lossOf } from '../place/loss-of.ts';
+import { readPlace } from '../place/place-record.ts';
+import { fillNodes } from './fill-nodes.ts';
+import { dataOf } from './graph-parts.ts';
+import { judgeLostNodes } from './judge-lost-nodes.ts';
+import { keptInFiles } from './kept-by.ts';
+import { hasNodeData, kindOf, metaFileOf } from './node-data.ts';
+import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
+
+let dir: string;
+let installation: Installation;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-lost-nodes-'));
+  ({ installation } = await createInstallation({ dir: join(dir, 'svc'), topology: 'distributed', graph: 'dgraph' }));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+const folderOf = (node: string) => join(installation.dir, dataOf(node));
+const lose = (node: string) => rmSync(folderOf(node), { recursive: true });
+
+function replicas(zeros: number, alphas: number) {
+  const text = readFileSync(installation.definitionFile, 'utf8')
+    .replace(/dgraph-zero: \d/, `dgraph-zero: ${zeros}`)
+    .replace(/dgraph-alpha: \d/, `dgraph-alpha: ${alphas}`);
+  writeFileSync(installation.definitionFile, text);
+  return readDefinition(installation.definitionFile);
+}
+
+function write(node: string, name: string, content: string | Buffer): void {
+  const file = join(folderOf(node), name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+/** As Dgraph leaves it: the id of the node first, and what it voted for at 512. */
+function writeNode(node: string, id: number): void {
+  const meta = Buffer.alloc(1024);
+  meta.writeBigUInt64BE(BigInt(id), 0);
+  meta.writeUInt32BE(6, 512);
+  write(node, metaFileOf(kindOf(node) ?? 'dgraph-alpha'), meta);
+  if (kindOf(node) === 'dgraph-alpha') write(node, 'p/MANIFEST', `of ${node}`);
+}
+
+/** A cluster that ran once. */
+function ranWith(zeros: number, alphas: number): void {
+  const definition = replicas(zeros, alphas);
+  const names = (kind: string, count: number) =>
+    Array.from({ length: count }, (_, index) => (index === 0 ? kind : `${kind}-${index + 1}`));
+  for (const [index, node] of [...names('dgraph-zero', zeros), ...names('dgraph-alpha', alphas)].entries())
+    writeNode(node, index + 1);
+  recordData(installation, definition);
+}
+
+const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
+  refuseVanishedData({
+    installation,
+    definition: readDefinition(installation.definitionFile),
+    startEmpty,
+    mayKeepOut,
+    onNotice: (message) => void notices.push(message),
+  });
+const agree = async () => undefined;
+
+describe('which nodes of Dgraph may be missing', () => {
+  test.each([
+    { nodes: [3, 2], lost: ['dgraph-zero'], verdict: { keptOut: ['dgraph-zero'] } },
+    { nodes: [3, 2], lost: ['dgraph-alpha-2'], verdict: { awaited: ['dgraph-alpha-2'] } },
+    { nodes: [3, 3], lost: ['dgraph-alpha'], verdict: { keptOut: ['dgraph-alpha'] } },
+    { nodes: [1, 1], lost: ['dgraph-alpha'], verdict: { hopeless: ['dgraph-alpha'] } },
+    { nodes: [3, 2], lost: ['dgraph-zero', 'dgraph-zero-3'], verdict: { hopeless: ['dgraph-zero', 'dgraph-zero-3'] } },
+    {
+      nodes: [3, 2],
+      lost: ['dgraph-zero-2', 'dgraph-alpha'],
+      verdict: { keptOut: ['dgraph-zero-2'], awaited: ['dgraph-alpha'] },
+    },
+    { nodes: [1, 2], lost: ['dgraph-zero', 'dgraph-alpha', 'dgraph-alpha-2'], verdict: {} },
+  ])('$nodes without $lost', ({ nodes: [zeros = 1, alphas = 1], lost, verdict }) => {
+    const definition = replicas(zeros, alphas);
+    const gone = lost.map((node) => ({ path: dataOf(node), since: 'then' }));
+    const judged = judgeLostNodes(definition, gone, (_, node) => !lost.includes(node));
+    const names = Object.fromEntries(
+      Object.entries(judged).map(([kind, losses]) => [kind, losses.map(({ node }: { node: string }) => node)]),
+    );
+    expect(names).toEqual({ keptOut: [], awaited: [], hopeless: [], ...verdict });
+  });
+
+  test('a node that never joined its cluster is no majority', () => {
+    const gone = [{ path: dataOf('dgraph-zero'), since: 'then' }];
+    const judged = judgeLostNodes(replicas(3, 1), gone, (kind) => kind === 'dgraph-alpha');
+    expect(judged.hopeless.map(({ node }) => node)).toEqual(['dgraph-zero']);
+  });
+});
+
+describe('a node of Dgraph that lost its data', () => {
+  test('of three is told, kept out, and still missed after the next start', async () => {
+    ranWith(3, 2);
+    lose('dgraph-zero-2');
+    const notices: string[] = [];
+    expect(await check(null, notices)).toEqual([]);
+    expect(notices).toEqual([
+      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" .* svc up --start-empty$/),
+    ]);
+    const { services } = await status({ installation });
+    expect(services.find(({ name }) => name === 'dgraph-zero-2')?.reason).toContain('is gone');
+    await expect(check(null, [], false), 'before a move').rejects.toThrow('"data/dgraph/zero-2" (there since');
+    recordData(installation, readDefinition(installation.definitionFile));
+    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-zero')).toBeNull();
+  });
+
+  test.each([
+    { left: 'an empty folder', leave: () => mkdirSync(folderOf('dgraph-alpha-2')) },
+    {
+      left: 'what an empty node writes',
+      leave: () => {
+        write('dgraph-alpha-2', 'w/wal.meta', Buffer.alloc(1024));
+        write('dgraph-alpha-2', 'p/MANIFEST', 'empty');
+      },
+    },
+    { left: 'its log alone', leave: () => write('dgraph-alpha-2', 'w/wal.meta', Buffer.alloc(1024, 1)) },
+  ])('has lost it with $left', ({ leave }) => {
+    ranWith(3, 2);
+    lose('dgraph-alpha-2');
+    leave();
+    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is gone');
+  });
+
+  test('of two is refused, and gets a copy of the other one, under its own id', async () => {
+    ranWith(1, 2);
+    lose('dgraph-alpha-2');
+    await expect(check()).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('"data/dgraph/alpha-2" (there since'),
+      hint: expect.stringContaining('svc up --start-empty'),
+    });
+    const nodes = await check(agree);
+    expect(nodes).toEqual(['dgraph-alpha-2']);
+    // Until it has been copied it is missed.
+    expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is gone');
+    await fillNodes({ installation, nodes, signal: new AbortController().signal, onNotice: () => undefined });
+    expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
+    const copied = (name: string) => readFileSync(join(folderOf('dgraph-alpha-2'), name));
+    expect(String(copied('p/MANIFEST'))).toBe('of dgraph-alpha');
+    // Dgraph gives a data node without an id the one that belongs to its address.
+    expect(copied('w/wal.meta').readBigUInt64BE(0)).toBe(0n);
+    expect(readFileSync(join(folderOf('dgraph-alpha'), 'w/wal.meta')).readBigUInt64BE(0)).not.toBe(0n);
+    expect(existsSync(join(folderOf('dgraph-alpha-2'), 'copy'))).toBe(false);
+    expect(await check()).toEqual([]);
+  });
+
+  test('of three is not copied while nobody knows whether the others have everything', async () => {
+    ranWith(3, 2);
+    lose('dgraph-zero');
+    const nodes = await check(agree);
+    const signal = new AbortController().signal;
+    await expect(fillNodes({ installation, nodes, signal, onNotice: () => undefined })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('dgraph-zero is not kept out'),
+      hint: expect.stringContaining('svc up'),
+    });
+    expect(hasNodeData(installation, 'dgraph-zero', 'dgraph-zero')).toBe(false);
+  });
+
+  test('is in its cluster all the same: fewer nodes are refused', () => {
+    ranWith(1, 2);
+    lose('dgraph-alpha-2');
+    const fewer = () => refuseFewerNodes(keptInFiles(installation), replicas(1, 1));
+    expect(fewer).toThrow('data/dgraph/alpha-2 is there');
+  });
+
+  test('too many are refused, with consent too', async () => {
+    ranWith(3, 2);
+    for (const node of ['dgraph-zero', 'dgraph-zero-2']) lose(node);
+    await expect(check()).rejects.toMatchObject({ code: 'not_found' });
+    await expect(check(agree)).rejects.toMatchObject({ hint: expect.stringContaining('Restore data/dgraph') });
+  });
+
+  test('with all others is an empty start, where that is wanted', async () => {
+    ranWith(1, 1);
+    rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
+    await expect(check()).rejects.toThrow('Data of this installation is gone: "data/dgraph" (there since');
+    expect(await check(agree)).toEqual([]);
+    expect(readPlace(installation)?.data).toEqual([]);
+    expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
+  });
+});
+
+describe('a part that may not start without its data', () => {
+  const part: Part = {
+    ...{
+      name: 'dgraph-alpha-2',
+      service: 'dgraph-alpha',
+      url: 'http://127.0.0.1:1',
+      ready: readyAt('http://127.0.0.1:1'),
+    },
+    ...{ after: [], variables: {}, secrets: [] },
+  };
+
+  /** What died starts again at once; how often it was started is counted. */
+  function supervised(loss: () => string | null) {
+    const events: string[] = [];
+    const ends: (() => void)[] = [];
+    const runner: PartRunner = {
+      async start() {
+        const { promise, resolve } = Promise.withResolvers<{ reason: string; portTaken: boolean }>();
+        ends.push(() => resolve({ reason: 'was killed', portTaken: false }));
+        return { ready: readyAt(address), ended: promise, answers: async () => true, stop: async () => undefined };
+      },
+      close: async () => undefined,
+    };
+    const watcher = {
+      moved: (_: Part, event: string) => void events.push(event),
+      born: () => undefined,
+      broke: () => void events.push('ended'),
+    };
+    const restarts = { ...usualPatience.restarts, delayFirstMs: 1, delayMaxMs: 1 };
+    const patience = { ...usualPatience, restarts };
+    return { events, ends, one: new SupervisedPart(part, { runner, watcher, patience, lossOf: loss }) };
+  }
+
+  /** Where something answers at once. */
+  let address: string;
+  beforeEach(async () => {
+    const server = createServer((_, response) => void response.end('ok'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const listening = server.address();
+    address = `http://127.0.0.1:${typeof listening === 'object' ? listening?.port : 0}`;
+    return () => void server.close();
+  });
+
+  test('is not started at all', async () => {
+    const { one, events, ends } = supervised(() => 'gone');
+    await one.start(new AbortController().signal);
+    expect([events, ends.length]).toEqual([['lost'], 0]);
+    await one.stop('hurry');
+  });
+
+  test('is not started again, where the data went while it ran', async () => {
+    let loss: string | null = null;
+    const { one, events, ends } = supervised(() => loss);
+    await one.start(new AbortController().signal);
+    ends[0]?.();
+    await expect.poll(() => ends.length).toBe(2);
+    await expect.poll(() => events.at(-1)).toBe('ready');
+    loss = 'gone';
+    ends[1]?.();
+    await expect.poll(() => events.at(-1)).toBe('lost');
+    expect(ends).toHaveLength(2);
+    await one.stop('hurry');
+  });
+});

@@ -1,0 +1,20 @@
+import { dataOf } from '../graph/graph-parts.ts';
+import { hasNodeData, kindOf } from '../graph/node-data.ts';
+import type { Installation } from '../installation.ts';
+import { type KeptData, readPlace } from './place-record.ts';
+
+/**
+ * Why a node of Dgraph is not started: data that it had is gone. It would rejoin empty, and its vote would count as if it still had the data.
+ * Null for every other part.
+ */
+export function lossOf(installation: Installation, part: string): string | null {
+  const kind = kindOf(part);
+  if (kind === null || hasNodeData(installation, kind, part)) return null;
+  const path = dataOf(part);
+  const known = readPlace(installation)?.data.find((data) => data.path === path);
+  return known === undefined ? null : describeLoss(known);
+}
+
+export function describeLoss({ path, since }: KeptData): string {
+  return `Its data "${path}" (there since ${since}) is gone, so it is not started. Restore the data, or have it copied from another node: svc up --start-empty`;
+}

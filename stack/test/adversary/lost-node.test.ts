@@ -1,0 +1,118 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readDefinition } from '../../definition/check.ts';
+import { dataOf } from '../../graph/graph-parts.ts';
+import { hasNodeData, kindOf } from '../../graph/node-data.ts';
+import { replaceScalar } from '../../yaml-text.ts';
+import { freeDgraphPorts } from '../free-ports.ts';
+import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from '../platform.ts';
+
+vi.setConfig({ testTimeout: 3 * startTimeoutMs });
+
+/** Elections of Dgraph, and nodes that join late. */
+const patienceMs = 90_000;
+
+/** A disk that fails takes the folder of one node, while its platform runs. */
+describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that loses its folder', () => {
+  let platform: Platform;
+  let name: string;
+  const saved: string[] = [];
+
+  beforeAll(async () => {
+    const ports = await freeDgraphPorts(3);
+    const settings = (yaml: string) =>
+      replaceScalar(
+        replaceScalar(yaml, ['graphdb', 'port'], String(ports['dgraph-alpha'])),
+        ['graphdb', 'zeroPort'],
+        String(ports['dgraph-zero']),
+      )
+        .replace('dgraph-zero: 1', 'dgraph-zero: 3')
+        .replace('dgraph-alpha: 1', 'dgraph-alpha: 2');
+    platform = await Platform.init({ topology: 'distributed', graph: 'dgraph', settings });
+    ({ name } = readDefinition(platform.installation.definitionFile));
+    await platform.svc('up');
+    const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2'];
+    const joined = (node: string) => hasNodeData(platform.installation, kindOf(node) ?? 'dgraph-zero', node);
+    await until(() => nodes.every(joined), patienceMs);
+    await save();
+  }, 3 * startTimeoutMs);
+  afterAll(() => platform?.[Symbol.asyncDispose](), startTimeoutMs);
+
+  async function save(): Promise<void> {
+    saved.push(await platform.addRole(`role ${saved.length}`, []));
+  }
+  async function expectAllThere(): Promise<void> {
+    const { roles } = await platform.svc('role', 'list');
+    expect(roles.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(saved));
+  }
+  const stateOf = async (node: string) =>
+    (await platform.svc('status')).services.find((service: { name: string }) => service.name === node);
+  const folderOf = (node: string) => join(platform.installation.dir, dataOf(node));
+
+  async function lose(node: string): Promise<void> {
+    const { pid } = await stateOf(node);
+    rmSync(folderOf(node), { recursive: true });
+    process.kill(pid, 'SIGKILL');
+    await until(async () => (await stateOf(node)).pid === null, patienceMs);
+    expect(await stateOf(node)).toMatchObject({
+      state: 'lost',
+      health: 'red',
+      reason: expect.stringMatching(
+        /^Its data "data\/dgraph\/.*" \(there since 20.*\) is gone.* svc up --start-empty$/,
+      ),
+    });
+  }
+
+  async function replace(node: string): Promise<void> {
+    const { services, state } = await platform.svc('up', '--start-empty', '--confirm', name);
+    expect(state).toBe('running');
+    expect(services.every(({ state }: { state: string }) => state === 'healthy')).toBe(true);
+    await expectAllThere();
+    await save();
+    expect(existsSync(folderOf(node))).toBe(true);
+  }
+
+  test.each(['dgraph-zero', 'dgraph-zero-3'])('%s is kept out, the others serve, and it is replaced', async (node) => {
+    await lose(node);
+    await vi.waitFor(save, { timeout: patienceMs });
+    const { state } = await platform.svc('up');
+    expect(state).toBe('degraded');
+    expect(existsSync(folderOf(node))).toBe(false);
+    await replace(node);
+  });
+
+  test.each(['dgraph-alpha-2', 'dgraph-alpha'])(
+    '%s is kept out, the other one is read, and it is replaced',
+    async (node) => {
+      await lose(node);
+      await expectAllThere();
+      const { json } = await platform.fails('up');
+      expect(json.error).toMatchObject({ code: 'not_found', message: expect.stringContaining(`"${dataOf(node)}"`) });
+      expect(json.error.hint).toContain('svc up --start-empty');
+      expect(existsSync(folderOf(node))).toBe(false);
+      await replace(node);
+    },
+  );
+
+  test('what was copied is read alone, where the node that it was copied from is away', async () => {
+    const { pid } = await stateOf('dgraph-alpha-2');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await vi.waitFor(expectAllThere, { timeout: patienceMs });
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+
+  test('too many are refused, and what is left stays', async () => {
+    await vi.waitFor(save, { timeout: patienceMs });
+    await platform.svc('down');
+    for (const node of ['dgraph-zero', 'dgraph-zero-2']) rmSync(folderOf(node), { recursive: true });
+    for (const flags of [[], ['--start-empty', '--confirm', name]]) {
+      const { json } = await platform.fails('up', ...flags);
+      expect(json.error.code).toBe('not_found');
+    }
+    expect(existsSync(folderOf('dgraph-zero-3'))).toBe(true);
+  });
+});
