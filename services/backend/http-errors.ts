@@ -3,6 +3,7 @@ import { type ErrorCode, SvcError } from '../contracts/errors.ts';
 import { graphqlPath } from '../contracts/token.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { HttpRefusal } from '../kit/http/http-refusal.ts';
+import { dropBody } from '../kit/http/read-body.ts';
 import { withBugReported } from '../kit/report-bug.ts';
 import type { Backend } from './context.ts';
 
@@ -22,6 +23,7 @@ export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): 
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, error: SvcError, given?: number): FastifyReply {
+  dropBody(request.raw);
   const { status: usual, body } = errorToHttp(error);
   const status = given ?? usual;
   // RFC 9110 §11.6.1: a 401 says how to do better.

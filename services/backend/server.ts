@@ -1,9 +1,11 @@
+import { createServer } from 'node:http';
 import { type FastifyInstance, fastify } from 'fastify';
 import { randomText } from '../contracts/ids.ts';
 import { jwksPath } from '../contracts/token.ts';
 import { Budget } from '../kit/budget.ts';
 import { AdmittedConnections } from '../kit/http/admitted-connections.ts';
 import { Connections } from '../kit/http/connections.ts';
+import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
@@ -22,6 +24,9 @@ const silenceMaxMs = 90_000;
 /** Connections with a good token, and how many of them a user has: a browser opens six, a proxy in front some dozens. */
 const connectionsMax = 4096;
 const connectionShares = { user: 512 };
+/** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
+const keepAliveMs = 75_000;
+const serverOptions = { requestTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveMs };
 /** Operations take milliseconds; whoever stops the platform does not wait for the one that hangs. */
 const stopDeadlineMs = 5_000;
 
@@ -29,8 +34,7 @@ const stopDeadlineMs = 5_000;
 export async function startServer(backend: Backend): Promise<RunningService> {
   const { config } = backend;
   const app = fastify({
-    connectionTimeout: silenceMaxMs,
-    requestTimeout: requestTimeoutMs,
+    serverFactory: (handle) => createServer(serverOptions, inTurn(handle)).setTimeout(silenceMaxMs),
     genReqId: ({ headers }) => requestIdOf(headers['x-request-id']),
     routerOptions: { maxParamLength: 200 },
   });

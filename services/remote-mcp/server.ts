@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { SvcError } from '../contracts/errors.ts';
 import { Budget } from '../kit/budget.ts';
-import { giveWay } from '../kit/give-way.ts';
 import { AdmittedConnections } from '../kit/http/admitted-connections.ts';
 import { Connections } from '../kit/http/connections.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { answerHealth } from '../kit/http/health.ts';
+import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import type { RemoteMcp } from './context.ts';
 import { McpRoute } from './http/mcp-route.ts';
@@ -34,8 +33,6 @@ export class RemoteMcpServer {
   readonly leaving: Leaving;
   readonly #platform: RemoteMcp;
   readonly #route: McpRoute;
-  /** How many bytes had been read from a connection when its last request came. */
-  readonly #readAt = new WeakMap<Socket, number>();
 
   constructor(platform: RemoteMcp) {
     this.#platform = platform;
@@ -46,26 +43,14 @@ export class RemoteMcpServer {
         connectionsCheckingInterval: deadlinesCheckedEveryMs,
         keepAliveTimeout: keepAliveMs,
       },
-      (request, response) => {
-        if (this.#isBehindAnother(request, response)) void giveWay().then(() => this.#answer(request, response));
-        else this.#answer(request, response);
-      },
+      inTurn((request, response) => this.#answer(request, response)),
     );
     this.leaving = new Leaving(this.server);
     const connections = new Connections(this.server, { admittedMax: connectionsMax });
     this.#route = new McpRoute(platform, new AdmittedConnections(connections, connectionPlaces()));
   }
 
-  /** Node takes a hundred requests of one connection that came in one read before it looks at other connections. */
-  #isBehindAnother({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    const { bytesRead } = socket;
-    const cameTogether = this.#readAt.get(socket) === bytesRead;
-    if (!cameTogether) this.#readAt.set(socket, bytesRead);
-    return cameTogether || response.socket === null;
-  }
-
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (request.socket.destroyed) return;
     const { link } = this.#platform;
     const url = request.url ?? '';
     this.leaving.asked(request, response);

@@ -83,6 +83,13 @@ test('a body of a million values is refused before it is parsed', async () => {
   expect(await ask(greedy, body)).toBe(400);
 });
 
+test('a body without its length is refused, and its connection ends where it comes in small chunks', async () => {
+  const chunked = head(greedy, 0).replace('content-length: 0', 'transfer-encoding: chunked');
+  const heard = await open(`${chunked}${'1\r\nx\r\n'.repeat(50_000)}`);
+  await until(() => opened.at(-1)?.destroyed === true);
+  expect(heard.text).toContain('HTTP/1.1 411');
+});
+
 test('strangers are answered before their body comes, whatever the path', async () => {
   const statuses: string[] = [];
   for (const path of ['/graphql', '/nothing', '/files/x']) {

@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { openSession, ping, send } from '../../../services/remote-mcp/test/raw.ts';
+import { graphqlPath } from '../../../services/contracts/token.ts';
+import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { Topology } from '../../definition/definition.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
 import { attack } from './hostile-agent.ts';
 import type { HttpAttack, Outcome, Target } from './http-attacks.ts';
+import { memberToken } from './member-token.ts';
 import { onEachTopology } from './on-each-topology.ts';
 import { Victim } from './victim.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
- * The attacker has a good API key of workspace A, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
+ * The attacker has a good API key of workspace A, the token of its owner, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
  * the same answers, with a p99 of at most five times the idle one, or `noticedMs`. Each attack lasts 1.5 s, in a process of the lowest priority.
  */
 let platform: Platform;
@@ -33,9 +35,21 @@ async function start(topology: Topology): Promise<void> {
 async function target(): Promise<Target> {
   const key = a.same.keyText;
   return {
-    mcpUrl: platform.mcpUrl,
+    url: platform.mcpUrl,
     key,
     session: await openSession(`${platform.mcpUrl}?skillIds=${a.same.skill}`, key),
+    question: rpc('tools/list', undefined, 1),
+  };
+}
+
+/** The owner of workspace A asks the backend. */
+async function memberTarget(): Promise<Target> {
+  const page = '{ skills { nodes { name tools { name } mcpServers { name status } } } }';
+  return {
+    url: `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`,
+    key: await memberToken(platform.installation, a.owner.id),
+    session: '',
+    question: { query: `query ($w: ID!) { workspace(id: $w) ${page} }`, variables: { w: a.workspace } },
   };
 }
 
@@ -76,6 +90,17 @@ const onPlaces: readonly Row[] = [
   { attack: 'hugeHeads', gets: (outcome) => expect(outcome).toMatchObject({ 431: some }) },
 ];
 
+/** The same, and the most that one question may ask for, at the backend. */
+const byMember: readonly Row[] = [
+  { attack: 'unfinishedBodies', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
+  { attack: 'bodiesOfSingleBytes', gets: (outcome) => expect(outcome).toMatchObject({ 411: some }) },
+  { attack: 'bodiesThatStop', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
+  { attack: 'wideBodies', gets: (outcome) => expect(outcome[200]).toBe(undefined) },
+  { attack: 'deepBodies', gets: (outcome) => expect(outcome).toMatchObject({ 400: some }) },
+  { attack: 'pipelined', gets: ({ closed }) => expect(closed).toBeGreaterThan(0) },
+  { attack: 'fullSpeed', gets: (outcome) => expect(outcome).toMatchObject({ 200: some }) },
+];
+
 onEachTopology((topology) => {
   beforeAll(() => start(topology), startTimeoutMs);
   afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
@@ -83,6 +108,11 @@ onEachTopology((topology) => {
   describe('the victim does not notice', () => {
     test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
       const to = await target();
+      gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+    });
+
+    test.each(byMember)('$attack of a member', async ({ attack: name, gets }) => {
+      const to = await memberTarget();
       gets(await victim.expectUndisturbedBy(() => attack(name, to)));
     });
   });

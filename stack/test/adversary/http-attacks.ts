@@ -6,11 +6,14 @@ import { rpc } from '../../../services/remote-mcp/test/raw.ts';
 
 /** Where an attack goes, and what the attacker has. */
 export interface Target {
-  /** Address of `/mcp`. */
-  readonly mcpUrl: string;
-  /** A good API key of the attacker's own workspace, and a session of it. */
+  /** Address of `/mcp`, or that of the backend's GraphQL. */
+  readonly url: string;
+  /** A good API key of the attacker's own workspace, or the token of a member. */
   readonly key: string;
+  /** Of the API key; empty for a member. */
   readonly session: string;
+  /** What is asked again and again. */
+  readonly question: unknown;
 }
 
 /** How often each status came; `closed` counts connections that the platform closed. */
@@ -82,9 +85,9 @@ export const httpAttacks = {
     return await repeat(target, 64, () => [many], 300);
   },
 
-  /** As many requests as 64 agents of one key can send. */
+  /** As many requests as 64 clients with one key or token can send. */
   async fullSpeed(target) {
-    return await repeat(target, 64, () => post(target, rpc('tools/list', undefined, 1)));
+    return await repeat(target, 64, () => post(target, target.question));
   },
 
   /** Keys that look like keys, each another. */
@@ -140,8 +143,8 @@ class Client {
     });
   }
 
-  static async open({ mcpUrl }: Target): Promise<Client | null> {
-    const { hostname, port } = new URL(mcpUrl);
+  static async open({ url }: Target): Promise<Client | null> {
+    const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     try {
       await once(socket, 'connect');
@@ -236,12 +239,13 @@ function post(target: Target, message: unknown): readonly Buffer[] {
 }
 
 function head(
-  { mcpUrl, key, session }: Target,
+  { url, key, session }: Target,
   { method = 'POST', length }: { readonly method?: string; readonly length?: number | 'chunked' },
 ): Buffer {
+  const { pathname, host } = new URL(url);
   const lines = [
-    `${method} /mcp HTTP/1.1`,
-    `host: ${new URL(mcpUrl).host}`,
+    `${method} ${pathname} HTTP/1.1`,
+    `host: ${host}`,
     `authorization: Bearer ${key}`,
     ...(session === '' ? [] : [`mcp-session-id: ${session}`]),
     'accept: application/json, text/event-stream',

@@ -1,0 +1,26 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { giveWay } from '../give-way.ts';
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * Node hands over a hundred requests that came in one read of a connection before it looks at other connections. Here those behind the first one
+ * give way, and they are dropped where their connection was ended meanwhile.
+ */
+export function inTurn(handle: Handle): Handle {
+  /** How many bytes had been read from a connection when its last request came. */
+  const readAt = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    const { bytesRead } = socket;
+    const cameTogether = readAt.get(socket) === bytesRead;
+    if (!cameTogether) readAt.set(socket, bytesRead);
+    const handleOpen = () => {
+      if (!socket.destroyed) handle(request, response);
+    };
+    // Node gives an answer its socket when those before it are sent.
+    if (cameTogether || response.socket === null) void giveWay().then(handleOpen);
+    else handleOpen();
+  };
+}
