@@ -128,9 +128,11 @@ describe('once it runs', () => {
 
   test('a request that is under way is answered before it stops', async () => {
     const service = await start();
+    const body = '{"query":"{ viewer { kind } }"}';
     const asked = request(`${service.url}/graphql`, {
       method: 'POST',
       headers: {
+        'content-length': body.length,
         authorization: `Bearer ${await token()}`,
         'content-type': 'application/json',
         // The server says when it has begun to listen to the request.
@@ -140,7 +142,7 @@ describe('once it runs', () => {
     asked.flushHeaders();
     await once(asked, 'continue');
     const stopped = service.stop();
-    asked.end('{"query":"{ viewer { kind } }"}');
+    asked.end(body);
     const [response] = await once(asked, 'response');
     expect(JSON.parse(await text(response))).toEqual({ data: { viewer: { kind: 'operator' } } });
     await stopped;
