@@ -57,6 +57,11 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
+    pattern: /stack\/test\/adversary\/hostile-(agent|mcp-server)\.test\.ts > distributed > /,
+    reason: 'These tables take two minutes more on a second topology: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
+    isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
+  },
+  {
     pattern:
       /stack\/test\/adversary\/hostile-[a-z-]+\.test\.ts > (distributed|on a real server|a stranger on the bus) > /,
     reason:

@@ -101,54 +101,57 @@ const byMember: readonly Row[] = [
   { attack: 'fullSpeed', gets: (outcome) => expect(outcome).toMatchObject({ 200: some }) },
 ];
 
-onEachTopology((topology) => {
-  beforeAll(() => start(topology), startTimeoutMs);
-  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+onEachTopology(
+  (topology) => {
+    beforeAll(() => start(topology), startTimeoutMs);
+    afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  describe('the victim does not notice', () => {
-    test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
-      const to = await target();
-      gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+    describe('the victim does not notice', () => {
+      test.each([...onMemory, ...onPlaces])('$attack', async ({ attack: name, gets }) => {
+        const to = await target();
+        gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+      });
+
+      // Embedded, the backend shares a process with what the victim talks to.
+      test.each(topology === 'embedded' ? byMember : [])('$attack of a member', async ({ attack: name, gets }) => {
+        const to = await memberTarget();
+        gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+      });
     });
 
-    // Embedded, the backend shares a process with what the victim talks to.
-    test.each(topology === 'embedded' ? byMember : [])('$attack of a member', async ({ attack: name, gets }) => {
-      const to = await memberTarget();
-      gets(await victim.expectUndisturbedBy(() => attack(name, to)));
+    test('the memory of the platform stays bounded, and does not grow from one attack to the next', async () => {
+      const begun = memoryBytes();
+      const attackAll = async () => {
+        const to = await target();
+        await Promise.all(onMemory.slice(0, 4).map(({ attack: name }) => attack(name, to)));
+      };
+      await attackAll();
+      const first = memoryBytes();
+      expect(first - begun).toBeLessThan(totalBytes);
+      await attackAll();
+      await until(() => memoryBytes() <= first * 1.1);
     });
-  });
 
-  test('the memory of the platform stays bounded, and does not grow from one attack to the next', async () => {
-    const begun = memoryBytes();
-    const attackAll = async () => {
+    test('a new key gets in while unknown keys are tried', async () => {
       const to = await target();
-      await Promise.all(onMemory.slice(0, 4).map(({ attack: name }) => attack(name, to)));
-    };
-    await attackAll();
-    const first = memoryBytes();
-    expect(first - begun).toBeLessThan(totalBytes);
-    await attackAll();
-    await until(() => memoryBytes() <= first * 1.1);
-  });
+      const attacking = attack('unknownKeys', to);
+      const began = performance.now();
+      await until(async () => (await send(platform.mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
+      expect(performance.now() - began).toBeLessThan(2000);
+      await attacking;
+    });
 
-  test('a new key gets in while unknown keys are tried', async () => {
-    const to = await target();
-    const attacking = attack('unknownKeys', to);
-    const began = performance.now();
-    await until(async () => (await send(platform.mcpUrl, { key: b.only.keyText, body: ping })).status === 200, 2000);
-    expect(performance.now() - began).toBeLessThan(2000);
-    await attacking;
-  });
-
-  test('the log grows by no more than a few lines a second', async () => {
-    const to = await target();
-    const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
-    const before = await lines();
-    const { 401: refused } = await attack('wrongKeys', to);
-    expect(refused).toBeGreaterThan(500);
-    expect((await lines()) - before).toBeLessThan(100);
-  });
-});
+    test('the log grows by no more than a few lines a second', async () => {
+      const to = await target();
+      const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
+      const before = await lines();
+      const { 401: refused } = await attack('wrongKeys', to);
+      expect(refused).toBeGreaterThan(500);
+      expect((await lines()) - before).toBeLessThan(100);
+    });
+  },
+  { isLong: true },
+);
 
 /** What all requests together may hold in memory (services/remote-mcp/http/agent-memory.ts). */
 const totalBytes = 256 * 1024 * 1024;

@@ -133,87 +133,90 @@ function confinementsOn(topology: Topology) {
   return topology === 'embedded' ? confinements : confinements.filter(([, sandbox]) => sandbox === 'bwrap');
 }
 
-onEachTopology((topology) => {
-  beforeAll(() => start(topology), startTimeoutMs);
-  afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+onEachTopology(
+  (topology) => {
+    beforeAll(() => start(topology), startTimeoutMs);
+    afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
 
-  describe.each(confinementsOn(topology))('%s', (_, sandbox, canRun, adder) => {
-    describe.skipIf(!canRun)('an MCP server that', () => {
-      beforeAll(async () => {
-        adds = await adder();
-        const id = await addServer(a.workspace, `confined-${count++}`, hostile(''));
-        await connected(a.workspace, id);
-        expect((await stateOf(a.workspace, id)).sandboxes).toEqual([sandbox]);
-      });
-
-      test.each([
-        ['lists names that cannot be stored', hostile('names'), 'Connected', /left out are "nul .*control character/],
-        ['lists 20,001 tools', hostile('many'), 'Connected', /5000 tools|20000 tools/],
-        [
-          'has a folder whose name fills a reason',
-          { ...hostile(''), cwd: `/${'x'.repeat(4050)}` },
-          'Error',
-          /not an existing folder/,
-        ],
-        ['is a command of 4,050 characters', { command: 'y'.repeat(4050), args: [] }, 'Error', /y…"/],
-      ])('%s says so at itself; reports of others arrive', async (_name, launch, status, why) => {
-        const name = `hostile-${count++}`;
-        await victim.expectUndisturbedBy(async () => {
-          const id = await addServer(a.workspace, name, launch);
-          await until(async () => (await stateOf(a.workspace, id)).status === status, slowlyMs);
-          await until(async () => why.test((await stateOf(a.workspace, id)).reason?.message ?? ''), slowlyMs);
-          await expectReportsArrive();
+    describe.each(confinementsOn(topology))('%s', (_, sandbox, canRun, adder) => {
+      describe.skipIf(!canRun)('an MCP server that', () => {
+        beforeAll(async () => {
+          adds = await adder();
+          const id = await addServer(a.workspace, `confined-${count++}`, hostile(''));
+          await connected(a.workspace, id);
+          expect((await stateOf(a.workspace, id)).sandboxes).toEqual([sandbox]);
         });
-      });
 
-      test('answers with what is no JSON fails those calls alone, at once', async () => {
-        const name = `hostile-${count++}`;
-        await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
-        const { call } = await agentOf(name);
-        await until(async () => (await call('x')).text.includes('"text":"x"'));
-        await victim.expectUndisturbedBy(async () => {
-          for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
-            const begun = performance.now();
-            const { body } = await call(said);
-            expect([said, body.id, body.result]).toEqual([said, 7, undefined]);
-            expect(body.error.message).toMatch(new RegExp(`"${name}".*(not valid JSON|nested|at most)`));
-            expect(performance.now() - begun).toBeLessThan(10_000);
-            expect((await call('again')).text).toContain('again');
-          }
+        test.each([
+          ['lists names that cannot be stored', hostile('names'), 'Connected', /left out are "nul .*control character/],
+          ['lists 20,001 tools', hostile('many'), 'Connected', /5000 tools|20000 tools/],
+          [
+            'has a folder whose name fills a reason',
+            { ...hostile(''), cwd: `/${'x'.repeat(4050)}` },
+            'Error',
+            /not an existing folder/,
+          ],
+          ['is a command of 4,050 characters', { command: 'y'.repeat(4050), args: [] }, 'Error', /y…"/],
+        ])('%s says so at itself; reports of others arrive', async (_name, launch, status, why) => {
+          const name = `hostile-${count++}`;
+          await victim.expectUndisturbedBy(async () => {
+            const id = await addServer(a.workspace, name, launch);
+            await until(async () => (await stateOf(a.workspace, id)).status === status, slowlyMs);
+            await until(async () => why.test((await stateOf(a.workspace, id)).reason?.message ?? ''), slowlyMs);
+            await expectReportsArrive();
+          });
         });
-      });
 
-      test.each(['flood', 'endless', 'stderr'])(
-        'writes without end (%s) has its call answered; nobody else hears it',
-        async (said) => {
+        test('answers with what is no JSON fails those calls alone, at once', async () => {
           const name = `hostile-${count++}`;
           await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
           const { call } = await agentOf(name);
           await until(async () => (await call('x')).text.includes('"text":"x"'));
           await victim.expectUndisturbedBy(async () => {
-            const { text } = await call(said, { progressToken: 'mine' });
-            expect(text).toContain('done');
-            expect(text).not.toContain('stolen');
-            const tokens = [...text.matchAll(/"progressToken":("[^"]*"|\d+)/g)].map(([, token]) => token);
-            expect(new Set(tokens)).toEqual(new Set(said === 'flood' ? ['"mine"'] : []));
+            for (const said of ['words', 'open', 'crossed', 'twice', 'control', 'deep', 'large']) {
+              const begun = performance.now();
+              const { body } = await call(said);
+              expect([said, body.id, body.result]).toEqual([said, 7, undefined]);
+              expect(body.error.message).toMatch(new RegExp(`"${name}".*(not valid JSON|nested|at most)`));
+              expect(performance.now() - begun).toBeLessThan(10_000);
+              expect((await call('again')).text).toContain('again');
+            }
+          });
+        });
+
+        test.each(['flood', 'endless', 'stderr'])(
+          'writes without end (%s) has its call answered; nobody else hears it',
+          async (said) => {
+            const name = `hostile-${count++}`;
+            await connected(a.workspace, await addServer(a.workspace, name, hostile('')));
+            const { call } = await agentOf(name);
+            await until(async () => (await call('x')).text.includes('"text":"x"'));
+            await victim.expectUndisturbedBy(async () => {
+              const { text } = await call(said, { progressToken: 'mine' });
+              expect(text).toContain('done');
+              expect(text).not.toContain('stolen');
+              const tokens = [...text.matchAll(/"progressToken":("[^"]*"|\d+)/g)].map(([, token]) => token);
+              expect(new Set(tokens)).toEqual(new Set(said === 'flood' ? ['"mine"'] : []));
+              await expectReportsArrive();
+            });
+          },
+        );
+
+        test('does not end when it is asked to is ended, and its workspace goes on', async () => {
+          const name = `hostile-${count++}`;
+          const id = await addServer(a.workspace, name, hostile('stubborn'));
+          await connected(a.workspace, id);
+          await victim.expectUndisturbedBy(async () => {
+            await backend.query(
+              'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
+              { w: a.workspace, id },
+              () => undefined,
+            );
             await expectReportsArrive();
           });
-        },
-      );
-
-      test('does not end when it is asked to is ended, and its workspace goes on', async () => {
-        const name = `hostile-${count++}`;
-        const id = await addServer(a.workspace, name, hostile('stubborn'));
-        await connected(a.workspace, id);
-        await victim.expectUndisturbedBy(async () => {
-          await backend.query(
-            'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
-            { w: a.workspace, id },
-            () => undefined,
-          );
-          await expectReportsArrive();
         });
       });
     });
-  });
-});
+  },
+  { isLong: true },
+);
