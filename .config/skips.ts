@@ -126,7 +126,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/((engines\/docker\/test\/(dgraph(-clusters)?|run-alone|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|run-alone|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
     isHere: docker !== null && onPath('dgraph', 'curl'),

@@ -6,16 +6,19 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
+import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
 import type { PartRunner } from '../engines/process/part-runner.ts';
 import { usualPatience } from '../engines/process/patience.ts';
 import { SupervisedPart } from '../engines/process/supervised-part.ts';
 import type { Installation } from '../installation.ts';
 import { status } from '../lifecycle/status.ts';
+import type { ServiceState } from '../lifecycle/transition.ts';
 import { type Part, readyAt } from '../part.ts';
-import { recordData, refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
+import { recordData, refuseVanishedData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { readPlace } from '../place/place-record.ts';
-import { fillNodes } from './fill-nodes.ts';
+import type { StartEmpty } from '../place/settle-losses.ts';
+import { fillNodes, type NodePlaces } from './fill-nodes.ts';
 import { dataOf } from './graph-parts.ts';
 import { judgeLostNodes } from './judge-lost-nodes.ts';
 import { keptInFiles } from './kept-by.ts';
@@ -75,6 +78,11 @@ const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], may
     mayKeepOut,
     onNotice: (message) => void notices.push(message),
   });
+const fill = (nodes: readonly string[]) => {
+  const onNotice = () => undefined;
+  const places = nodesInFolders({ installation, signal: new AbortController().signal, onNotice });
+  return fillNodes({ definition: readDefinition(installation.definitionFile), nodes, places, onNotice });
+};
 const agree = async () => undefined;
 
 describe('which nodes of Dgraph may be missing', () => {
@@ -153,7 +161,7 @@ describe('a node of Dgraph that lost its data', () => {
     expect(nodes).toEqual(['dgraph-alpha-2']);
     // Until it has been copied it is missed.
     expect(lossOf(installation, 'dgraph-alpha-2')).toContain('is gone');
-    await fillNodes({ installation, nodes, signal: new AbortController().signal, onNotice: () => undefined });
+    await fill(nodes);
     expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
     const copied = (name: string) => readFileSync(join(folderOf('dgraph-alpha-2'), name));
     expect(String(copied('p/MANIFEST'))).toBe('of dgraph-alpha');
@@ -168,8 +176,7 @@ describe('a node of Dgraph that lost its data', () => {
     ranWith(3, 2);
     lose('dgraph-zero');
     const nodes = await check(agree);
-    const signal = new AbortController().signal;
-    await expect(fillNodes({ installation, nodes, signal, onNotice: () => undefined })).rejects.toMatchObject({
+    await expect(fill(nodes)).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining('dgraph-zero is not kept out'),
       hint: expect.stringContaining('svc up'),
@@ -198,6 +205,38 @@ describe('a node of Dgraph that lost its data', () => {
     expect(await check(agree)).toEqual([]);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
+  });
+});
+
+describe('a copy, in either engine', () => {
+  /** What is done, one after the other, for a cluster of three nodes of coordination and three data nodes. */
+  async function fillOf(lost: readonly string[], states: Readonly<Record<string, ServiceState>>) {
+    const done: string[] = [];
+    const places: NodePlaces = {
+      hasData: (_, node) => !lost.includes(node),
+      stateOf: (node) => states[node] ?? 'healthy',
+      change: async (nodes) => void done.push(`change ${nodes.join(' ')}`),
+      stop: async () => void done.push('stop'),
+      copy: async ({ from, to }) => void done.push(`copy ${from} to ${to}`),
+    };
+    const filled = fillNodes({ definition: replicas(3, 3), nodes: lost, places, onNotice: () => undefined });
+    await filled.catch((error: Error) => void done.push(error.message));
+    return done;
+  }
+
+  test('is made once the others have acknowledged a change, and nothing runs', async () => {
+    expect(await fillOf(['dgraph-alpha'], { 'dgraph-alpha': 'lost' })).toEqual([
+      'change dgraph-alpha-2 dgraph-alpha-3',
+      'stop',
+      'copy dgraph-alpha-2 to dgraph-alpha',
+    ]);
+  });
+
+  test.each([
+    { state: { 'dgraph-alpha': 'stopped' }, why: 'dgraph-alpha is not kept out' },
+    { state: { 'dgraph-alpha': 'lost', 'dgraph-alpha-3': 'starting' }, why: 'dgraph-alpha-3 is not healthy' },
+  ] as const)('is not made, and nothing is stopped, while $why', async ({ state, why }) => {
+    expect(await fillOf(['dgraph-alpha'], state)).toEqual([`The data of dgraph-alpha cannot be copied yet: ${why}.`]);
   });
 });
 

@@ -3,14 +3,16 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { areOtherNodes, changeNodes } from '../bus/change-nodes.ts';
 import { readDefinition } from '../definition/check.ts';
 import { busInFolders } from '../engines/process/bus-in-folders.ts';
+import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
 import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
 import { awaitCertificate } from '../front/served-certificate.ts';
 import { fillNodes } from '../graph/fill-nodes.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { becomeCopy } from '../place/become-copy.ts';
-import { refuseVanishedData, type StartEmpty } from '../place/kept-data.ts';
+import { refuseVanishedData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
+import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import { ensurePrivateFolder } from '../private-folder.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
@@ -85,7 +87,10 @@ async function bringUpWith(options: BringUp): Promise<UpResult> {
   const { engine } = definition;
   refuseOtherEngine(installation, engine);
   const nodes = await refuseVanishedData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
-  if (nodes.length > 0) await fillNodes({ installation, nodes, signal, onNotice });
+  if (nodes.length > 0) {
+    const places = nodesInFolders({ installation, signal, onNotice });
+    await fillNodes({ definition, nodes, places, onNotice });
+  }
   if (engine === 'process') return bringUp(options);
   const { bringUpContainers } = await import('../engines/docker/bring-up.ts');
   return bringUpContainers(options);

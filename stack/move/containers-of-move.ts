@@ -2,10 +2,12 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Definition } from '../definition/definition.ts';
 import { inspectContainers } from '../engines/docker/container-state.ts';
+import { readContainers } from '../engines/docker/containers-record.ts';
 import { type Measured, measureVolumes } from '../engines/docker/copy-volume.ts';
 import { connectToDaemon } from '../engines/docker/daemon.ts';
 import { type Dock, type Docking, openDock } from '../engines/docker/dock.ts';
 import { portsHeldBy } from '../engines/docker/held-ports.ts';
+import { refuseLostVolumes } from '../engines/docker/lost-volumes.ts';
 import { volumesOf } from '../engines/docker/volume-of.ts';
 import { listVolumes } from '../engines/docker/volumes.ts';
 import type { Plan } from '../lifecycle/plan.ts';
@@ -32,6 +34,8 @@ export async function containersOf({ from, to, ...docking }: Between): Promise<C
   const dock = await openDock({ ...docking, plans });
   const volumes = await listVolumes(dock.daemon.docker, plan.definition.id);
   refuseLeft(volumes, from, to);
+  const record = readContainers(from.installation);
+  if (from.definition.engine === 'docker' && record !== null) refuseLostVolumes(from, { record, there: volumes });
   const { signal } = docking;
   return { dock, volumes, measured: await measureVolumes([...volumes], { plan, dock, signal }) };
 }

@@ -22,9 +22,10 @@ import { keepInManifest } from '../state/manifest.ts';
 import { replaceScalar } from '../yaml-text.ts';
 import { markData } from './data-marker.ts';
 import { findOriginal } from './find-original.ts';
-import { knownData, type StartEmpty } from './kept-data.ts';
+import { knownData } from './kept-data.ts';
 import { isSameFolder, readPlace, writePlace } from './place-record.ts';
 import { readId } from './read-id.ts';
+import type { StartEmpty } from './settle-losses.ts';
 
 export interface Copying {
   readonly installation: Installation;

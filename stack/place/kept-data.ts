@@ -1,12 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SvcError } from '../../services/contracts/errors.ts';
 import { aloneFolder, carriedFolder, clusterFolder } from '../bus/bus-folders.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
 import type { Definition } from '../definition/definition.ts';
 import { dataOf } from '../graph/graph-parts.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { judgeLostNodes } from '../graph/judge-lost-nodes.ts';
 import { hasNodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 import { blobsIn, busIn, graphIn } from '../move/sides.ts';
@@ -15,9 +13,7 @@ import { findRunning } from '../state/find-running.ts';
 import { markData } from './data-marker.ts';
 import { describeLoss } from './loss-of.ts';
 import { type KeptData, readPlace, writePlace } from './place-record.ts';
-
-/** Asked with the names of all data that is gone, before anything is started without it. Throws where it shall not be. */
-export type StartEmpty = (gone: readonly string[]) => Promise<void>;
+import { type StartEmpty, settleLosses } from './settle-losses.ts';
 
 export interface DataCheck {
   readonly installation: Installation;
@@ -46,58 +42,29 @@ export async function refuseVanishedData(check: DataCheck): Promise<readonly str
     }
     return [];
   }
-  const { keptOut, awaited, hopeless } = judgeLostNodes(definition, missing, (kind, node) =>
-    hasNodeData(installation, kind, node),
-  );
-  const ofNodes = [...keptOut, ...awaited, ...hopeless].map(({ path }) => path);
-  const whole = missing.filter(({ path }) => !ofNodes.includes(path));
-  const running = findRunning(installation);
-  if (running !== null && whole.length > 0) throw vanished(told(whole), running.pid);
-  if (hopeless.length > 0) throw tooFewNodes(told(hopeless));
-  if (startEmpty === null) {
-    const refused = [...whole, ...awaited, ...(mayKeepOut ? [] : keptOut)];
-    if (refused.length > 0) throw vanished(told(refused), null, whole.length > 0 ? startWithout : copyFromAnother);
-    for (const loss of keptOut) onNotice(`${loss.node}: ${describeLoss(loss)}`);
-    return [];
+  const { whole, copied } = await settleLosses({
+    missing,
+    definition,
+    hasData: (kind, node) => hasNodeData(installation, kind, node),
+    words: { tell: told, describe: describeLoss, backup: 'data/dgraph' },
+    runningPid: findRunning(installation)?.pid ?? null,
+    ...{ startEmpty, mayKeepOut, onNotice },
+  });
+  if (startEmpty !== null) {
+    const forgotten = gone.filter((one) => whole.includes(one) || !missing.includes(one));
+    writePlace(
+      installation,
+      definition.id,
+      known.filter((one) => !forgotten.includes(one)),
+    );
   }
-  // Without these nothing starts; the next call has the others copied.
-  const copied = awaited.length > 0 ? awaited : keptOut;
-  for (const { node } of copied) onNotice(`${node} gets a copy of another node's data; the platform stops meanwhile.`);
-  await startEmpty(told([...whole, ...copied]));
-  writePlace(
-    installation,
-    definition.id,
-    known.filter((one) => !gone.includes(one) || ofNodes.includes(one.path)),
-  );
-  return copied.map(({ node }) => node);
+  return copied;
 }
 
 /** Without what lies in a folder that is gone as well. */
 function told(data: readonly KeptData[]): readonly string[] {
   const outer = data.filter(({ path }) => !data.some((other) => path.startsWith(`${other.path}/`)));
   return outer.map(({ path, since }) => `"${path}" (there since ${since})`);
-}
-
-function tooFewNodes(gone: readonly string[]): SvcError {
-  return new SvcError(
-    'not_found',
-    `Data of Dgraph is gone, and its other nodes may not have all of it: ${gone.join(' and ')}.`,
-    {
-      hint: 'Restore data/dgraph from a backup, all nodes from the same moment. To begin with an empty graph, remove data/dgraph first.',
-    },
-  );
-}
-
-const startWithout = 'To start without it';
-const copyFromAnother = 'To have it copied from another node';
-
-export function vanished(gone: readonly string[], pid: number | null, repair = startWithout): SvcError {
-  return new SvcError('not_found', `Data of this installation is gone: ${gone.join(' and ')}.`, {
-    hint:
-      pid === null
-        ? `Mount the disk that holds it, or restore it from a backup. ${repair}: svc up --start-empty`
-        : `The platform (pid ${pid}) still has the data open. Export what you need, then run svc down.`,
-  });
 }
 
 /** The data that this installation had when it was last looked at. */

@@ -16,5 +16,10 @@ export function lossOf(installation: Installation, part: string): string | null 
 }
 
 export function describeLoss({ path, since }: KeptData): string {
-  return `Its data "${path}" (there since ${since}) is gone, so it is not started. Restore the data, or have it copied from another node: svc up --start-empty`;
+  return toldOfLoss(`data "${path}" (there since ${since})`);
+}
+
+/** `what`: the data of a node of Dgraph, as its engine names it. */
+export function toldOfLoss(what: string): string {
+  return `Its ${what} is gone, so it is not started. Restore the data, or have it copied from another node: svc up --start-empty`;
 }

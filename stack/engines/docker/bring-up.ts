@@ -1,6 +1,7 @@
 import { aborted } from '../../aborted.ts';
 import { areOtherNodes, changeNodes } from '../../bus/change-nodes.ts';
 import { awaitCertificate } from '../../front/served-certificate.ts';
+import { fillNodes } from '../../graph/fill-nodes.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import { settingsOf } from '../../lifecycle/plan.ts';
 import type { UpResult } from '../../lifecycle/progress.ts';
@@ -13,6 +14,7 @@ import { becomesReady, patienceMs } from './container-state.ts';
 import { decide } from './decide.ts';
 import { findFullVolume } from './full-volume.ts';
 import { type Look, lookAround } from './look.ts';
+import { nodesInVolumes } from './nodes-in-volumes.ts';
 import { statusOfContainers } from './status.ts';
 import { takeDown } from './take-down.ts';
 
@@ -21,7 +23,7 @@ export async function bringUpContainers(options: BringUp): Promise<UpResult> {
   const { installation, foreground, onProgress, signal, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceState) => onProgress({ kind: 'service', name, state });
-  const seen = await lookAround(options);
+  const seen = await withNodesFilled(options, await lookAround(options), onState);
   const decision = decide(installation, seen);
   const { byHand, isFresh, isSame } = decision;
   if (decision.changes !== null) onProgress({ kind: 'plan', changes: decision.changes });
@@ -64,6 +66,21 @@ async function withoutOtherGraph(
   return lookAgain(options);
 }
 
+/** What is there once nodes of Dgraph that lost their volumes have copies: nothing runs then. */
+async function withNodesFilled(
+  options: BringUp,
+  look: Look,
+  onState: (name: string, state: ServiceState) => void,
+): Promise<Look> {
+  const { onProgress, signal } = options;
+  const { copied: nodes, plan } = look;
+  if (nodes.length === 0) return look;
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const places = await nodesInVolumes({ look, stop: () => takeAllDown(options, look, onState), signal });
+  await fillNodes({ definition: plan.definition, nodes, places, onNotice });
+  return lookAgain(options);
+}
+
 /** What is there once the bus has as many nodes as it shall have: where they are others, nothing runs any more. */
 async function withNodesChanged(
   options: BringUp,
@@ -79,9 +96,9 @@ async function withNodesChanged(
   return lookAgain(options);
 }
 
-/** What is to be told of it was told. */
+/** The caller has already reported everything, and asked what it had to. */
 function lookAgain(options: BringUp): Promise<Look> {
-  return lookAround({ ...options, onProgress: () => undefined });
+  return lookAround({ ...options, startEmpty: null, onProgress: () => undefined });
 }
 
 async function areReady({ wanted: { containers }, daemon: { docker } }: Look, signal: AbortSignal): Promise<boolean> {

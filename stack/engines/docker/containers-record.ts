@@ -18,6 +18,8 @@ const containersRecord = z.object({
   images: z.record(z.string(), z.string()),
   /** The volumes there are, and whose they are. */
   volumes: z.array(z.string()),
+  /** Those of them that hold a part of a copy. */
+  filling: z.array(z.string()).default([]),
   user: z.string(),
 });
 export type ContainersRecord = z.infer<typeof containersRecord>;

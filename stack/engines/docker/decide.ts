@@ -26,8 +26,8 @@ export interface Decision {
 }
 
 export function decide(installation: Installation, look: Look): Decision {
-  const { before, plan, wanted, present, extra, networks, images } = look;
-  const settings = settingsIn(plan, wanted);
+  const { before, plan, planned, wanted, present, extra, networks, images } = look;
+  const settings = settingsIn(plan, planned);
   const steps = reconcile(wanted, {
     present,
     known: new Set(before?.isUp ? before.services.map(({ name }) => name) : []),
@@ -62,7 +62,7 @@ function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
   return { ...settingsOf(plan), ...Object.fromEntries(own) };
 }
 
-function recordOf({ plan, daemon, wanted, images, user }: Look, settings: Settings): ContainersRecord {
+function recordOf({ plan, daemon, planned, images, user }: Look, settings: Settings): ContainersRecord {
   const { definition, addresses, ports, version } = plan;
   return {
     isUp: true,
@@ -75,7 +75,8 @@ function recordOf({ plan, daemon, wanted, images, user }: Look, settings: Settin
       return { name: part.name, container: containerNameOf(part.name, definition), url: isReached ? part.url : null };
     }),
     images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
-    volumes: [...wanted.volumes],
+    volumes: [...planned.volumes],
+    filling: [],
     user,
   };
 }

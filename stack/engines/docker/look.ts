@@ -1,22 +1,23 @@
 import { readDefinition } from '../../definition/check.ts';
 import type { KeptBy } from '../../graph/kept-by.ts';
+import { kindOf } from '../../graph/node-data.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import { makeReady } from '../../lifecycle/make-ready.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
-import { vanished } from '../../place/kept-data.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers } from './container-state.ts';
 import { type ContainersRecord, readContainers, writeContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
+import { removeUnfilled } from './filling.ts';
 import { portsHeldBy } from './held-ports.ts';
 import type { ImageFacts } from './images.ts';
+import { settleLostVolumes } from './lost-volumes.ts';
 import { prefixOf } from './names.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import type { Present } from './reconcile.ts';
-import { refuseLostNodes } from './refuse-lost-nodes.ts';
 import { refuseOtherDaemon } from './refuse-other-daemon.ts';
 import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { endContainersAlone } from './run-alone.ts';
@@ -31,7 +32,12 @@ export interface Look {
   /** What was written down when `svc` was last here. */
   readonly before: ContainersRecord | null;
   readonly plan: Plan;
+  /** What svc.yaml asks of Docker. */
+  readonly planned: DockerPlan;
+  /** The same without nodes of Dgraph that lost their volumes. */
   readonly wanted: DockerPlan;
+  /** Those of them that shall get a copy of another node's data. */
+  readonly copied: readonly string[];
   /** What lies under the names that ours shall have, whoever made it. */
   readonly present: ReadonlyMap<string, Present>;
   /** Containers of parts that are no more. */
@@ -58,6 +64,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
   await refuseOtherFolder(daemon.docker, installation, id);
   await endContainersAlone(daemon.docker, installation, id);
   const found = await inspectContainers(daemon.docker, id);
+  await removeUnfilled(daemon.docker, installation, id);
   const volumes = await listVolumes(daemon.docker, id);
   const held = portsHeldBy([...found.values()]);
   const plan = await preparePlan({
@@ -65,51 +72,70 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
     env,
     running: null,
     held,
-    keptBy: keptIn(volumes, id),
+    keptBy: keptIn(volumes, recorded, id),
     avoid,
     onNotice,
   });
   const { definition } = plan;
-  const before = await withoutVanished(recorded, { installation, plan, volumes, startEmpty });
+  const { before, lost, copied } = await withoutVanished(readContainers(installation), {
+    installation,
+    plan,
+    volumes,
+    startEmpty,
+    onNotice,
+  });
   await makeReady(plan, { running: null, onNotice });
   const serviceImage = serviceImageOn(definition.images.base).name;
   const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
   tellOthers(images, before, onNotice);
   const networks = await ensureNetworks(daemon.docker, networkPlansOf(definition));
   const { user } = runsAs(installation, daemon.isRootless);
-  const wanted = dockerPlanOf(plan, factsOf(plan, { user, images, networks }));
+  const planned = dockerPlanOf(plan, factsOf(plan, { user, images, networks }));
+  const wanted = withoutNodes(planned, lost);
   const names = wanted.containers.map(({ options }) => options.name);
   const extra = [...found.keys()].filter((name) => !names.includes(name));
   const present = await presentUnder(names, found, daemon);
-  return { daemon, before, plan, wanted, present, extra, networks, volumes, images, serviceImage, user, held };
+  return {
+    ...{ daemon, before, plan, planned, wanted, copied, present, extra, networks, volumes, images },
+    ...{ serviceImage, user, held },
+  };
 }
 
 interface Volumes extends Pick<BringUp, 'installation' | 'startEmpty'> {
   readonly plan: Plan;
   readonly volumes: ReadonlySet<string>;
+  readonly onNotice: (message: string) => void;
+}
+
+interface Known extends Pick<Look, 'before' | 'copied'> {
+  /** Nodes of Dgraph that lost their volumes. */
+  readonly lost: readonly string[];
 }
 
 /** Throws where a volume is gone that this platform had: it would start empty, and look healthy. */
-async function withoutVanished(
-  before: ContainersRecord | null,
-  { installation, plan, volumes, startEmpty }: Volumes,
-): Promise<ContainersRecord | null> {
+async function withoutVanished(before: ContainersRecord | null, there: Volumes): Promise<Known> {
+  const { installation, plan, volumes, startEmpty, onNotice } = there;
+  const { definition } = plan;
   const wanted = volumesOf(plan);
   const gone = (before?.volumes ?? []).filter((name) => wanted.includes(name) && !volumes.has(name));
-  if (before === null || gone.length === 0) return before;
-  refuseLostNodes({ definition: plan.definition, gone, there: volumes });
-  const told = gone.map((name) => `the volume ${name}`);
-  if (startEmpty === null) throw vanished(told, null);
-  await startEmpty(told);
-  const without = { ...before, volumes: before.volumes.filter((name) => !gone.includes(name)) };
+  if (before === null || gone.length === 0) return { before, lost: [], copied: [] };
+  const { whole, lost, copied } = await settleLostVolumes({ definition, gone, there: volumes, startEmpty, onNotice });
+  const without = { ...before, volumes: before.volumes.filter((name) => !whole.includes(name)) };
   writeContainers(installation, without);
-  return without;
+  return { before: without, lost, copied };
 }
 
-function keptIn(volumes: Look['volumes'], id: string): KeptBy {
+function withoutNodes(planned: DockerPlan, lost: readonly string[]): DockerPlan {
+  const containers = planned.containers.filter(({ part }) => !lost.includes(part.name));
+  return { ...planned, containers, volumes: containers.flatMap(({ volume }) => volume ?? []) };
+}
+
+/** A node of Dgraph that lost its volume is in its cluster all the same. */
+function keptIn(volumes: Look['volumes'], before: ContainersRecord | null, id: string): KeptBy {
   return (part) => {
     const name = `${prefixOf({ id })}-${part}`;
-    return { place: `the volume ${name}`, isThere: volumes.has(name) };
+    const isMissed = kindOf(part) !== null && before?.volumes.includes(name) === true;
+    return { place: `the volume ${name}`, isThere: volumes.has(name) || isMissed };
   };
 }
 

@@ -22,7 +22,10 @@ interface Provisioner {
 }
 
 /** A container in the network of the graph, which nobody else gets into, with the three secrets that it takes. */
-export function provisionerOf(plan: Plan, { user, serviceImage }: Pick<Facts, 'user' | 'serviceImage'>): Provisioner {
+export function provisionerOf(
+  plan: Plan,
+  { user, serviceImage, isAnew = false }: Pick<Facts, 'user' | 'serviceImage'> & { readonly isAnew?: boolean },
+): Provisioner {
   const { definition, installation, parts, secrets } = plan;
   const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword];
   const options = {
@@ -30,7 +33,11 @@ export function provisionerOf(plan: Plan, { user, serviceImage }: Pick<Facts, 'u
     Image: serviceImage,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/provision-graph/main.js`],
-    Cmd: [graphUrlsInside(parts).join(','), ...files.map((file) => insideName(file, files))],
+    Cmd: [
+      graphUrlsInside(parts).join(','),
+      ...files.map((file) => insideName(file, files)),
+      ...(isAnew ? ['anew'] : []),
+    ],
     Labels: { [labels.installation]: definition.id, [labels.part]: name },
     HostConfig: {
       ...confined,
@@ -50,14 +57,17 @@ export interface Provisioning {
   readonly plan: Plan;
   readonly daemon: Daemon;
   readonly serviceImage: string;
+  /** Writes everything, though nothing is missing: resolves once most nodes of Dgraph have stored it. */
+  readonly isAnew?: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Gives the administrator and the backend's user what they shall have. Again, it changes nothing. */
-export async function provisionGraphInside({ plan, daemon, serviceImage, signal }: Provisioning): Promise<void> {
+export async function provisionGraphInside(provisioning: Provisioning): Promise<void> {
+  const { plan, daemon, serviceImage, isAnew = false, signal } = provisioning;
   const { installation } = plan;
   const { user, owner } = runsAs(installation, daemon.isRootless);
-  const { options, given } = provisionerOf(plan, { user, serviceImage });
+  const { options, given } = provisionerOf(plan, { user, serviceImage, isAnew });
   try {
     giveFiles(installation, { part: { name }, given }, owner);
     await runTask(daemon.docker, { options, timeoutMs, signal });

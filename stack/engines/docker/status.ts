@@ -12,7 +12,10 @@ import { askReady, inspectContainer } from './container-state.ts';
 import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
 import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
+import { lossOfVolume } from './lost-volumes.ts';
+import { idIn } from './names.ts';
 import { checkIn } from './silence.ts';
+import { listVolumes } from './volumes.ts';
 
 /** What runs now in Docker, and how well. Changes nothing. */
 export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
@@ -20,8 +23,12 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   if (!record?.isUp) return stoppedStatus(installation);
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
+  const [first] = record.services;
+  const id = first === undefined ? '' : idIn(first.container, first.name);
+  const there = await listVolumes(daemon.docker, id);
+  const lossOf = (part: string, volume: string) => lossOfVolume(volume, { part, record, there });
   const [services, fullVolume] = await Promise.all([
-    Promise.all(record.services.map((service) => lookAt(service, daemon).then(look))),
+    Promise.all(record.services.map((service) => lookAt(service, daemon, lossOf).then(look))),
     findFullVolume(
       daemon.docker,
       record.services.map(({ container }) => container),
@@ -51,14 +58,18 @@ function stateOf(services: readonly ServiceStatus[]): Status['state'] {
 async function lookAt(
   { name, container, url }: ContainersRecord['services'][number],
   daemon: Daemon,
+  lossOf: (part: string, volume: string) => string | null,
 ): Promise<ServiceStatus> {
   const found = await inspectContainer(daemon.docker, container);
   if (found === null) {
-    const reason = 'Its container was removed: svc up makes it anew.';
+    // The volume of a node of Dgraph has the name of its container.
+    const loss = lossOf(name, container);
+    const state = loss === null ? 'stopped' : 'lost';
+    const reason = loss ?? 'Its container was removed: svc up makes it anew.';
     return {
       name,
-      state: 'stopped',
-      health: 'red',
+      state,
+      health: healthOf[state],
       url,
       container: null,
       since: null,

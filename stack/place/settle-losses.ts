@@ -1,0 +1,84 @@
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Definition } from '../definition/definition.ts';
+import { judgeLostNodes } from '../graph/judge-lost-nodes.ts';
+import type { NodeKind } from '../graph/node-data.ts';
+import type { KeptData } from './place-record.ts';
+
+/** Asked with the names of all data that is gone, before anything is started without it. Throws where it shall not be. */
+export type StartEmpty = (gone: readonly string[]) => Promise<void>;
+
+/** How an engine names data. */
+export interface LossWords {
+  readonly tell: (data: readonly KeptData[]) => readonly string[];
+  readonly describe: (loss: KeptData) => string;
+  /** What a backup of the whole graph restores. */
+  readonly backup: string;
+}
+
+export interface Losses {
+  /** Data that the installation had. */
+  readonly missing: readonly KeptData[];
+  readonly definition: Definition;
+  readonly hasData: (kind: NodeKind, node: string) => boolean;
+  readonly words: LossWords;
+  /** The process that has the data open. */
+  readonly runningPid: number | null;
+  readonly startEmpty: StartEmpty | null;
+  /** Whether nodes of Dgraph may be missing that the others can do without. A move reads all of them. */
+  readonly mayKeepOut: boolean;
+  readonly onNotice: (message: string) => void;
+}
+
+export interface Settled {
+  /** Data that no copy brings back: the platform begins without it. */
+  readonly whole: readonly KeptData[];
+  /** Nodes of Dgraph without data. */
+  readonly lost: readonly string[];
+  /** Those of them that shall get a copy of another node's data. The others are kept out. */
+  readonly copied: readonly string[];
+}
+
+/** Decides what becomes of data that is gone, in either engine. Throws where nothing may start without it. */
+export async function settleLosses(losses: Losses): Promise<Settled> {
+  const { missing, definition, hasData, words, runningPid, startEmpty, mayKeepOut, onNotice } = losses;
+  const { tell } = words;
+  const { keptOut, awaited, hopeless } = judgeLostNodes(definition, missing, hasData);
+  const ofNodes = [...keptOut, ...awaited, ...hopeless];
+  const whole = missing.filter(({ path }) => !ofNodes.some((loss) => loss.path === path));
+  const settled = { whole, lost: ofNodes.map(({ node }) => node) };
+  if (runningPid !== null && whole.length > 0) throw vanished(tell(whole), runningPid);
+  if (hopeless.length > 0) throw tooFewNodes(tell(hopeless), words);
+  if (startEmpty === null) {
+    const refused = [...whole, ...awaited, ...(mayKeepOut ? [] : keptOut)];
+    if (refused.length > 0) throw vanished(tell(refused), null, whole.length > 0 ? startWithout : copyFromAnother);
+    for (const loss of keptOut) onNotice(`${loss.node}: ${words.describe(loss)}`);
+    return { ...settled, copied: [] };
+  }
+  // Without these nothing starts; the next call has the others copied.
+  const copied = awaited.length > 0 ? awaited : keptOut;
+  for (const { node } of copied) onNotice(`${node} gets a copy of another node's data; the platform stops meanwhile.`);
+  await startEmpty(tell([...whole, ...copied]));
+  return { ...settled, copied: copied.map(({ node }) => node) };
+}
+
+function tooFewNodes(gone: readonly string[], { backup }: LossWords): SvcError {
+  return new SvcError(
+    'not_found',
+    `Data of Dgraph is gone, and its other nodes may not have all of it: ${gone.join(' and ')}.`,
+    {
+      hint: `Restore ${backup} from a backup, all nodes from the same moment. To begin with an empty graph, remove ${backup} first.`,
+    },
+  );
+}
+
+const startWithout = 'To start without it';
+export const copyFromAnother = 'To have it copied from another node';
+
+export function vanished(gone: readonly string[], pid: number | null, repair = startWithout): SvcError {
+  return new SvcError('not_found', `Data of this installation is gone: ${gone.join(' and ')}.`, {
+    hint:
+      pid === null
+        ? `Mount the disk that holds it, or restore it from a backup. ${repair}: svc up --start-empty`
+        : `The platform (pid ${pid}) still has the data open. Export what you need, then run svc down.`,
+  });
+}
