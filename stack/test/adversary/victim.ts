@@ -15,7 +15,7 @@ const noticedDefaultMs = 50;
 const slowerMax = 5;
 const attemptsMax = 3;
 const pauseMs = 4;
-const watchedMs = 2000;
+const watchedMs = 1700;
 const heardMax = 200;
 
 export interface VictimOptions {
