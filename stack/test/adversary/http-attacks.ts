@@ -125,12 +125,15 @@ class Client {
   #answered = 0;
   #closed = false;
   #tail = '';
+  /** Called when an answer came, or the connection was closed. */
+  #onProgress = () => {};
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.#closed = true;
+      this.#onProgress();
     });
     socket.on('data', (chunk: Buffer) => {
       const text = this.#tail + chunk.toString('latin1');
@@ -140,6 +143,7 @@ class Client {
       }
       // A status line may come in two parts, and must not be counted twice.
       this.#tail = text.slice(text.lastIndexOf('HTTP/1.1 ') + 12).slice(-12);
+      this.#onProgress();
     });
   }
 
@@ -169,12 +173,15 @@ class Client {
   /** Until so many more answers have come, or the connection was closed. */
   async heard(count: number, signal: AbortSignal): Promise<void> {
     const until = this.#answered + count;
-    while (this.#answered < until && !this.#closed && !signal.aborted) {
-      await Promise.race([
-        once(this.socket, 'data', { signal }).catch(() => undefined),
-        once(this.socket, 'close', { signal }).catch(() => undefined),
-      ]);
-    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = () => {
+      if (this.#answered >= until || this.#closed || signal.aborted) resolve();
+    };
+    this.#onProgress = look;
+    signal.addEventListener('abort', look, { once: true });
+    look();
+    await promise;
+    signal.removeEventListener('abort', look);
   }
 }
 
