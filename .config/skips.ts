@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { canIsolateNetwork } from '../services/runtime/test/isolated-network.ts';
 import { canMount } from '../stack/test/small-disk.ts';
 import type { AllowedSkip } from './suites/verdict.ts';
 
@@ -57,20 +58,21 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('nats-server'),
   },
   {
-    pattern: /stack\/test\/adversary\/hostile-(agent|mcp-server)\.test\.ts > distributed > /,
+    pattern: /stack\/test\/adversary\/hostile-(agent|mcp-server)\.alone\.test\.ts > distributed > /,
     reason: 'These tables take two minutes more on a second topology: SVC_TEST_EVERY_TOPOLOGY=1 runs them there.',
     isHere: process.env.SVC_TEST_EVERY_TOPOLOGY === '1' && onPath('nats-server'),
   },
   {
     pattern:
-      /stack\/test\/adversary\/hostile-[a-z-]+\.test\.ts > (distributed|on a real server|a stranger on the bus) > /,
+      /stack\/test\/adversary\/hostile-[a-z-]+(\.alone)?\.test\.ts > (distributed|on a real server|a stranger on the bus) > /,
     reason:
       'A platform of several processes needs nats-server, which is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },
   {
-    pattern: /stack\/move\/test\/dgraph\.test\.ts > on a real Dgraph/,
-    reason: 'A move to Dgraph needs dgraph and nats-server; the first is in no package registry.',
+    pattern:
+      /stack\/(move\/test\/dgraph\.test\.ts > on|test\/adversary\/lost-node\.test\.ts > a node of) a real Dgraph/,
+    reason: 'These tests need dgraph and nats-server; dgraph is in no package registry.',
     isHere: onPath('dgraph', 'nats-server'),
   },
   {
@@ -97,10 +99,15 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-(member|mcp-server))\.test\.ts > /,
+      /(services\/runtime\/test\/(sandbox(ed-lives)?|never-mounted|members)|cli\/test\/sandbox|stack\/test\/adversary\/hostile-(member|mcp-server\.alone))\.test\.ts > /,
     reason:
       'The program bwrap is not installed on every machine, and not every system lets it make namespaces; CI installs it.',
     isHere: canSandbox(),
+  },
+  {
+    pattern: /services\/runtime\/test\/addresses\.test\.ts > in a network of its own > /,
+    reason: 'Not every system lets a user make a network with unshare(1).',
+    isHere: canIsolateNetwork,
   },
   {
     pattern: /stack\/front\/check-front-ports\.test\.ts > .* that are root's/,

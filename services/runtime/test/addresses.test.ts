@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Apart, canBeApart, runApart } from './apart.ts';
 import { greetings } from './greetings.ts';
 import { answerJson, httpMcpServer } from './http-mcp-server.ts';
+import { canIsolateNetwork, type IsolatedNetworkResult, runInIsolatedNetwork } from './isolated-network.ts';
 import { Platform } from './platform.ts';
 
 /** Two HTTP servers at one port: of 127.0.0.1, which no member may reach, and of 127.0.0.2, which the operator allows. */
@@ -180,22 +180,22 @@ test('a page that is no MCP server is quoted in no reason, whatever its status',
   expect(platform.logOf('launchers')).toMatchObject([{ mcpServerName: 'one', said: secretPage }]);
 });
 
-describe.skipIf(!canBeApart)('in a network of its own', () => {
+describe.skipIf(!canIsolateNetwork)('in a network of its own', () => {
   const own = '11.22.33.44';
-  let apart: Apart;
+  let result: IsolatedNetworkResult;
   beforeAll(async () => {
-    apart = await runApart(own);
+    result = await runInIsolatedNetwork(own);
   }, 90_000);
 
   test("a member's URL does not reach the machine by its public address, unless the operator allows it", () => {
-    expect(apart.outcome).toEqual(refused(`${own}, which is an address of this machine`));
-    expect(apart.reached).toEqual(['allowed member', 'operator']);
+    expect(result.outcome).toEqual(refused(`${own}, which is an address of this machine`));
+    expect(result.reached).toEqual(['allowed member', 'operator']);
   });
 
   test("members' names whose name server never answers hold up no other name, and are given up", () => {
-    expect(apart.otherMs).toBeLessThan(1000);
-    expect(apart.lookupMs).toBeLessThan(10_000);
-    expect(apart.unanswered[0]).toEqual(unnamed('name0.example'));
-    expect(apart.unanswered).toHaveLength(8);
+    expect(result.otherMs).toBeLessThan(1000);
+    expect(result.lookupMs).toBeLessThan(10_000);
+    expect(result.unanswered[0]).toEqual(unnamed('name0.example'));
+    expect(result.unanswered).toHaveLength(8);
   });
 });

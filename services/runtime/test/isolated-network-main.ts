@@ -4,8 +4,8 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Apart } from './apart.ts';
 import { greetings } from './greetings.ts';
+import type { IsolatedNetworkResult } from './isolated-network.ts';
 
 const [address = ''] = process.argv.slice(2);
 const lookupsAtOnce = 8;
@@ -28,11 +28,13 @@ const silent = createSocket('udp4').bind(53, '127.0.0.1');
 await once(silent, 'listening');
 const begun = performance.now();
 const greeted = Array.from({ length: lookupsAtOnce }, (_, at) => greetings({ url: `http://name${at}.example/` }));
-await new Promise((resolve) => setTimeout(resolve, 100));
+await once(silent, 'message');
 const other = performance.now();
 await lookup('localhost');
 const otherMs = performance.now() - other;
 const unanswered = (await Promise.all(greeted)).flatMap(({ outcomes }) => outcomes);
 const lookupMs = performance.now() - begun;
 silent.close();
-process.stdout.write(JSON.stringify({ outcome, reached, otherMs, lookupMs, unanswered } satisfies Apart));
+process.stdout.write(
+  JSON.stringify({ outcome, reached, otherMs, lookupMs, unanswered } satisfies IsolatedNetworkResult),
+);

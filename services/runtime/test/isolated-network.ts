@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Reason } from '../../contracts/bus/messages.ts';
 
-/** What `apart-main.ts` saw. */
-export interface Apart {
+/** What `isolated-network-main.ts` saw. */
+export interface IsolatedNetworkResult {
   /** Of a member's URL to the machine's own public address. */
   readonly outcome: Reason | 'answered' | undefined;
   /** Who reached the service at that address. */
@@ -20,17 +20,17 @@ export interface Apart {
 }
 
 /** unshare(1) makes networks and mounts that only the test sees, where the system allows it. */
-export const canBeApart = spawnSync('unshare', ['-rnm', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
+export const canIsolateNetwork = spawnSync('unshare', ['-rnm', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
 
 /** In a network whose loopback interface has that address too, and whose name server is at 127.0.0.1. */
-export async function runApart(address: string): Promise<Apart> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-apart-'));
+export async function runInIsolatedNetwork(address: string): Promise<IsolatedNetworkResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-isolated-'));
   try {
     const resolvers = join(folder, 'resolv.conf');
     writeFileSync(resolvers, 'nameserver 127.0.0.1\n');
     const script =
       'ip link set lo up && ip address add "$1/32" dev lo && mount --bind "$2" /etc/resolv.conf && exec "$3" "$4" "$1"';
-    const main = fileURLToPath(new URL('./apart-main.ts', import.meta.url));
+    const main = fileURLToPath(new URL('./isolated-network-main.ts', import.meta.url));
     const words = ['-rnm', 'sh', '-c', script, 'sh', address, resolvers, process.execPath, main];
     const { stdout } = await promisify(execFile)('unshare', words, { timeout: 60_000, killSignal: 'SIGKILL' });
     return JSON.parse(stdout);
