@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readDefinition } from '../../definition/check.ts';
 import { dataOf } from '../../graph/graph-parts.ts';
-import { hasNodeData, kindOf } from '../../graph/node-data.ts';
+import { hasNodeData } from '../../graph/node-data.ts';
 import { replaceScalar } from '../../yaml-text.ts';
 import { freeDgraphPorts } from '../free-ports.ts';
 import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from '../platform.ts';
@@ -33,7 +33,7 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     ({ name } = readDefinition(platform.installation.definitionFile));
     await platform.svc('up');
     const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2'];
-    const joined = (node: string) => hasNodeData(platform.installation, kindOf(node) ?? 'dgraph-zero', node);
+    const joined = (node: string) => hasNodeData(platform.installation, node);
     await until(() => nodes.every(joined), patienceMs);
     await save();
   }, 3 * startTimeoutMs);

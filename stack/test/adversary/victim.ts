@@ -10,7 +10,7 @@ export interface Seen {
 }
 
 /** Quantities of a machine that does other things too. */
-const noticedDefaultMs = 50;
+const noticedMs = 50;
 /** Of the same quantity without an attack. */
 const slowerMax = 5;
 const attemptsMax = 3;
@@ -25,8 +25,6 @@ export interface VictimOptions {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: string;
-  /** Below this nobody calls an answer slow. */
-  readonly noticedMs?: number;
 }
 
 /** An agent of another workspace at steady work. It must not notice the attack. */
@@ -59,7 +57,7 @@ export class Victim {
       const { result, seen } = await this.#watchDuring(attack);
       expect({ wrong: seen.wrong, answered: seen.calls > 0 }).toEqual({ wrong: [], answered: true });
       p99Ms.push(seen.p99Ms);
-      if (seen.p99Ms <= Math.max(this.#idleMs * slowerMax, this.#options.noticedMs ?? noticedDefaultMs)) return result;
+      if (seen.p99Ms <= Math.max(this.#idleMs * slowerMax, noticedMs)) return result;
       expect(p99Ms.length, `p99: ${p99Ms.join(', ')} ms, and ${this.#idleMs} ms when idle`).toBeLessThan(attemptsMax);
     }
   }

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: testTimeoutMs });
 
 /**
  * The attacker has a good API key of workspace A, the token of its owner, or none, and writes every byte of its requests. The victim is an agent of workspace B: it must get
- * the same answers, with a p99 of at most five times the idle one, or `noticedMs`. Each attack lasts 1.5 s, in a process of the lowest priority.
+ * the same answers, with a p99 of at most five times the idle one, or 50 ms. Each attack lasts 1.5 s, in a process of the lowest priority.
  */
 let platform: Platform;
 let a: Home;
@@ -29,7 +29,7 @@ async function start(topology: Topology): Promise<void> {
   const { services } = await platform.svc('status');
   pid = services.find(({ name }: { readonly name: string }) => name === 'remote-mcp').pid;
   const [mcpUrl, key] = [`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText];
-  victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark, noticedMs });
+  victim = await Victim.start({ mcpUrl, key, tool: 'get-env', arguments: {}, answer: b.mark });
 }
 
 async function target(): Promise<Target> {
@@ -52,9 +52,6 @@ async function memberTarget(): Promise<Target> {
     question: { query: `query ($w: ID!) { workspace(id: $w) ${page} }`, variables: { w: a.workspace } },
   };
 }
-
-/** Embedded, everything runs in one process, beside other suites on two cores. The attacks of this table took 0.4 to 5 s before they were bounded. */
-const noticedMs = 250;
 
 /** What the attacker must get beside what the victim gets. */
 interface Row {
