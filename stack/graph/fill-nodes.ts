@@ -5,7 +5,7 @@ import { kindOf, type NodeKind, nodesOf } from './node-data.ts';
 
 /** Where an engine keeps the data of the nodes of Dgraph. */
 export interface NodePlaces {
-  readonly hasData: (kind: NodeKind, node: string) => boolean;
+  readonly hasData: (node: string) => boolean;
   readonly stateOf: (node: string) => ServiceState | null;
   /** Resolves once these nodes and no others have acknowledged a change. */
   readonly change: (nodes: readonly string[]) => Promise<void>;
@@ -35,7 +35,7 @@ export async function fillNodes({ definition, nodes, places, onNotice }: Filling
   const othersOf = (node: string) => {
     const kind = kindOf(node);
     if (kind === null) return [];
-    return nodesOf(kind, definition).filter((other) => other !== node && places.hasData(kind, other));
+    return nodesOf(kind, definition).filter((other) => other !== node && places.hasData(other));
   };
   if (nodes.some((node) => othersOf(node).length > 1)) await proveOthers(definition, nodes, places);
   await places.stop();

@@ -1,7 +1,7 @@
 import type { Definition } from '../definition/definition.ts';
 import type { KeptData } from '../place/place-record.ts';
 import { dataOf } from './graph-parts.ts';
-import { type NodeKind, nodeKinds, nodesOf } from './node-data.ts';
+import { nodeKinds, nodesOf } from './node-data.ts';
 
 /** Data that a node of Dgraph had. */
 export interface NodeLoss extends KeptData {
@@ -26,7 +26,7 @@ type Verdict = keyof NodeLosses;
 export function judgeLostNodes(
   definition: Definition,
   gone: readonly KeptData[],
-  hasData: (kind: NodeKind, node: string) => boolean,
+  hasData: (node: string) => boolean,
 ): NodeLosses {
   const kinds = nodeKinds.map((kind) => {
     const nodes = nodesOf(kind, definition);
@@ -34,7 +34,7 @@ export function judgeLostNodes(
       const data = gone.find(({ path }) => path === dataOf(node));
       return data === undefined ? [] : [{ ...data, node }];
     });
-    const left = nodes.filter((node) => hasData(kind, node)).length;
+    const left = nodes.filter((node) => hasData(node)).length;
     return { losses, left, verdict: verdictOn(losses.length, left) };
   });
   const judged = (verdict: Verdict) => kinds.flatMap((kind) => (kind.verdict === verdict ? kind.losses : []));

@@ -14,7 +14,7 @@ import type { Installation } from '../installation.ts';
 import { status } from '../lifecycle/status.ts';
 import type { ServiceState } from '../lifecycle/transition.ts';
 import { type Part, readyAt } from '../part.ts';
-import { recordData, refuseVanishedData } from '../place/kept-data.ts';
+import { recordData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { readPlace } from '../place/place-record.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
@@ -56,7 +56,7 @@ function writeNode(node: string, id: number): void {
   const meta = Buffer.alloc(1024);
   meta.writeBigUInt64BE(BigInt(id), 0);
   meta.writeUInt32BE(6, 512);
-  write(node, metaFileOf(kindOf(node) ?? 'dgraph-alpha'), meta);
+  write(node, metaFileOf(node), meta);
   if (kindOf(node) === 'dgraph-alpha') write(node, 'p/MANIFEST', `of ${node}`);
 }
 
@@ -71,7 +71,7 @@ function ranWith(zeros: number, alphas: number): void {
 }
 
 const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
-  refuseVanishedData({
+  settleLostData({
     installation,
     definition: readDefinition(installation.definitionFile),
     startEmpty,
@@ -101,7 +101,7 @@ describe('which nodes of Dgraph may be missing', () => {
   ])('$nodes without $lost', ({ nodes: [zeros = 1, alphas = 1], lost, verdict }) => {
     const definition = replicas(zeros, alphas);
     const gone = lost.map((node) => ({ path: dataOf(node), since: 'then' }));
-    const judged = judgeLostNodes(definition, gone, (_, node) => !lost.includes(node));
+    const judged = judgeLostNodes(definition, gone, (node) => !lost.includes(node));
     const names = Object.fromEntries(
       Object.entries(judged).map(([kind, losses]) => [kind, losses.map(({ node }: { node: string }) => node)]),
     );
@@ -181,7 +181,7 @@ describe('a node of Dgraph that lost its data', () => {
       message: expect.stringContaining('dgraph-zero is not kept out'),
       hint: expect.stringContaining('svc up'),
     });
-    expect(hasNodeData(installation, 'dgraph-zero', 'dgraph-zero')).toBe(false);
+    expect(hasNodeData(installation, 'dgraph-zero')).toBe(false);
   });
 
   test('is in its cluster all the same: fewer nodes are refused', () => {
@@ -213,7 +213,7 @@ describe('a copy, in either engine', () => {
   async function fillOf(lost: readonly string[], states: Readonly<Record<string, ServiceState>>) {
     const done: string[] = [];
     const places: NodePlaces = {
-      hasData: (_, node) => !lost.includes(node),
+      hasData: (node) => !lost.includes(node),
       stateOf: (node) => states[node] ?? 'healthy',
       change: async (nodes) => void done.push(`change ${nodes.join(' ')}`),
       stop: async () => void done.push('stop'),

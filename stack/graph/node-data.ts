@@ -20,25 +20,24 @@ export function kindOf(part: string): NodeKind | null {
   return nodeKinds.find((kind) => part === kind || part.startsWith(`${kind}-`)) ?? null;
 }
 
-/** Where Dgraph writes down which node of its group it is, and what it voted for. */
-export function metaFileOf(kind: NodeKind): string {
-  return kind === 'dgraph-zero' ? 'wal.meta' : 'w/wal.meta';
+/** Path of wal.meta in the data of a node: Dgraph keeps the node's Raft id and its vote there. */
+export function metaFileOf(node: string): string {
+  return kindOf(node) === 'dgraph-zero' ? 'wal.meta' : 'w/wal.meta';
 }
 
-/** The size of the vote in that file; a node that never joined, or forgot, has none. */
-const voteAt = 512;
-const sizeBytes = 4;
+/** Where wal.meta holds the Raft id, and the size of the vote: 0 in a node that never joined its cluster or lost its data. */
+export const walMeta = { idBytes: 8, voteAt: 512, voteSizeBytes: 4 } as const;
 
-/** Whether the folder of a node holds what it stored and voted for. Without it Dgraph lets the node rejoin empty. */
-export function hasNodeData({ dir }: Installation, kind: NodeKind, node: string): boolean {
+/** Whether the folder of a node holds its data and its vote. Without them Dgraph lets the node rejoin empty. */
+export function hasNodeData({ dir }: Installation, node: string): boolean {
   const folder = join(dir, dataOf(node));
-  if (kind === 'dgraph-alpha' && !existsSync(join(folder, 'p/MANIFEST'))) return false;
-  const meta = join(folder, metaFileOf(kind));
+  if (kindOf(node) === 'dgraph-alpha' && !existsSync(join(folder, 'p/MANIFEST'))) return false;
+  const meta = join(folder, metaFileOf(node));
   if (!existsSync(meta)) return false;
   const file = openSync(meta, 'r');
   try {
-    const size = Buffer.alloc(sizeBytes);
-    readSync(file, size, 0, sizeBytes, voteAt);
+    const size = Buffer.alloc(walMeta.voteSizeBytes);
+    readSync(file, size, 0, size.length, walMeta.voteAt);
     return size.readUInt32BE() > 0;
   } finally {
     closeSync(file);

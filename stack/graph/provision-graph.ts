@@ -12,6 +12,8 @@ export interface Provisioning {
   /** PEM file that vouches for them, where they speak TLS. */
   readonly caPath?: string | undefined;
   readonly secrets: Pick<SecretFiles, 'graphAclKey' | 'graphPassword' | 'graphAdminPassword'>;
+  /** Writes the users even where none is missing: that proves a majority of the nodes. */
+  readonly force?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -25,11 +27,18 @@ const hearsWithinMs = 2000;
  * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
  * only. One transaction makes all of it, where anything of it is missing; where nothing is, nothing is written.
  */
-export async function provisionGraph(provisioning: Provisioning): Promise<void> {
-  const { secrets, signal } = provisioning;
-  const { nodes, admin, passwords, provision } = provisionerOf(provisioning);
+export async function provisionGraph({ urls, caPath, secrets, force = false, signal }: Provisioning): Promise<void> {
+  const ca = caPath === undefined ? undefined : readSecret(caPath);
+  const nodes = urls.map((url): Dgraph => ({ url, ca, signal }));
+  const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
+  const passwords = {
+    ofUser: readSecret(secrets.graphPassword),
+    ofAdmin: readSecret(secrets.graphAdminPassword),
+  };
+  const provision = (dgraph: Dgraph) =>
+    askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
   await insist(nodes, signal, async (dgraph) => {
-    if (!(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
+    if (force || !(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
   });
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
   let toldAt = performance.now();
@@ -41,28 +50,6 @@ export async function provisionGraph(provisioning: Provisioning): Promise<void> 
     if (performance.now() - toldAt > hearsWithinMs) await provision(dgraph).finally(() => (toldAt = performance.now()));
     throw new SvcError('timeout', `The rights of "${graphUser}" are not in force.`);
   });
-}
-
-/** Writes them anew, though nothing is missing: resolves once most nodes of Dgraph have stored it. */
-export async function writeUsers(provisioning: Provisioning): Promise<void> {
-  const { nodes, provision } = provisionerOf(provisioning);
-  await insist(nodes, provisioning.signal, async (dgraph) => void (await provision(dgraph)));
-}
-
-function provisionerOf({ urls, caPath, secrets, signal }: Provisioning) {
-  const ca = caPath === undefined ? undefined : readSecret(caPath);
-  const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
-  const passwords = {
-    ofUser: readSecret(secrets.graphPassword),
-    ofAdmin: readSecret(secrets.graphAdminPassword),
-  };
-  return {
-    nodes: urls.map((url): Dgraph => ({ url, ca, signal })),
-    admin,
-    passwords,
-    provision: (dgraph: Dgraph) =>
-      askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin }),
-  };
 }
 
 interface Passwords {

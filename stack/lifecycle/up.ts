@@ -10,7 +10,7 @@ import { fillNodes } from '../graph/fill-nodes.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { becomeCopy } from '../place/become-copy.ts';
-import { refuseVanishedData } from '../place/kept-data.ts';
+import { settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
@@ -80,17 +80,10 @@ export async function up(options: UpOptions): Promise<UpResult> {
 }
 
 async function bringUpWith(options: BringUp): Promise<UpResult> {
-  const { installation, startEmpty, onProgress, signal } = options;
-  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-  await settleMove(installation, onNotice);
-  const definition = readDefinition(installation.definitionFile);
-  const { engine } = definition;
+  const { installation, onProgress } = options;
+  await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
+  const { engine } = readDefinition(installation.definitionFile);
   refuseOtherEngine(installation, engine);
-  const nodes = await refuseVanishedData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
-  if (nodes.length > 0) {
-    const places = nodesInFolders({ installation, signal, onNotice });
-    await fillNodes({ definition, nodes, places, onNotice });
-  }
   if (engine === 'process') return bringUp(options);
   const { bringUpContainers } = await import('../engines/docker/bring-up.ts');
   return bringUpContainers(options);
@@ -100,6 +93,7 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   const { installation, env, foreground, onProgress, signal, avoid, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
+  await restoreLostNodes(options, onNotice);
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({ installation, env, running, avoid, onNotice });
@@ -147,6 +141,15 @@ async function bringUp(options: BringUp): Promise<UpResult> {
   }
   await startInBackground({ plan, env, signal, onState });
   return { outcome: running === null ? 'started' : 'restarted', changes, status: await ready() };
+}
+
+/** Refuses lost data, or gives nodes of Dgraph that lost theirs a copy where the operator agrees. */
+async function restoreLostNodes({ installation, startEmpty, signal }: BringUp, onNotice: (message: string) => void) {
+  const definition = readDefinition(installation.definitionFile);
+  const nodes = await settleLostData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
+  if (nodes.length === 0) return;
+  const places = nodesInFolders({ installation, signal, onNotice });
+  await fillNodes({ definition, nodes, places, onNotice });
 }
 
 async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {

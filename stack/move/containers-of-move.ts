@@ -7,7 +7,7 @@ import { type Measured, measureVolumes } from '../engines/docker/copy-volume.ts'
 import { connectToDaemon } from '../engines/docker/daemon.ts';
 import { type Dock, type Docking, openDock } from '../engines/docker/dock.ts';
 import { portsHeldBy } from '../engines/docker/held-ports.ts';
-import { refuseLostVolumes } from '../engines/docker/lost-volumes.ts';
+import { goneVolumes, settleLostVolumes, wholeVolumes } from '../engines/docker/lost-volumes.ts';
 import { volumesOf } from '../engines/docker/volume-of.ts';
 import { listVolumes } from '../engines/docker/volumes.ts';
 import type { Plan } from '../lifecycle/plan.ts';
@@ -34,10 +34,21 @@ export async function containersOf({ from, to, ...docking }: Between): Promise<C
   const dock = await openDock({ ...docking, plans });
   const volumes = await listVolumes(dock.daemon.docker, plan.definition.id);
   refuseLeft(volumes, from, to);
-  const record = readContainers(from.installation);
-  if (from.definition.engine === 'docker' && record !== null) refuseLostVolumes(from, { record, there: volumes });
+  if (from.definition.engine === 'docker') await refuseLostVolumes(from, volumes, docking.onNotice);
   const { signal } = docking;
   return { dock, volumes, measured: await measureVolumes([...volumes], { plan, dock, signal }) };
+}
+
+/** A move reads every volume, and Docker would create an empty one for each that is lost. */
+async function refuseLostVolumes(from: Plan, volumes: ReadonlySet<string>, onNotice: (message: string) => void) {
+  const record = readContainers(from.installation);
+  const gone = goneVolumes(from, { record, there: volumes });
+  const { definition } = from;
+  if (gone.length === 0) return;
+  await settleLostVolumes({
+    ...{ definition, gone, there: wholeVolumes(volumes, record), onNotice },
+    ...{ startEmpty: null, mayKeepOut: false },
+  });
 }
 
 /** Of an earlier time: what is carried would be mixed with it. */

@@ -7,7 +7,7 @@ import type { Installation } from '../installation.ts';
 import { makeReady } from '../lifecycle/make-ready.ts';
 import type { Progress } from '../lifecycle/progress.ts';
 import { up } from '../lifecycle/up.ts';
-import { refuseVanishedData } from '../place/kept-data.ts';
+import { settleLostData } from '../place/kept-data.ts';
 import { checkPlace, settlePlace } from '../place/settle-place.ts';
 import { syncFolder } from '../state/durable-file.ts';
 import { makeFolder } from '../state/folder.ts';
@@ -68,7 +68,10 @@ export async function move(options: MoveOptions): Promise<Moved> {
     const settled = await settleMove(installation, onNotice);
     restart = settled?.wasRunning === true && !isUp(installation);
     const definition = readDefinition(installation.definitionFile);
-    await refuseVanishedData({ installation, definition, startEmpty: null, mayKeepOut: false, onNotice });
+    // containersOf looks for lost volumes.
+    if (definition.engine === 'process') {
+      await settleLostData({ installation, definition, startEmpty: null, mayKeepOut: false, onNotice });
+    }
     const now = sideOf(definition);
     const to = sideFor(options.to, now);
     const there = whereItIs(installation, now, to);

@@ -28,9 +28,8 @@ export interface DataCheck {
  * Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. Returns the nodes of Dgraph that
  * shall get a copy of another node's data; those that are left without data are kept out.
  */
-export async function refuseVanishedData(check: DataCheck): Promise<readonly string[]> {
+export async function settleLostData(check: DataCheck): Promise<readonly string[]> {
   const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
-  if (definition.engine === 'docker') return [];
   const { needed, sessions } = pathsOf(installation, definition);
   const known = knownData(installation, definition);
   const gone = known.filter(({ path }) => !isThere(installation, definition, path));
@@ -45,7 +44,7 @@ export async function refuseVanishedData(check: DataCheck): Promise<readonly str
   const { whole, copied } = await settleLosses({
     missing,
     definition,
-    hasData: (kind, node) => hasNodeData(installation, kind, node),
+    hasData: (node) => hasNodeData(installation, node),
     words: { tell: told, describe: describeLoss, backup: 'data/dgraph' },
     runningPid: findRunning(installation)?.pid ?? null,
     ...{ startEmpty, mayKeepOut, onNotice },
@@ -122,14 +121,14 @@ function pathsOf({ dataDir }: Installation, definition: Definition): Paths {
 }
 
 function allNodes(definition: Definition) {
-  return nodeKinds.flatMap((kind) => nodesOf(kind, definition).map((node) => ({ kind, node, path: dataOf(node) })));
+  return nodeKinds.flatMap((kind) => nodesOf(kind, definition).map((node) => ({ node, path: dataOf(node) })));
 }
 
 /** An empty file or folder is a disk that is not mounted; only the folder of files may be empty. */
 function isThere(installation: Installation, definition: Definition, path: string): boolean {
   const { dir } = installation;
   const own = allNodes(definition).find((one) => one.path === path);
-  if (own !== undefined) return hasNodeData(installation, own.kind, own.node);
+  if (own !== undefined) return hasNodeData(installation, own.node);
   const found = statSync(join(dir, path), { throwIfNoEntry: false });
   if (found === undefined) return false;
   if (!found.isDirectory()) return found.size > 0;

@@ -8,8 +8,7 @@ import { type KeptData, readPlace } from './place-record.ts';
  * Null for every other part.
  */
 export function lossOf(installation: Installation, part: string): string | null {
-  const kind = kindOf(part);
-  if (kind === null || hasNodeData(installation, kind, part)) return null;
+  if (kindOf(part) === null || hasNodeData(installation, part)) return null;
   const path = dataOf(part);
   const known = readPlace(installation)?.data.find((data) => data.path === path);
   return known === undefined ? null : describeLoss(known);

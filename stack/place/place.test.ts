@@ -28,7 +28,7 @@ import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
 import { freePorts } from '../test/free-ports.ts';
 import { becomeCopy } from './become-copy.ts';
 import { findOriginal } from './find-original.ts';
-import { recordData, recordNewData, refuseVanishedData } from './kept-data.ts';
+import { recordData, recordNewData, settleLostData } from './kept-data.ts';
 import { readPlace } from './place-record.ts';
 import { readId } from './read-id.ts';
 import { refuseForeignFolder } from './refuse-foreign-folder.ts';
@@ -229,7 +229,7 @@ describe('--as-copy', () => {
 
 describe('data', () => {
   const check = (startEmpty: ((gone: readonly string[]) => Promise<void>) | null = null) =>
-    refuseVanishedData({
+    settleLostData({
       installation: original,
       definition: definitionOf(original),
       startEmpty,

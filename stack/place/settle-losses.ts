@@ -1,7 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Definition } from '../definition/definition.ts';
 import { judgeLostNodes } from '../graph/judge-lost-nodes.ts';
-import type { NodeKind } from '../graph/node-data.ts';
 import type { KeptData } from './place-record.ts';
 
 /** Asked with the names of all data that is gone, before anything is started without it. Throws where it shall not be. */
@@ -19,7 +18,7 @@ export interface Losses {
   /** Data that the installation had. */
   readonly missing: readonly KeptData[];
   readonly definition: Definition;
-  readonly hasData: (kind: NodeKind, node: string) => boolean;
+  readonly hasData: (node: string) => boolean;
   readonly words: LossWords;
   /** The process that has the data open. */
   readonly runningPid: number | null;

@@ -18,7 +18,7 @@ const containersRecord = z.object({
   images: z.record(z.string(), z.string()),
   /** The volumes there are, and whose they are. */
   volumes: z.array(z.string()),
-  /** Those of them that hold a part of a copy. */
+  /** Volumes that hold an unfinished copy. */
   filling: z.array(z.string()).default([]),
   user: z.string(),
 });

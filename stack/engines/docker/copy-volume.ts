@@ -1,4 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { walMeta } from '../../graph/node-data.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Dock } from './dock.ts';
 import { containerNameOf, labels } from './names.ts';
@@ -37,15 +38,15 @@ export async function copyFiles({ from, to, user }: Copy, inside: Inside): Promi
 }
 
 export interface NodeCopy extends Copy {
-  /** Where the node says which one of its group it is, and for whom it voted. */
+  /** Path of the node's wal.meta. */
   readonly meta: string;
 }
 
-/** A node that never joined its cluster has no vote, four bytes at 512: it is not copied. The copy gets no id, eight bytes at 0. */
+/** Refuses a node without a vote: it never joined its cluster. Clears the Raft id of the copy. */
 const copiedNode = [
-  'vote=$(od -An -v -t u1 -j 512 -N 4 "/from/$2" | tr -d " 0")',
+  `vote=$(od -An -v -t u1 -j ${walMeta.voteAt} -N ${walMeta.voteSizeBytes} "/from/$2" | tr -d " 0")`,
   '[ -n "$vote" ] || { echo "the node to copy never joined its cluster"; exit 1; }',
-  `${copied} && dd if=/dev/zero of="/to/$2" bs=8 count=1 conv=notrunc,fsync status=none`,
+  `${copied} && dd if=/dev/zero of="/to/$2" bs=${walMeta.idBytes} count=1 conv=notrunc,fsync status=none`,
 ].join('\n');
 
 /** Copies what a node of Dgraph has into an empty volume. Dgraph gives a node without an id the one that belongs to its address. */

@@ -62,7 +62,7 @@ function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
   return { ...settingsOf(plan), ...Object.fromEntries(own) };
 }
 
-function recordOf({ plan, daemon, planned, images, user }: Look, settings: Settings): ContainersRecord {
+function recordOf({ before, plan, daemon, planned, images, user }: Look, settings: Settings): ContainersRecord {
   const { definition, addresses, ports, version } = plan;
   return {
     isUp: true,
@@ -76,7 +76,7 @@ function recordOf({ plan, daemon, planned, images, user }: Look, settings: Setti
     }),
     images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
     volumes: [...planned.volumes],
-    filling: [],
+    filling: before?.filling ?? [],
     user,
   };
 }

@@ -10,10 +10,9 @@ import { inspectContainer, inspectContainers } from './container-state.ts';
 import { type ContainersRecord, readContainers, writeContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
-import { removeUnfilled } from './filling.ts';
 import { portsHeldBy } from './held-ports.ts';
 import type { ImageFacts } from './images.ts';
-import { settleLostVolumes } from './lost-volumes.ts';
+import { goneVolumes, settleLostVolumes, wholeVolumes } from './lost-volumes.ts';
 import { prefixOf } from './names.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
@@ -23,8 +22,7 @@ import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { endContainersAlone } from './run-alone.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
-import { volumesOf } from './volume-of.ts';
-import { listVolumes } from './volumes.ts';
+import { listVolumes, removeVolumes } from './volumes.ts';
 
 /** What svc.yaml asks for, and what Docker has. */
 export interface Look {
@@ -43,7 +41,7 @@ export interface Look {
   /** Containers of parts that are no more. */
   readonly extra: readonly string[];
   readonly networks: Readonly<Record<string, Network>>;
-  /** Names of the volumes that are there. */
+  /** Names of the volumes that exist and hold no unfinished copy. */
   readonly volumes: ReadonlySet<string>;
   readonly images: Readonly<Record<string, ImageFacts>>;
   /** The image of the services, by name. */
@@ -64,8 +62,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
   await refuseOtherFolder(daemon.docker, installation, id);
   await endContainersAlone(daemon.docker, installation, id);
   const found = await inspectContainers(daemon.docker, id);
-  await removeUnfilled(daemon.docker, installation, id);
-  const volumes = await listVolumes(daemon.docker, id);
+  const volumes = wholeVolumes(await listVolumes(daemon.docker, id), recorded);
   const held = portsHeldBy([...found.values()]);
   const plan = await preparePlan({
     installation,
@@ -77,8 +74,9 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
     onNotice,
   });
   const { definition } = plan;
-  const { before, lost, copied } = await withoutVanished(readContainers(installation), {
+  const { before, lost, copied } = await withoutVanished(recorded, {
     installation,
+    daemon,
     plan,
     volumes,
     startEmpty,
@@ -102,6 +100,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
 }
 
 interface Volumes extends Pick<BringUp, 'installation' | 'startEmpty'> {
+  readonly daemon: Daemon;
   readonly plan: Plan;
   readonly volumes: ReadonlySet<string>;
   readonly onNotice: (message: string) => void;
@@ -114,13 +113,16 @@ interface Known extends Pick<Look, 'before' | 'copied'> {
 
 /** Throws where a volume is gone that this platform had: it would start empty, and look healthy. */
 async function withoutVanished(before: ContainersRecord | null, there: Volumes): Promise<Known> {
-  const { installation, plan, volumes, startEmpty, onNotice } = there;
+  const { installation, daemon, plan, volumes, startEmpty, onNotice } = there;
   const { definition } = plan;
-  const wanted = volumesOf(plan);
-  const gone = (before?.volumes ?? []).filter((name) => wanted.includes(name) && !volumes.has(name));
+  const gone = goneVolumes(plan, { record: before, there: volumes });
   if (before === null || gone.length === 0) return { before, lost: [], copied: [] };
-  const { whole, lost, copied } = await settleLostVolumes({ definition, gone, there: volumes, startEmpty, onNotice });
-  const without = { ...before, volumes: before.volumes.filter((name) => !whole.includes(name)) };
+  const asked = { definition, gone, there: volumes, startEmpty, mayKeepOut: true, onNotice };
+  const { whole, lost, copied } = await settleLostVolumes(asked);
+  const isKept = (name: string) => !whole.includes(name);
+  const without = { ...before, volumes: before.volumes.filter(isKept), filling: before.filling.filter(isKept) };
+  // A volume with an unfinished copy still exists.
+  if (whole.length > 0) await removeVolumes({ docker: daemon.docker, volumes: whole, installationId: definition.id });
   writeContainers(installation, without);
   return { before: without, lost, copied };
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkDefinition } from '../../definition/check.ts';
-import { type Part, readyAt } from '../../part.ts';
 import type { StartEmpty } from '../../place/settle-losses.ts';
-import { lossOfVolume, refuseLostVolumes, settleLostVolumes } from './lost-volumes.ts';
+import { lossOfVolume, settleLostVolumes } from './lost-volumes.ts';
 
 const definition = checkDefinition(
   'id: abcdef0123456789\ntopology: distributed\nengine: docker\ngraph: dgraph\nreplicas: { dgraph-zero: 3, dgraph-alpha: 2 }\n',
@@ -12,13 +11,8 @@ const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 
 const all = [...nodes, 'nats', 'runtime'];
 const named = (part: string) => `svc-abcdef0123456789-${part}`;
 
-const partNamed = (name: string): Part => ({
-  ...{ name, service: 'dgraph-alpha', url: 'dgraph://127.0.0.1:1', ready: readyAt('http://127.0.0.1:1') },
-  ...{ after: [], variables: {}, secrets: [] },
-});
-
 /** What is settled, what was noticed, and what was asked. */
-async function settle(gone: readonly string[], agrees = false) {
+async function settle(gone: readonly string[], agrees = false, mayKeepOut = true) {
   const [notices, asked]: [string[], string[]] = [[], []];
   const startEmpty: StartEmpty | null = agrees ? async (names) => void asked.push(...names) : null;
   const there = new Set(all.filter((part) => !gone.includes(part)).map(named));
@@ -27,6 +21,7 @@ async function settle(gone: readonly string[], agrees = false) {
     gone: gone.map(named),
     there,
     startEmpty,
+    mayKeepOut,
     onNotice: (message) => void notices.push(message),
   });
   return { ...settled, notices, asked };
@@ -80,6 +75,16 @@ describe('volumes of nodes of Dgraph that are gone', () => {
     expect(await settle(nodes, true)).toMatchObject({ whole: nodes.map(named), lost: [], copied: [] });
   });
 
+  test.each([['dgraph-zero'], ['nats'], ['runtime']])(
+    'a move is refused while the volume of %s is lost',
+    async (part) => {
+      await expect(settle([part], false, false)).rejects.toMatchObject({
+        code: 'not_found',
+        message: `Data of this installation is gone: the volume ${named(part)}.`,
+      });
+    },
+  );
+
   test('volumes of other parts are no matter of nodes', async () => {
     expect(await settle(['nats', 'dgraph-zero-3'], true)).toMatchObject({
       ...{ whole: [named('nats')], copied: ['dgraph-zero-3'] },
@@ -101,12 +106,5 @@ describe('of what the record names', () => {
     expect(lossOf('dgraph-zero', [])).toContain('is gone');
     expect(lossOf('dgraph-zero', ['dgraph-zero'], ['dgraph-zero'])).toContain('is gone');
     expect(lossOf('nats', [])).toBeNull();
-  });
-
-  test('a move is refused while a node of Dgraph is lost', () => {
-    const parts = nodes.map(partNamed);
-    const refuse = (there: readonly string[]) => () => refuseLostVolumes({ parts, definition }, known(there));
-    refuse(nodes)();
-    expect(refuse(nodes.slice(1))).toThrow(`Data of this installation is gone: the volume ${named('dgraph-zero')}.`);
   });
 });

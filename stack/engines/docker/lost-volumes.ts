@@ -4,11 +4,12 @@ import { kindOf, nodeKinds, nodesOf } from '../../graph/node-data.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { toldOfLoss } from '../../place/loss-of.ts';
 import type { KeptData } from '../../place/place-record.ts';
-import { copyFromAnother, type Losses, type Settled, settleLosses, vanished } from '../../place/settle-losses.ts';
+import { type Losses, type Settled, settleLosses } from '../../place/settle-losses.ts';
 import type { ContainersRecord } from './containers-record.ts';
 import { containerNameOf } from './names.ts';
+import { volumesOf } from './volume-of.ts';
 
-export interface LostVolumes extends Pick<Losses, 'definition' | 'startEmpty' | 'onNotice'> {
+export interface LostVolumes extends Pick<Losses, 'definition' | 'startEmpty' | 'mayKeepOut' | 'onNotice'> {
   /** Volumes that the platform had, by name. */
   readonly gone: readonly string[];
   readonly there: ReadonlySet<string>;
@@ -31,14 +32,13 @@ export async function settleLostVolumes({ gone, there, ...asked }: LostVolumes):
   const settled = await settleLosses({
     ...asked,
     missing: gone.map((volume) => ({ path: pathOf(volume), since: '' })),
-    hasData: (_, node) => there.has(volumeOfNode(node, definition)),
+    hasData: (node) => there.has(volumeOfNode(node, definition)),
     words: {
       tell: (data) => data.map((loss) => `the volume ${nameOf(loss)}`),
       describe: (loss) => describeLostVolume(nameOf(loss)),
       backup: 'the volumes of Dgraph',
     },
     runningPid: null,
-    mayKeepOut: true,
   });
   return { ...settled, whole: settled.whole.map(nameOf) };
 }
@@ -49,30 +49,33 @@ export function volumeOfNode(node: string, definition: Pick<Definition, 'id'>): 
 
 /** Why a node of Dgraph has no container; null where its volume is there, and for every other part. */
 export function lossOfVolume(volume: string, { part, record, there }: VolumeOfPart): string | null {
-  const isLost =
-    kindOf(part) !== null && record.volumes.includes(volume) && (!there.has(volume) || record.filling.includes(volume));
+  const isLost = kindOf(part) !== null && record.volumes.includes(volume) && !wholeVolumes(there, record).has(volume);
   return isLost ? describeLostVolume(volume) : null;
 }
 
-/** A move runs all nodes of Dgraph alone: of one that lost its volume, Docker would make an empty one. */
-export function refuseLostVolumes(
-  { parts, definition }: Pick<Plan, 'parts' | 'definition'>,
-  known: KnownVolumes,
-): void {
-  const lost = parts
-    .map(({ name: part }) => ({ part, volume: volumeOfNode(part, definition) }))
-    .filter(({ part, volume }) => lossOfVolume(volume, { part, ...known }) !== null)
-    .map(({ volume }) => `the volume ${volume}`);
-  if (lost.length > 0) throw vanished(lost, null, copyFromAnother);
+/** Without volumes that hold an unfinished copy: such a volume counts as lost. */
+export function wholeVolumes(
+  there: ReadonlySet<string>,
+  record: Pick<ContainersRecord, 'filling'> | null,
+): ReadonlySet<string> {
+  return there.difference(new Set(record?.filling));
+}
+
+/** Volumes that the platform had, that svc.yaml still asks for, and that are lost. */
+export function goneVolumes(plan: Plan, { record, there }: KnownVolumes): readonly string[] {
+  const wanted = volumesOf(plan);
+  return (record?.volumes ?? []).filter((name) => wanted.includes(name) && !wholeVolumes(there, record).has(name));
 }
 
 interface KnownVolumes {
-  readonly record: Pick<ContainersRecord, 'volumes' | 'filling'>;
+  readonly record: Pick<ContainersRecord, 'volumes' | 'filling'> | null;
   readonly there: ReadonlySet<string>;
 }
 
-interface VolumeOfPart extends KnownVolumes {
+interface VolumeOfPart {
   readonly part: string;
+  readonly record: Pick<ContainersRecord, 'volumes' | 'filling'>;
+  readonly there: ReadonlySet<string>;
 }
 
 function describeLostVolume(name: string): string {

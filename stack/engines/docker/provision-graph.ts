@@ -24,7 +24,7 @@ interface Provisioner {
 /** A container in the network of the graph, which nobody else gets into, with the three secrets that it takes. */
 export function provisionerOf(
   plan: Plan,
-  { user, serviceImage, isAnew = false }: Pick<Facts, 'user' | 'serviceImage'> & { readonly isAnew?: boolean },
+  { user, serviceImage, force = false }: Pick<Facts, 'user' | 'serviceImage'> & { readonly force?: boolean },
 ): Provisioner {
   const { definition, installation, parts, secrets } = plan;
   const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword];
@@ -36,7 +36,7 @@ export function provisionerOf(
     Cmd: [
       graphUrlsInside(parts).join(','),
       ...files.map((file) => insideName(file, files)),
-      ...(isAnew ? ['anew'] : []),
+      ...(force ? ['force'] : []),
     ],
     Labels: { [labels.installation]: definition.id, [labels.part]: name },
     HostConfig: {
@@ -57,17 +57,17 @@ export interface Provisioning {
   readonly plan: Plan;
   readonly daemon: Daemon;
   readonly serviceImage: string;
-  /** Writes everything, though nothing is missing: resolves once most nodes of Dgraph have stored it. */
-  readonly isAnew?: boolean;
+  /** Writes the users even where none is missing: that proves a majority of the nodes. */
+  readonly force?: boolean;
   readonly signal: AbortSignal;
 }
 
 /** Gives the administrator and the backend's user what they shall have. Again, it changes nothing. */
 export async function provisionGraphInside(provisioning: Provisioning): Promise<void> {
-  const { plan, daemon, serviceImage, isAnew = false, signal } = provisioning;
+  const { plan, daemon, serviceImage, force = false, signal } = provisioning;
   const { installation } = plan;
   const { user, owner } = runsAs(installation, daemon.isRootless);
-  const { options, given } = provisionerOf(plan, { user, serviceImage, isAnew });
+  const { options, given } = provisionerOf(plan, { user, serviceImage, force });
   try {
     giveFiles(installation, { part: { name }, given }, owner);
     await runTask(daemon.docker, { options, timeoutMs, signal });

@@ -1,6 +1,5 @@
 import type Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { inspectContainer } from './container-state.ts';
 import { containerNameOf, labels } from './names.ts';
 import { tolerate } from './remove-container.ts';
 import { confined, runTask } from './task.ts';
@@ -44,11 +43,6 @@ export async function inspectVolumes(docker: Docker, installationId: string) {
 /** With all that is in them. */
 export async function removeVolumes({ docker, volumes: names, installationId }: Volumes): Promise<void> {
   await releaseVolumes(docker, installationId);
-  await removeUnheld(docker, names);
-}
-
-/** Those that no container has. */
-export async function removeUnheld(docker: Docker, names: readonly string[]): Promise<void> {
   for (const name of names) {
     await docker
       .getVolume(name)
@@ -81,11 +75,6 @@ export async function releaseVolumes(docker: Docker, installationId: string): Pr
     .getContainer(holderOf(installationId))
     .remove({ force: true })
     .catch((error: unknown) => tolerate(error, [404]));
-}
-
-/** Null where nothing holds them. */
-export async function imageOfHolder(docker: Docker, installationId: string): Promise<string | null> {
-  return (await inspectContainer(docker, holderOf(installationId)))?.Image ?? null;
 }
 
 function holderOf(id: string): string {

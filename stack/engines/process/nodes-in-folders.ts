@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Copying, NodePlaces } from '../../graph/fill-nodes.ts';
 import { dataOf, graphUrlsOf } from '../../graph/graph-parts.ts';
-import { hasNodeData, kindOf, metaFileOf } from '../../graph/node-data.ts';
-import { writeUsers } from '../../graph/provision-graph.ts';
+import { hasNodeData, metaFileOf, walMeta } from '../../graph/node-data.ts';
+import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Installation } from '../../installation.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { stopRunning } from '../../lifecycle/running-platform.ts';
@@ -23,12 +23,12 @@ export function nodesInFolders({ installation, signal, onNotice }: NodesInFolder
   const running = findRunning(installation);
   const services = running === null || running.isAbandoned ? [] : (running.record?.services ?? []);
   return {
-    hasData: (kind, node) => hasNodeData(installation, kind, node),
+    hasData: (node) => hasNodeData(installation, node),
     stateOf: (node) => services.find(({ name }) => name === node)?.state ?? null,
     async change(nodes) {
       const { parts, secrets } = readPlan(installation);
       const urls = graphUrlsOf(parts.filter(({ name }) => nodes.includes(name)));
-      await writeUsers({ urls, caPath: secrets.graphNodeCertificate, secrets, signal });
+      await provisionGraph({ urls, caPath: secrets.graphNodeCertificate, secrets, force: true, signal });
     },
     async stop() {
       if (running !== null) await stopRunning(installation, running, { signal, onNotice });
@@ -48,7 +48,7 @@ async function copyNode(installation: Installation, { from, to }: Copying, signa
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     throw notCopied(source, error);
   });
-  const meta = metaFileOf(kindOf(to) ?? 'dgraph-alpha');
+  const meta = metaFileOf(to);
   await forgetId(join(draft, meta));
   await syncFiles(draft);
   const [last = meta] = meta.split('/');
@@ -65,13 +65,10 @@ function notCopied(source: string, cause: unknown): SvcError {
   });
 }
 
-/** The id of a node in its Raft group comes first in Dgraph's wal.meta. */
-const idBytes = 8;
-
 /** Of a data node the coordination nodes know the id by its address; a node of coordination is told its own. */
 async function forgetId(metaFile: string): Promise<void> {
   const file = await open(metaFile, 'r+');
-  await file.write(Buffer.alloc(idBytes), 0, idBytes, 0).finally(() => file.close());
+  await file.write(Buffer.alloc(walMeta.idBytes), 0, walMeta.idBytes, 0).finally(() => file.close());
 }
 
 async function syncFiles(folder: string): Promise<void> {
