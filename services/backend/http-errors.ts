@@ -3,13 +3,18 @@ import { type ErrorCode, SvcError } from '../contracts/errors.ts';
 import { graphqlPath } from '../contracts/token.ts';
 import { errorToHttp } from '../kit/http/error-to-http.ts';
 import { HttpRefusal } from '../kit/http/http-refusal.ts';
-import { dropBody } from '../kit/http/read-body.ts';
+import { RefusedBodies } from '../kit/http/refused-bodies.ts';
 import { withBugReported } from '../kit/report-bug.ts';
 import type { Backend } from './context.ts';
 
 /** Whatever a route throws, and what fastify refuses before any route, in the shape that the caller of that path reads. */
 export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): void {
   const logger = backend.log('http');
+  const refused = new RefusedBodies();
+  const send = (request: FastifyRequest, reply: FastifyReply, error: SvcError, status?: number) => {
+    refused.drop(request.raw);
+    return answer(request, reply, error, status);
+  };
   app.setErrorHandler((thrown, request, reply) => {
     const refusal = refusalOf(thrown);
     if (refusal !== null) return send(request, reply, refusal.error, refusal.status);
@@ -22,8 +27,7 @@ export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): 
   });
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, error: SvcError, given?: number): FastifyReply {
-  dropBody(request.raw);
+function answer(request: FastifyRequest, reply: FastifyReply, error: SvcError, given?: number): FastifyReply {
   const { status: usual, body } = errorToHttp(error);
   const status = given ?? usual;
   // RFC 9110 §11.6.1: a 401 says how to do better.

@@ -22,31 +22,6 @@ const slowest: Pace = { bytes: 64 * 1024, periodMs: 5000 };
 const piecesMax = 1024;
 const pieceBytes = 64;
 
-/** A refused body of unknown length is read for so many pieces more. */
-const droppedPiecesMax = 256;
-/** Between two reads of a refused body of known length: 1.3 MB a second. */
-const dropEveryMs = 50;
-const dropMaxMs = 10_000;
-
-/**
- * After a refusal: reads the rest of the body slowly and drops it, so that the client can read the answer and use its connection again. What
- * takes too long, or comes in too many pieces, ends the connection.
- */
-export function dropBody(request: IncomingMessage): void {
-  if (request.complete) return;
-  const isKnown = request.headers['content-length'] !== undefined;
-  let pieces = 0;
-  request.on('data', () => {
-    if (isKnown) {
-      request.pause();
-      setTimeout(() => request.resume(), dropEveryMs).unref();
-    } else if (++pieces > droppedPiecesMax) request.destroy();
-  });
-  request.resume();
-  const late = setTimeout(() => request.destroy(), dropMaxMs).unref();
-  request.once('close', () => clearTimeout(late));
-}
-
 /** The whole body. Its memory is counted before a byte is kept. Null where the client left. */
 export async function readBody(
   request: IncomingMessage,

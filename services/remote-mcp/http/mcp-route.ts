@@ -3,7 +3,7 @@ import type { SvcError } from '../../contracts/errors.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
-import { dropBody } from '../../kit/http/read-body.ts';
+import { RefusedBodies } from '../../kit/http/refused-bodies.ts';
 import { RefusalLog } from '../../kit/refusal-log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
@@ -25,6 +25,7 @@ export class McpRoute {
   readonly #requestIds: RequestIds;
   readonly #refusals: RefusalLog;
   readonly #unread: UnreadAnswers;
+  readonly #refusedBodies = new RefusedBodies();
   readonly #connections: AdmittedConnections<'key' | 'workspace'>;
 
   constructor(platform: RemoteMcp, connections: AdmittedConnections<'key' | 'workspace'>) {
@@ -50,7 +51,7 @@ export class McpRoute {
       // A stranger's requests cost those of others no more than a moment.
       if (error.code === 'unauthenticated') await giveWay();
       this.#note(exchange, error);
-      dropBody(request);
+      this.#refusedBodies.drop(request);
       // Where the answer has begun there is nothing left to say but that it is over.
       if (response.headersSent) response.end();
       else exchange.refuse(error);
