@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLevel, logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { isInContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { isCode } from '../state/durable-file.ts';
@@ -152,7 +153,7 @@ export function reasonIn({ fields: { err, reason } }: LogLine): string | null {
 function parseJson(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return isObject(value) ? { ...value } : null;
   } catch {
     return null;
   }

@@ -35,10 +35,13 @@ const serviceFields = z.object({
 const serviceRecord = z.preprocess(withReady, serviceFields);
 export type ServiceRecord = z.infer<typeof serviceFields>;
 
-/** A version before wrote `readyUrl`, an address of HTTP. */
+/** Reads a record of the version before: `readyUrl`, where `nats://…?seed=FILE` names a node of NATS. */
 function withReady(service: unknown): unknown {
   if (!isObject(service) || typeof service.readyUrl !== 'string') return service;
-  return { ready: { kind: 'http', url: service.readyUrl }, ...service };
+  const url = service.readyUrl;
+  if (!url.startsWith('nats:')) return { ready: { kind: 'http', url }, ...service };
+  const { host, searchParams } = new URL(url);
+  return { ready: { kind: 'nats', url: `nats://${host}`, seedFile: searchParams.get('seed') ?? '' }, ...service };
 }
 
 /** `state/process.json`: what the process that runs the platform says of itself, from its first moment to its last. */

@@ -104,7 +104,10 @@ describe.skipIf(findNatsServer() === null)(
     });
 
     test('and what a move needs is made once it is agreed to', async () => {
-      const confirm = async () => writeFileSync(join(installation.dir, 'asked'), '');
+      const confirm = async () => {
+        expect(Object.keys(everythingIn(installation.dir)).join()).not.toContain('.seed');
+        writeFileSync(join(installation.dir, 'asked'), '');
+      };
       await move({ installation, to: distributed, env, confirm });
       expect(Object.keys(everythingIn(installation.dir))).toEqual(
         expect.arrayContaining([

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
@@ -120,6 +121,20 @@ async function expectReportsArrive(): Promise<void> {
   await connected(b.workspace, await addServer(b.workspace, `fresh-${count++}`, hostile('')));
 }
 
+/** Processes of this machine with that argument. */
+function processesWith(argument: string): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => argumentsOf(pid).includes(argument)).length;
+}
+
+function argumentsOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
 const confinements = [
   ['without a sandbox', 'none', true, async () => backend],
   ['in a sandbox', 'bwrap', canSandbox, member],
@@ -155,9 +170,8 @@ onEachTopology(
           ],
           ['is a command of 4,050 characters', { command: 'y'.repeat(4050), args: [] }, 'Error', /y…"/],
         ])('%s says so at itself; reports of others arrive', async (_name, launch, status, why) => {
-          const name = `hostile-${count++}`;
           await victim.expectUndisturbedBy(async () => {
-            const id = await addServer(a.workspace, name, launch);
+            const id = await addServer(a.workspace, `hostile-${count++}`, launch);
             await until(async () => (await stateOf(a.workspace, id)).status === status, slowlyMs);
             await until(async () => why.test((await stateOf(a.workspace, id)).reason?.message ?? ''), slowlyMs);
             await expectReportsArrive();
@@ -200,16 +214,17 @@ onEachTopology(
         );
 
         test('does not end when it is asked to is ended, and its workspace goes on', async () => {
-          const name = `hostile-${count++}`;
-          const id = await addServer(a.workspace, name, hostile('stubborn'));
-          await connected(a.workspace, id);
           await victim.expectUndisturbedBy(async () => {
+            const id = await addServer(a.workspace, `hostile-${count++}`, hostile('stubborn'));
+            await connected(a.workspace, id);
+            expect(processesWith('stubborn')).toBeGreaterThan(0);
             await backend.query(
               'mutation ($w: ID!, $id: ID!) { removeMcpServer(workspace: $w, id: $id) }',
               { w: a.workspace, id },
               () => undefined,
             );
             await expectReportsArrive();
+            await until(() => processesWith('stubborn') === 0, slowlyMs);
           });
         });
       });

@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { isGood, openSession, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 
@@ -6,15 +10,19 @@ export interface Seen {
   readonly calls: number;
   /** Each wrong answer once, shortened. */
   readonly wrong: readonly string[];
-  readonly p99Ms: number;
+  /** The p99, or another quantile. */
+  readonly slowMs: number;
+  /** Of a server that nobody attacked, meanwhile. */
+  readonly controlMs: number;
 }
 
-/** Quantities of a machine that does other things too. */
-const noticedMs = 50;
-/** Of the same quantity without an attack. */
+/** An answer that takes no longer than this is not slow. */
+const noticedDefaultMs = 50;
+/** Of the p99 without an attack, and of the control's. */
 const slowerMax = 5;
 const attemptsMax = 3;
 const pauseMs = 4;
+/** Some 150 calls: p99 leaves out the slowest. */
 const watchedMs = 1700;
 const heardMax = 200;
 
@@ -25,46 +33,55 @@ export interface VictimOptions {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: string;
+  /** The same for one table, where a single request of the largest size takes longer. */
+  readonly noticedMs?: number;
 }
 
 /** An agent of another workspace at steady work. It must not notice the attack. */
 export class Victim {
   readonly #options: VictimOptions;
   readonly #session: string;
+  readonly #control: string;
   #idleMs = Number.NaN;
 
-  private constructor(options: VictimOptions, session: string) {
+  private constructor(options: VictimOptions, session: string, control: string) {
     this.#options = options;
     this.#session = session;
+    this.#control = control;
   }
 
   static async start(options: VictimOptions): Promise<Victim> {
-    const victim = new Victim(options, await openSession(options.mcpUrl, options.key));
+    const victim = new Victim(options, await openSession(options.mcpUrl, options.key), await startControl());
     await victim.#watch(AbortSignal.timeout(watchedMs));
     const seen = await victim.#watch(AbortSignal.timeout(watchedMs));
     expect(seen.wrong).toEqual([]);
-    victim.#idleMs = seen.p99Ms;
+    victim.#idleMs = seen.slowMs;
     return victim;
   }
 
   /**
-   * Works while the attack lasts, and long enough for a quantile to mean something: gets the same answers, about as soon as without. A slow
-   * answer may be another program's work, so that a slow attack is tried anew; what the attack itself slows is slow each time.
+   * Works while the attack lasts, and long enough for a quantile to mean something: gets the same answers, about as soon as without. Other
+   * programs of the machine slow the control too. A slow attack is tried anew; what the attack itself slows is slow each time.
    */
-  async expectUndisturbedBy<Result>(attack: () => Promise<Result>): Promise<Result> {
-    const p99Ms: number[] = [];
+  async expectUndisturbedBy<Result>(attack: () => Promise<Result>, { quantile = 0.99 } = {}): Promise<Result> {
+    const slow: string[] = [];
+    const noticed = this.#options.noticedMs ?? noticedDefaultMs;
     for (;;) {
-      const { result, seen } = await this.#watchDuring(attack);
+      const { result, seen } = await this.#watchDuring(attack, quantile);
       expect({ wrong: seen.wrong, answered: seen.calls > 0 }).toEqual({ wrong: [], answered: true });
-      p99Ms.push(seen.p99Ms);
-      if (seen.p99Ms <= Math.max(this.#idleMs * slowerMax, noticedMs)) return result;
-      expect(p99Ms.length, `p99: ${p99Ms.join(', ')} ms, and ${this.#idleMs} ms when idle`).toBeLessThan(attemptsMax);
+      const { slowMs, controlMs } = seen;
+      if (slowMs <= Math.max(slowerMax * Math.max(this.#idleMs, controlMs), noticed)) return result;
+      slow.push(`${slowMs.toFixed(1)} (control ${controlMs.toFixed(1)})`);
+      expect(
+        slow.length,
+        `p${quantile * 100}: ${slow.join(', ')} ms; ${this.#idleMs.toFixed(1)} ms when idle`,
+      ).toBeLessThan(attemptsMax);
     }
   }
 
-  async #watchDuring<Result>(attack: () => Promise<Result>): Promise<{ result: Result; seen: Seen }> {
+  async #watchDuring<Result>(attack: () => Promise<Result>, quantile: number): Promise<{ result: Result; seen: Seen }> {
     const ending = new AbortController();
-    const watching = this.#watch(ending.signal);
+    const watching = this.#watch(ending.signal, quantile);
     try {
       const [result] = await Promise.all([attack(), new Promise((resolve) => setTimeout(resolve, watchedMs))]);
       ending.abort();
@@ -75,22 +92,15 @@ export class Victim {
     }
   }
 
-  async #watch(signal: AbortSignal): Promise<Seen> {
-    const tookMs: number[] = [];
-    const wrong: string[] = [];
-    while (!signal.aborted) {
-      const begun = performance.now();
+  async #watch(signal: AbortSignal, quantile = 0.99): Promise<Seen> {
+    const wrong = new Set<string>();
+    const call = async () => {
       const answer = await this.#call();
-      tookMs.push(performance.now() - begun);
-      if (answer !== null) wrong.push(answer);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-    tookMs.sort((a, b) => a - b);
-    return {
-      calls: tookMs.length,
-      wrong: [...new Set(wrong)],
-      p99Ms: tookMs[Math.ceil(tookMs.length * 0.99) - 1] ?? 0,
+      if (answer !== null) wrong.add(answer);
     };
+    const ask = async () => void (await (await fetch(this.#control)).text());
+    const [calls, controls] = await Promise.all([repeatedMs(call, signal), repeatedMs(ask, signal)]);
+    return { calls: calls.length, wrong: [...wrong], slowMs: at(quantile, calls), controlMs: at(quantile, controls) };
   }
 
   /** Null where the answer is the one it should be. */
@@ -106,4 +116,30 @@ export class Victim {
       return String(error).slice(0, heardMax);
     }
   }
+}
+
+/** How long each repetition took. */
+async function repeatedMs(work: () => Promise<void>, signal: AbortSignal): Promise<readonly number[]> {
+  const tookMs: number[] = [];
+  while (!signal.aborted) {
+    const begun = performance.now();
+    await work();
+    tookMs.push(performance.now() - begun);
+    await pause(pauseMs);
+  }
+  return tookMs;
+}
+
+function at(quantile: number, values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * quantile) - 1] ?? 0;
+}
+
+/** The address of a server in a process of its own, which ends with this one. */
+async function startControl(): Promise<string> {
+  const main = fileURLToPath(new URL('control-main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const [address] = await once(child.stdout.setEncoding('utf8'), 'data');
+  child.unref();
+  return address.trim();
 }
