@@ -111,7 +111,10 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     for (const node of ['dgraph-zero', 'dgraph-zero-2']) rmSync(folderOf(node), { recursive: true });
     for (const flags of [[], ['--start-empty', '--confirm', name]]) {
       const { json } = await platform.fails('up', ...flags);
-      expect(json.error.code).toBe('not_found');
+      expect(json.error).toMatchObject({
+        code: 'not_found',
+        hint: expect.stringContaining('Restore data/dgraph from a backup'),
+      });
     }
     expect(existsSync(folderOf('dgraph-zero-3'))).toBe(true);
   });
