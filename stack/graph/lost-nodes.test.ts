@@ -1,8 +1,17 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
@@ -18,11 +27,12 @@ import { recordData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { readPlace } from '../place/place-record.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
+import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { fillNodes, type NodePlaces } from './fill-nodes.ts';
 import { dataOf } from './graph-parts.ts';
 import { judgeLostNodes } from './judge-lost-nodes.ts';
 import { keptInFiles } from './kept-by.ts';
-import { hasNodeData, kindOf, metaFileOf } from './node-data.ts';
+import { hasNodeData } from './node-data.ts';
 import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
 let dir: string;
@@ -34,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const folderOf = (node: string) => join(installation.dir, dataOf(node));
+const folderOf = (node: string) => nodeFolder(installation, node);
 const lose = (node: string) => rmSync(folderOf(node), { recursive: true });
 
 function replicas(zeros: number, alphas: number) {
@@ -45,20 +55,7 @@ function replicas(zeros: number, alphas: number) {
   return readDefinition(installation.definitionFile);
 }
 
-function write(node: string, name: string, content: string | Buffer): void {
-  const file = join(folderOf(node), name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
-}
-
-/** As Dgraph leaves it: the id of the node first, and what it voted for at 512. */
-function writeNode(node: string, id: number): void {
-  const meta = Buffer.alloc(1024);
-  meta.writeBigUInt64BE(BigInt(id), 0);
-  meta.writeUInt32BE(6, 512);
-  write(node, metaFileOf(node), meta);
-  if (kindOf(node) === 'dgraph-alpha') write(node, 'p/MANIFEST', `of ${node}`);
-}
+const write = (node: string, name: string, content: string | Buffer) => writeInNode(installation, node, name, content);
 
 /** A cluster that ran once. */
 function ranWith(zeros: number, alphas: number): void {
@@ -66,7 +63,7 @@ function ranWith(zeros: number, alphas: number): void {
   const names = (kind: string, count: number) =>
     Array.from({ length: count }, (_, index) => (index === 0 ? kind : `${kind}-${index + 1}`));
   for (const [index, node] of [...names('dgraph-zero', zeros), ...names('dgraph-alpha', alphas)].entries())
-    writeNode(node, index + 1);
+    writeNode(installation, node, index + 1);
   recordData(installation, definition);
 }
 
@@ -209,6 +206,57 @@ describe('a node of Dgraph that lost its data', () => {
     expect(await check(agree)).toEqual([]);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
+  });
+});
+
+describe('a node of Dgraph whose data cannot be read', () => {
+  test.each([
+    { what: 'its folder', node: 'dgraph-zero-2', name: '', why: 'its links lead in a circle' },
+    { what: 'the file of its vote', node: 'dgraph-zero-2', name: 'wal.meta', why: 'it is a folder' },
+    { what: 'its tables', node: 'dgraph-alpha-3', name: 'p/MANIFEST', why: 'its links lead in a circle' },
+  ])('$what: it is kept out, and no copy takes its place', async ({ node, name, why }) => {
+    ranWith(3, 3);
+    const path = join(folderOf(node), name);
+    rmSync(path, { recursive: true });
+    if (why === 'it is a folder') mkdirSync(path);
+    else symlinkSync(path, path);
+    const told = `Its data "${dataOf(node)}" cannot be read (${why}), so it is not started. Mend the disk or the permission, then run: svc up`;
+    for (const startEmpty of [null, agree]) {
+      const notices: string[] = [];
+      expect(await check(startEmpty, notices)).toEqual([]);
+      expect(notices).toEqual([`${node}: ${told}`]);
+    }
+    const { services } = await status({ installation });
+    expect(services.find((service) => service.name === node)?.reason).toBe(told);
+    recordData(installation, readDefinition(installation.definitionFile));
+    expect(lossOf(installation, node)).toBe(told);
+    await expect(check(null, [], false), 'before a move').rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test.each([
+    { lost: [], why: 'its data is needed' },
+    { lost: ['dgraph-alpha', 'dgraph-zero'], why: 'everything else is gone' },
+  ])('of two: everything is refused, with consent too, because $why', async ({ lost }) => {
+    ranWith(1, 2);
+    for (const node of ['dgraph-alpha-2', ...lost]) lose(node);
+    symlinkSync('alpha-2', folderOf('dgraph-alpha-2'));
+    for (const startEmpty of [null, agree]) {
+      await expect(check(startEmpty)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its links lead in a circle).',
+        hint: expect.stringContaining('Mend the disk or the permission'),
+      });
+    }
+    expect(lstatSync(folderOf('dgraph-alpha-2')).isSymbolicLink()).toBe(true);
+  });
+
+  test('is not counted as gone with its folder of all nodes', async () => {
+    ranWith(1, 1);
+    rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
+    symlinkSync('dgraph', join(installation.dataDir, 'dgraph'));
+    await expect(check(agree)).rejects.toMatchObject({ code: 'unavailable' });
+    recordData(installation, readDefinition(installation.definitionFile));
+    expect(readPlace(installation)?.data.map(({ path }) => path)).toContain('data/dgraph/alpha');
   });
 });
 

@@ -5,7 +5,7 @@ import { hasOwnBus } from '../bus/has-own-bus.ts';
 import type { Definition } from '../definition/definition.ts';
 import { dataOf } from '../graph/graph-parts.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { hasNodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
+import { hasNodeData, isGone, nodeKinds, nodesOf, readNodeData } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 import { blobsIn, busIn, graphIn } from '../move/sides.ts';
 import { readLease } from '../ports/port-lease.ts';
@@ -44,7 +44,7 @@ export async function settleLostData(check: DataCheck): Promise<readonly string[
   const { whole, copied } = await settleLosses({
     missing,
     definition,
-    hasData: (node) => hasNodeData(installation, node),
+    dataOfNode: (node) => readNodeData(installation, node),
     words: { tell: told, describe: describeLoss, backup: 'data/dgraph' },
     runningPid: findRunning(installation)?.pid ?? null,
     ...{ startEmpty, mayKeepOut, onNotice },
@@ -129,10 +129,14 @@ function isThere(installation: Installation, definition: Definition, path: strin
   const { dir } = installation;
   const own = allNodes(definition).find((one) => one.path === path);
   if (own !== undefined) return hasNodeData(installation, own.node);
-  const found = statSync(join(dir, path), { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  if (!found.isDirectory()) return found.size > 0;
-  return path === blobsIn('data') || readdirSync(join(dir, path)).length > 0;
+  try {
+    const found = statSync(join(dir, path));
+    if (!found.isDirectory()) return found.size > 0;
+    return path === blobsIn('data') || readdirSync(join(dir, path)).length > 0;
+  } catch (error) {
+    // Data that cannot be read is not gone: the part that needs it says so.
+    return !isGone(error);
+  }
 }
 
 /** Of an installation that an earlier version started: ports are recorded once a start succeeded, and a graph lies in data/ from then on. */
