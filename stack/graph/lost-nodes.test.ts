@@ -262,13 +262,20 @@ describe('a node of Dgraph whose data cannot be read', () => {
 
 describe('a copy, in either engine', () => {
   /** What is done, one after the other, for a cluster of three nodes of coordination and three data nodes. */
-  async function fillOf(lost: readonly string[], states: Readonly<Record<string, ServiceState>>) {
+  async function fillOf(
+    lost: readonly string[],
+    states: Readonly<Record<string, ServiceState>>,
+    freeBytes: number | null = null,
+  ) {
     const done: string[] = [];
     const places: NodePlaces = {
       hasData: (node) => !lost.includes(node),
       stateOf: (node) => states[node] ?? 'healthy',
       change: async (nodes) => void done.push(`change ${nodes.join(' ')}`),
       stop: async () => void done.push('stop'),
+      roomsFor: async (copies) => [
+        { place: 'The disk', repair: 'df -h', neededBytes: copies.length * 5 * 1024 * 1024, freeBytes },
+      ],
       copy: async ({ from, to }) => void done.push(`copy ${from} to ${to}`),
     };
     const filled = fillNodes({ definition: replicas(3, 3), nodes: lost, places, onNotice: () => undefined });
@@ -289,6 +296,15 @@ describe('a copy, in either engine', () => {
     { state: { 'dgraph-alpha': 'lost', 'dgraph-alpha-3': 'starting' }, why: 'dgraph-alpha-3 is not healthy' },
   ] as const)('is not made, and nothing is stopped, while $why', async ({ state, why }) => {
     expect(await fillOf(['dgraph-alpha'], state)).toEqual([`The data of dgraph-alpha cannot be copied yet: ${why}.`]);
+  });
+
+  test('is not made, and nothing is stopped, where the disk has no room for it', async () => {
+    const lost = ['dgraph-zero', 'dgraph-alpha'];
+    const states = { 'dgraph-zero': 'lost', 'dgraph-alpha': 'lost' } as const;
+    expect(await fillOf(lost, states, 10 * 1024 * 1024)).toEqual([
+      'The disk has 10.0 MB left, and the data of dgraph-zero and dgraph-alpha needs 11.0 MB.',
+    ]);
+    expect(await fillOf(lost, states, 11 * 1024 * 1024)).toContain('stop');
   });
 });
 
