@@ -25,8 +25,9 @@ import type { ServiceState } from '../lifecycle/transition.ts';
 import { type Part, readyAt } from '../part.ts';
 import { recordData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
-import { readPlace } from '../place/place-record.ts';
+import { readPlace, writePlace } from '../place/place-record.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
+import { settlePlace } from '../place/settle-place.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { fillNodes, type NodePlaces } from './fill-nodes.ts';
 import { dataOf } from './graph-parts.ts';
@@ -206,6 +207,25 @@ describe('a node of Dgraph that lost its data', () => {
     expect(await check(agree)).toEqual([]);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
+  });
+
+  test('is missed after an upgrade from a version that recorded no nodes', async () => {
+    ranWith(3, 1);
+    const { id } = readDefinition(installation.definitionFile);
+    writePlace(installation, id, [{ path: 'data/dgraph', since: '2026-01-01' }]);
+    const ports = { 'dgraph-zero': 5080, 'dgraph-zero-2': 5081, 'dgraph-zero-3': 5082, 'dgraph-alpha': 8080 };
+    writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(ports));
+    // Without ports the node was never started.
+    replicas(3, 2);
+    lose('dgraph-zero-2');
+    settlePlace(installation, () => undefined);
+    const notices: string[] = [];
+    expect(await check(null, notices)).toEqual([]);
+    expect(notices).toEqual([
+      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" \(there since 2026-01-01\) is gone/),
+    ]);
+    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
   });
 });
 

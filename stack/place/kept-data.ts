@@ -68,7 +68,24 @@ function told(data: readonly KeptData[]): readonly string[] {
 
 /** The data that this installation had when it was last looked at. */
 export function knownData(installation: Installation, definition: Definition): readonly KeptData[] {
-  return readPlace(installation)?.data ?? dataBefore(installation, definition);
+  const known = readPlace(installation)?.data ?? dataBefore(installation, definition);
+  return [...known, ...unnamedNodes(installation, definition, known)];
+}
+
+/**
+ * Nodes of Dgraph that an earlier version started: its record names the folder of all nodes and no single node. A node has a port in
+ * `state/ports.json` once it was started.
+ */
+function unnamedNodes(
+  installation: Installation,
+  definition: Definition,
+  known: readonly KeptData[],
+): readonly KeptData[] {
+  const whole = known.find(({ path }) => path === graphIn('data', 'dgraph'));
+  if (whole === undefined || definition.engine !== 'process') return [];
+  if (known.some(({ path }) => path.startsWith(`${whole.path}/`))) return [];
+  const ports = readLease(installation);
+  return allNodes(definition).flatMap(({ node, path }) => (node in ports ? [{ path, since: whole.since }] : []));
 }
 
 /** Records which data a platform that has just started has, so that its loss is noticed. */
