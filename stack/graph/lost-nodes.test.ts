@@ -23,7 +23,7 @@ import type { Installation } from '../installation.ts';
 import { status } from '../lifecycle/status.ts';
 import type { ServiceState } from '../lifecycle/transition.ts';
 import { type Part, readyAt } from '../part.ts';
-import { recordData, settleLostData } from '../place/kept-data.ts';
+import { forgetData, recordData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { readPlace, writePlace } from '../place/place-record.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
@@ -68,7 +68,7 @@ function ranWith(zeros: number, alphas: number): void {
   recordData(installation, definition);
 }
 
-const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
+const settle = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
   settleLostData({
     installation,
     definition: readDefinition(installation.definitionFile),
@@ -76,6 +76,8 @@ const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], may
     mayKeepOut,
     onNotice: (message) => void notices.push(message),
   });
+/** The nodes that shall get a copy. */
+const check = async (...asked: Parameters<typeof settle>) => (await settle(...asked)).copied;
 const fill = (nodes: readonly string[]) => {
   const onNotice = () => undefined;
   const places = nodesInFolders({ installation, signal: new AbortController().signal, onNotice });
@@ -204,7 +206,11 @@ describe('a node of Dgraph that lost its data', () => {
     ranWith(1, 1);
     rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
     await expect(check()).rejects.toThrow('Data of this installation is gone: "data/dgraph" (there since');
-    expect(await check(agree)).toEqual([]);
+    const { copied, forgotten } = await settle(agree);
+    expect(copied).toEqual([]);
+    // Until the start is certain, the data is missed.
+    expect(lossOf(installation, 'dgraph-alpha')).toContain('is gone');
+    forgetData(installation, readDefinition(installation.definitionFile), forgotten);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
   });

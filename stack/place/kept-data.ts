@@ -24,11 +24,15 @@ export interface DataCheck {
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. Returns the nodes of Dgraph that
- * shall get a copy of another node's data; those that are left without data are kept out.
- */
-export async function settleLostData(check: DataCheck): Promise<readonly string[]> {
+export interface SettledData {
+  /** Nodes of Dgraph that shall get a copy of another node's data. Those that are left without data are kept out. */
+  readonly copied: readonly string[];
+  /** What the installation begins without. The caller forgets it once nothing can refuse the start any more. */
+  readonly forgotten: readonly KeptData[];
+}
+
+/** Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. */
+export async function settleLostData(check: DataCheck): Promise<SettledData> {
   const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
   const { needed, sessions } = pathsOf(installation, definition);
   const known = knownData(installation, definition);
@@ -39,7 +43,7 @@ export async function settleLostData(check: DataCheck): Promise<readonly string[
     if (gone.some(({ path }) => sessions.includes(path))) {
       onNotice('The data of the bus is gone: agents begin new sessions, and nothing else is lost.');
     }
-    return [];
+    return { copied: [], forgotten: [] };
   }
   const { whole, copied } = await settleLosses({
     missing,
@@ -49,15 +53,19 @@ export async function settleLostData(check: DataCheck): Promise<readonly string[
     runningPid: findRunning(installation)?.pid ?? null,
     ...{ startEmpty, mayKeepOut, onNotice },
   });
-  if (startEmpty !== null) {
-    const forgotten = gone.filter((one) => whole.includes(one) || !missing.includes(one));
-    writePlace(
-      installation,
-      definition.id,
-      known.filter((one) => !forgotten.includes(one)),
-    );
-  }
-  return copied;
+  const forgotten = gone.filter((one) => whole.includes(one) || !missing.includes(one));
+  return { copied, forgotten: startEmpty === null ? [] : forgotten };
+}
+
+/** Removes data from the record: the next start makes it anew. */
+export function forgetData(installation: Installation, { id }: Definition, forgotten: readonly KeptData[]): void {
+  const known = readPlace(installation)?.data ?? [];
+  const isForgotten = ({ path }: KeptData) => forgotten.some((one) => one.path === path);
+  writePlace(
+    installation,
+    id,
+    known.filter((one) => !isForgotten(one)),
+  );
 }
 
 /** Without what lies in a folder that is gone as well. */
