@@ -1,6 +1,7 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Definition } from '../definition/definition.ts';
 import type { ServiceState } from '../lifecycle/transition.ts';
+import { sizeText } from '../size-text.ts';
 import { kindOf, type NodeKind, nodesOf } from './node-data.ts';
 
 /** Where an engine keeps the data of the nodes of Dgraph. */
@@ -11,7 +12,20 @@ export interface NodePlaces {
   readonly change: (nodes: readonly string[]) => Promise<void>;
   /** Stops the platform, where it runs. */
   readonly stop: () => Promise<void>;
+  /** One for each disk that the copies are made on. */
+  readonly roomsFor: (copies: readonly Copying[]) => Promise<readonly Room[]>;
+  /** Leaves nothing where it fails. */
   readonly copy: (copying: Copying) => Promise<void>;
+}
+
+/** What copies need on a disk, and what is left there. */
+export interface Room {
+  readonly place: string;
+  /** Command that shows what takes the room. */
+  readonly repair: string;
+  readonly neededBytes: number;
+  /** Null where the file system has no bound. */
+  readonly freeBytes: number | null;
 }
 
 export interface Copying {
@@ -37,13 +51,34 @@ export async function fillNodes({ definition, nodes, places, onNotice }: Filling
     if (kind === null) return [];
     return nodesOf(kind, definition).filter((other) => other !== node && places.hasData(other));
   };
+  if (nodes.length === 0) return;
+  const copies = nodes.map((to) => {
+    const [from] = othersOf(to);
+    if (from === undefined) throw new Error(`no node has the data of ${to}`);
+    return { from, to };
+  });
+  refuseFullDisks(nodes, await places.roomsFor(copies));
   if (nodes.some((node) => othersOf(node).length > 1)) await proveOthers(definition, nodes, places);
   await places.stop();
-  for (const node of nodes) {
-    const [other] = othersOf(node);
-    if (other === undefined) throw new Error(`no node has the data of ${node}`);
-    await places.copy({ from: other, to: node });
-    onNotice(`${node} has a copy of the data of ${other}.`);
+  for (const { from, to } of copies) {
+    await places.copy({ from, to });
+    onNotice(`${to} has a copy of the data of ${from}.`);
+  }
+}
+
+/** Records, logs and what a file system needs for itself. */
+const spareBytes = 1024 * 1024;
+
+/** Without room the copy would fail once the platform is stopped. */
+function refuseFullDisks(nodes: readonly string[], rooms: readonly Room[]): void {
+  for (const { place, repair, freeBytes, ...room } of rooms) {
+    const neededBytes = room.neededBytes + spareBytes;
+    if (freeBytes === null || freeBytes >= neededBytes) continue;
+    throw new SvcError(
+      'unavailable',
+      `${place} has ${sizeText(freeBytes)} left, and the data of ${nodes.join(' and ')} needs ${sizeText(neededBytes)}.`,
+      { hint: `Free some space there, then repeat the command: ${repair}` },
+    );
   }
 }
 

@@ -1,8 +1,17 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
 import { readDefinition } from '../definition/check.ts';
@@ -14,15 +23,17 @@ import type { Installation } from '../installation.ts';
 import { status } from '../lifecycle/status.ts';
 import type { ServiceState } from '../lifecycle/transition.ts';
 import { type Part, readyAt } from '../part.ts';
-import { recordData, settleLostData } from '../place/kept-data.ts';
+import { forgetData, recordData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
-import { readPlace } from '../place/place-record.ts';
+import { readPlace, writePlace } from '../place/place-record.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
+import { settlePlace } from '../place/settle-place.ts';
+import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { fillNodes, type NodePlaces } from './fill-nodes.ts';
 import { dataOf } from './graph-parts.ts';
 import { judgeLostNodes } from './judge-lost-nodes.ts';
 import { keptInFiles } from './kept-by.ts';
-import { hasNodeData, kindOf, metaFileOf } from './node-data.ts';
+import { hasNodeData } from './node-data.ts';
 import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
 let dir: string;
@@ -34,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const folderOf = (node: string) => join(installation.dir, dataOf(node));
+const folderOf = (node: string) => nodeFolder(installation, node);
 const lose = (node: string) => rmSync(folderOf(node), { recursive: true });
 
 function replicas(zeros: number, alphas: number) {
@@ -45,20 +56,7 @@ function replicas(zeros: number, alphas: number) {
   return readDefinition(installation.definitionFile);
 }
 
-function write(node: string, name: string, content: string | Buffer): void {
-  const file = join(folderOf(node), name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
-}
-
-/** As Dgraph leaves it: the id of the node first, and what it voted for at 512. */
-function writeNode(node: string, id: number): void {
-  const meta = Buffer.alloc(1024);
-  meta.writeBigUInt64BE(BigInt(id), 0);
-  meta.writeUInt32BE(6, 512);
-  write(node, metaFileOf(node), meta);
-  if (kindOf(node) === 'dgraph-alpha') write(node, 'p/MANIFEST', `of ${node}`);
-}
+const write = (node: string, name: string, content: string | Buffer) => writeInNode(installation, node, name, content);
 
 /** A cluster that ran once. */
 function ranWith(zeros: number, alphas: number): void {
@@ -66,11 +64,11 @@ function ranWith(zeros: number, alphas: number): void {
   const names = (kind: string, count: number) =>
     Array.from({ length: count }, (_, index) => (index === 0 ? kind : `${kind}-${index + 1}`));
   for (const [index, node] of [...names('dgraph-zero', zeros), ...names('dgraph-alpha', alphas)].entries())
-    writeNode(node, index + 1);
+    writeNode(installation, node, index + 1);
   recordData(installation, definition);
 }
 
-const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
+const settle = (startEmpty: StartEmpty | null = null, notices: string[] = [], mayKeepOut = true) =>
   settleLostData({
     installation,
     definition: readDefinition(installation.definitionFile),
@@ -78,6 +76,8 @@ const check = (startEmpty: StartEmpty | null = null, notices: string[] = [], may
     mayKeepOut,
     onNotice: (message) => void notices.push(message),
   });
+/** The nodes that shall get a copy. */
+const check = async (...asked: Parameters<typeof settle>) => (await settle(...asked)).copied;
 const fill = (nodes: readonly string[]) => {
   const onNotice = () => undefined;
   const places = nodesInFolders({ installation, signal: new AbortController().signal, onNotice });
@@ -194,29 +194,114 @@ describe('a node of Dgraph that lost its data', () => {
   test('too many are refused, with consent too', async () => {
     ranWith(3, 2);
     for (const node of ['dgraph-zero', 'dgraph-zero-2']) lose(node);
-    await expect(check()).rejects.toMatchObject({ code: 'not_found' });
-    await expect(check(agree)).rejects.toMatchObject({ hint: expect.stringContaining('Restore data/dgraph') });
+    for (const startEmpty of [null, agree]) {
+      await expect(check(startEmpty)).rejects.toMatchObject({
+        code: 'not_found',
+        hint: expect.stringContaining('Restore data/dgraph'),
+      });
+    }
   });
 
   test('with all others is an empty start, where that is wanted', async () => {
     ranWith(1, 1);
     rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
     await expect(check()).rejects.toThrow('Data of this installation is gone: "data/dgraph" (there since');
-    expect(await check(agree)).toEqual([]);
+    const { copied, forgotten } = await settle(agree);
+    expect(copied).toEqual([]);
+    // Until the start is certain, the data is missed.
+    expect(lossOf(installation, 'dgraph-alpha')).toContain('is gone');
+    forgetData(installation, readDefinition(installation.definitionFile), forgotten);
     expect(readPlace(installation)?.data).toEqual([]);
     expect(lossOf(installation, 'dgraph-alpha')).toBeNull();
+  });
+
+  test('is missed after an upgrade from a version that recorded no nodes', async () => {
+    ranWith(3, 1);
+    const { id } = readDefinition(installation.definitionFile);
+    writePlace(installation, id, [{ path: 'data/dgraph', since: '2026-01-01' }]);
+    const ports = { 'dgraph-zero': 5080, 'dgraph-zero-2': 5081, 'dgraph-zero-3': 5082, 'dgraph-alpha': 8080 };
+    writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(ports));
+    // Without ports the node was never started.
+    replicas(3, 2);
+    lose('dgraph-zero-2');
+    settlePlace(installation, () => undefined);
+    const notices: string[] = [];
+    expect(await check(null, notices)).toEqual([]);
+    expect(notices).toEqual([
+      expect.stringMatching(/^dgraph-zero-2: Its data "data\/dgraph\/zero-2" \(there since 2026-01-01\) is gone/),
+    ]);
+    expect(lossOf(installation, 'dgraph-zero-2')).toContain('is gone');
+    expect(lossOf(installation, 'dgraph-alpha-2')).toBeNull();
+  });
+});
+
+describe('a node of Dgraph whose data cannot be read', () => {
+  test.each([
+    { what: 'its folder', node: 'dgraph-zero-2', name: '', why: 'its links lead in a circle' },
+    { what: 'the file of its vote', node: 'dgraph-zero-2', name: 'wal.meta', why: 'it is a folder' },
+    { what: 'its tables', node: 'dgraph-alpha-3', name: 'p/MANIFEST', why: 'its links lead in a circle' },
+  ])('$what: it is kept out, and no copy takes its place', async ({ node, name, why }) => {
+    ranWith(3, 3);
+    const path = join(folderOf(node), name);
+    rmSync(path, { recursive: true });
+    if (why === 'it is a folder') mkdirSync(path);
+    else symlinkSync(path, path);
+    const told = `Its data "${dataOf(node)}" cannot be read (${why}), so it is not started. Mend the disk or the permission, then run: svc up`;
+    for (const startEmpty of [null, agree]) {
+      const notices: string[] = [];
+      expect(await check(startEmpty, notices)).toEqual([]);
+      expect(notices).toEqual([`${node}: ${told}`]);
+    }
+    const { services } = await status({ installation });
+    expect(services.find((service) => service.name === node)?.reason).toBe(told);
+    recordData(installation, readDefinition(installation.definitionFile));
+    expect(lossOf(installation, node)).toBe(told);
+    await expect(check(null, [], false), 'before a move').rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  test.each([
+    { lost: [], why: 'its data is needed' },
+    { lost: ['dgraph-alpha', 'dgraph-zero'], why: 'everything else is gone' },
+  ])('of two: everything is refused, with consent too, because $why', async ({ lost }) => {
+    ranWith(1, 2);
+    for (const node of ['dgraph-alpha-2', ...lost]) lose(node);
+    symlinkSync('alpha-2', folderOf('dgraph-alpha-2'));
+    for (const startEmpty of [null, agree]) {
+      await expect(check(startEmpty)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'Data of this installation cannot be read: "data/dgraph/alpha-2" (its links lead in a circle).',
+        hint: expect.stringContaining('Mend the disk or the permission'),
+      });
+    }
+    expect(lstatSync(folderOf('dgraph-alpha-2')).isSymbolicLink()).toBe(true);
+  });
+
+  test('is not counted as gone with its folder of all nodes', async () => {
+    ranWith(1, 1);
+    rmSync(join(installation.dataDir, 'dgraph'), { recursive: true });
+    symlinkSync('dgraph', join(installation.dataDir, 'dgraph'));
+    await expect(check(agree)).rejects.toMatchObject({ code: 'unavailable' });
+    recordData(installation, readDefinition(installation.definitionFile));
+    expect(readPlace(installation)?.data.map(({ path }) => path)).toContain('data/dgraph/alpha');
   });
 });
 
 describe('a copy, in either engine', () => {
   /** What is done, one after the other, for a cluster of three nodes of coordination and three data nodes. */
-  async function fillOf(lost: readonly string[], states: Readonly<Record<string, ServiceState>>) {
+  async function fillOf(
+    lost: readonly string[],
+    states: Readonly<Record<string, ServiceState>>,
+    freeBytes: number | null = null,
+  ) {
     const done: string[] = [];
     const places: NodePlaces = {
       hasData: (node) => !lost.includes(node),
       stateOf: (node) => states[node] ?? 'healthy',
       change: async (nodes) => void done.push(`change ${nodes.join(' ')}`),
       stop: async () => void done.push('stop'),
+      roomsFor: async (copies) => [
+        { place: 'The disk', repair: 'df -h', neededBytes: copies.length * 5 * 1024 * 1024, freeBytes },
+      ],
       copy: async ({ from, to }) => void done.push(`copy ${from} to ${to}`),
     };
     const filled = fillNodes({ definition: replicas(3, 3), nodes: lost, places, onNotice: () => undefined });
@@ -237,6 +322,15 @@ describe('a copy, in either engine', () => {
     { state: { 'dgraph-alpha': 'lost', 'dgraph-alpha-3': 'starting' }, why: 'dgraph-alpha-3 is not healthy' },
   ] as const)('is not made, and nothing is stopped, while $why', async ({ state, why }) => {
     expect(await fillOf(['dgraph-alpha'], state)).toEqual([`The data of dgraph-alpha cannot be copied yet: ${why}.`]);
+  });
+
+  test('is not made, and nothing is stopped, where the disk has no room for it', async () => {
+    const lost = ['dgraph-zero', 'dgraph-alpha'];
+    const states = { 'dgraph-zero': 'lost', 'dgraph-alpha': 'lost' } as const;
+    expect(await fillOf(lost, states, 10 * 1024 * 1024)).toEqual([
+      'The disk has 10.0 MB left, and the data of dgraph-zero and dgraph-alpha needs 11.0 MB.',
+    ]);
+    expect(await fillOf(lost, states, 11 * 1024 * 1024)).toContain('stop');
   });
 });
 

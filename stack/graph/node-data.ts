@@ -1,8 +1,10 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { inWords } from '../../services/contracts/system-words.ts';
 import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { replicaNames } from '../ports/port-wishes.ts';
+import { isCode } from '../state/durable-file.ts';
 import { dataOf } from './graph-parts.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 
@@ -28,17 +30,38 @@ export function metaFileOf(node: string): string {
 /** Where wal.meta holds the Raft id, and the size of the vote: 0 in a node that never joined its cluster or lost its data. */
 export const walMeta = { idBytes: 8, voteAt: 512, voteSizeBytes: 4 } as const;
 
-/** Whether the folder of a node holds its data and its vote. Without them Dgraph lets the node rejoin empty. */
-export function hasNodeData({ dir }: Installation, node: string): boolean {
+/** The data of a node, or why it cannot be read. */
+export type NodeData = 'present' | 'gone' | { readonly unreadable: string };
+
+export function hasNodeData(installation: Installation, node: string): boolean {
+  return readNodeData(installation, node) === 'present';
+}
+
+/**
+ * Whether the folder of a node holds its data and its vote. Without them Dgraph lets the node rejoin empty. A permission or a disk that fails
+ * does not prove that the data is gone.
+ */
+export function readNodeData({ dir }: Installation, node: string): NodeData {
   const folder = join(dir, dataOf(node));
-  if (kindOf(node) === 'dgraph-alpha' && !existsSync(join(folder, 'p/MANIFEST'))) return false;
-  const meta = join(folder, metaFileOf(node));
-  if (!existsSync(meta)) return false;
-  const file = openSync(meta, 'r');
+  try {
+    if (kindOf(node) === 'dgraph-alpha') accessSync(join(folder, 'p/MANIFEST'), constants.R_OK);
+    return readVoteSize(join(folder, metaFileOf(node))) > 0 ? 'present' : 'gone';
+  } catch (error) {
+    return isGone(error) ? 'gone' : { unreadable: inWords(error) };
+  }
+}
+
+/** Whether a path leads to no file. */
+export function isGone(error: unknown): boolean {
+  return isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR');
+}
+
+function readVoteSize(metaFile: string): number {
+  const file = openSync(metaFile, 'r');
   try {
     const size = Buffer.alloc(walMeta.voteSizeBytes);
     readSync(file, size, 0, size.length, walMeta.voteAt);
-    return size.readUInt32BE() > 0;
+    return size.readUInt32BE();
   } finally {
     closeSync(file);
   }

@@ -10,7 +10,7 @@ import { fillNodes } from '../graph/fill-nodes.ts';
 import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { becomeCopy } from '../place/become-copy.ts';
-import { settleLostData } from '../place/kept-data.ts';
+import { forgetData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
@@ -146,10 +146,10 @@ async function bringUp(options: BringUp): Promise<UpResult> {
 /** Refuses lost data, or gives nodes of Dgraph that lost theirs a copy where the operator agrees. */
 async function restoreLostNodes({ installation, startEmpty, signal }: BringUp, onNotice: (message: string) => void) {
   const definition = readDefinition(installation.definitionFile);
-  const nodes = await settleLostData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
-  if (nodes.length === 0) return;
+  const settled = await settleLostData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
   const places = nodesInFolders({ installation, signal, onNotice });
-  await fillNodes({ definition, nodes, places, onNotice });
+  await fillNodes({ definition, nodes: settled.copied, places, onNotice });
+  forgetData(installation, definition, settled.forgotten);
 }
 
 async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {

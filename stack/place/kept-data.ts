@@ -5,7 +5,7 @@ import { hasOwnBus } from '../bus/has-own-bus.ts';
 import type { Definition } from '../definition/definition.ts';
 import { dataOf } from '../graph/graph-parts.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { hasNodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
+import { hasNodeData, isGone, nodeKinds, nodesOf, readNodeData } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 import { blobsIn, busIn, graphIn } from '../move/sides.ts';
 import { readLease } from '../ports/port-lease.ts';
@@ -24,11 +24,15 @@ export interface DataCheck {
   readonly onNotice: (message: string) => void;
 }
 
-/**
- * Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. Returns the nodes of Dgraph that
- * shall get a copy of another node's data; those that are left without data are kept out.
- */
-export async function settleLostData(check: DataCheck): Promise<readonly string[]> {
+export interface SettledData {
+  /** Nodes of Dgraph that shall get a copy of another node's data. Those that are left without data are kept out. */
+  readonly copied: readonly string[];
+  /** What the installation begins without. The caller forgets it once nothing can refuse the start any more. */
+  readonly forgotten: readonly KeptData[];
+}
+
+/** Throws `not_found` where data is gone that this installation had: it would start empty, and look healthy. */
+export async function settleLostData(check: DataCheck): Promise<SettledData> {
   const { installation, definition, startEmpty, mayKeepOut, onNotice } = check;
   const { needed, sessions } = pathsOf(installation, definition);
   const known = knownData(installation, definition);
@@ -39,25 +43,29 @@ export async function settleLostData(check: DataCheck): Promise<readonly string[
     if (gone.some(({ path }) => sessions.includes(path))) {
       onNotice('The data of the bus is gone: agents begin new sessions, and nothing else is lost.');
     }
-    return [];
+    return { copied: [], forgotten: [] };
   }
   const { whole, copied } = await settleLosses({
     missing,
     definition,
-    hasData: (node) => hasNodeData(installation, node),
+    dataOfNode: (node) => readNodeData(installation, node),
     words: { tell: told, describe: describeLoss, backup: 'data/dgraph' },
     runningPid: findRunning(installation)?.pid ?? null,
     ...{ startEmpty, mayKeepOut, onNotice },
   });
-  if (startEmpty !== null) {
-    const forgotten = gone.filter((one) => whole.includes(one) || !missing.includes(one));
-    writePlace(
-      installation,
-      definition.id,
-      known.filter((one) => !forgotten.includes(one)),
-    );
-  }
-  return copied;
+  const forgotten = gone.filter((one) => whole.includes(one) || !missing.includes(one));
+  return { copied, forgotten: startEmpty === null ? [] : forgotten };
+}
+
+/** Removes data from the record: the next start makes it anew. */
+export function forgetData(installation: Installation, { id }: Definition, forgotten: readonly KeptData[]): void {
+  const known = readPlace(installation)?.data ?? [];
+  const isForgotten = ({ path }: KeptData) => forgotten.some((one) => one.path === path);
+  writePlace(
+    installation,
+    id,
+    known.filter((one) => !isForgotten(one)),
+  );
 }
 
 /** Without what lies in a folder that is gone as well. */
@@ -68,7 +76,24 @@ function told(data: readonly KeptData[]): readonly string[] {
 
 /** The data that this installation had when it was last looked at. */
 export function knownData(installation: Installation, definition: Definition): readonly KeptData[] {
-  return readPlace(installation)?.data ?? dataBefore(installation, definition);
+  const known = readPlace(installation)?.data ?? dataBefore(installation, definition);
+  return [...known, ...unnamedNodes(installation, definition, known)];
+}
+
+/**
+ * Nodes of Dgraph that an earlier version started: its record names the folder of all nodes and no single node. A node has a port in
+ * `state/ports.json` once it was started.
+ */
+function unnamedNodes(
+  installation: Installation,
+  definition: Definition,
+  known: readonly KeptData[],
+): readonly KeptData[] {
+  const whole = known.find(({ path }) => path === graphIn('data', 'dgraph'));
+  if (whole === undefined || definition.engine !== 'process') return [];
+  if (known.some(({ path }) => path.startsWith(`${whole.path}/`))) return [];
+  const ports = readLease(installation);
+  return allNodes(definition).flatMap(({ node, path }) => (node in ports ? [{ path, since: whole.since }] : []));
 }
 
 /** Records which data a platform that has just started has, so that its loss is noticed. */
@@ -129,10 +154,14 @@ function isThere(installation: Installation, definition: Definition, path: strin
   const { dir } = installation;
   const own = allNodes(definition).find((one) => one.path === path);
   if (own !== undefined) return hasNodeData(installation, own.node);
-  const found = statSync(join(dir, path), { throwIfNoEntry: false });
-  if (found === undefined) return false;
-  if (!found.isDirectory()) return found.size > 0;
-  return path === blobsIn('data') || readdirSync(join(dir, path)).length > 0;
+  try {
+    const found = statSync(join(dir, path));
+    if (!found.isDirectory()) return found.size > 0;
+    return path === blobsIn('data') || readdirSync(join(dir, path)).length > 0;
+  } catch (error) {
+    // Data that cannot be read is not gone: the part that needs it says so.
+    return !isGone(error);
+  }
 }
 
 /** Of an installation that an earlier version started: ports are recorded once a start succeeded, and a graph lies in data/ from then on. */

@@ -1,17 +1,24 @@
 import { dataOf } from '../graph/graph-parts.ts';
-import { hasNodeData, kindOf } from '../graph/node-data.ts';
+import { kindOf, readNodeData } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 import { type KeptData, readPlace } from './place-record.ts';
 
 /**
- * Why a node of Dgraph is not started: data that it had is gone. It would rejoin empty, and its vote would count as if it still had the data.
- * Null for every other part.
+ * Why a node of Dgraph is not started: data that it had is gone or cannot be read. It would rejoin empty, and its vote would count as if it
+ * still had the data. Null for every other part.
  */
 export function lossOf(installation: Installation, part: string): string | null {
-  if (kindOf(part) === null || hasNodeData(installation, part)) return null;
+  const data = kindOf(part) === null ? 'present' : readNodeData(installation, part);
+  if (data === 'present') return null;
   const path = dataOf(part);
-  const known = readPlace(installation)?.data.find((data) => data.path === path);
-  return known === undefined ? null : describeLoss(known);
+  const known = readPlace(installation)?.data.find((one) => one.path === path);
+  if (known === undefined) return null;
+  return data === 'gone' ? describeLoss(known) : describeUnreadable(known, data.unreadable);
+}
+
+/** Why a node is not started whose data may still be there. */
+export function describeUnreadable({ path }: KeptData, reason: string): string {
+  return `Its data "${path}" cannot be read (${reason}), so it is not started. Mend the disk or the permission, then run: svc up`;
 }
 
 export function describeLoss({ path, since }: KeptData): string {

@@ -28,7 +28,7 @@ import { ownIdentity, startTimeOf } from '../state/process-identity.ts';
 import { freePorts } from '../test/free-ports.ts';
 import { becomeCopy } from './become-copy.ts';
 import { findOriginal } from './find-original.ts';
-import { recordData, recordNewData, settleLostData } from './kept-data.ts';
+import { forgetData, recordData, recordNewData, settleLostData } from './kept-data.ts';
 import { readPlace } from './place-record.ts';
 import { readId } from './read-id.ts';
 import { refuseForeignFolder } from './refuse-foreign-folder.ts';
@@ -228,14 +228,12 @@ describe('--as-copy', () => {
 });
 
 describe('data', () => {
-  const check = (startEmpty: ((gone: readonly string[]) => Promise<void>) | null = null) =>
-    settleLostData({
-      installation: original,
-      definition: definitionOf(original),
-      startEmpty,
-      mayKeepOut: true,
-      onNotice: () => undefined,
-    });
+  const check = async (startEmpty: ((gone: readonly string[]) => Promise<void>) | null = null) => {
+    const definition = definitionOf(original);
+    const asked = { installation: original, definition, startEmpty, mayKeepOut: true, onNotice: () => undefined };
+    const { forgotten } = await settleLostData(asked);
+    forgetData(original, definition, forgotten);
+  };
 
   test.each([
     { loss: 'removed', lose: (dir: string) => rmSync(dir, { recursive: true }), gone: ['graph.sqlite', 'blobs'] },

@@ -1,6 +1,9 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import type { Definition } from '../definition/definition.ts';
-import { judgeLostNodes } from '../graph/judge-lost-nodes.ts';
+import { dataOf } from '../graph/graph-parts.ts';
+import { judgeLostNodes, type NodeLoss } from '../graph/judge-lost-nodes.ts';
+import { type NodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
+import { describeUnreadable } from './loss-of.ts';
 import type { KeptData } from './place-record.ts';
 
 /** Asked with the names of all data that is gone, before anything is started without it. Throws where it shall not be. */
@@ -15,10 +18,10 @@ export interface LossWords {
 }
 
 export interface Losses {
-  /** Data that the installation had. */
+  /** Data that the installation had, and that is gone or cannot be read. */
   readonly missing: readonly KeptData[];
   readonly definition: Definition;
-  readonly hasData: (node: string) => boolean;
+  readonly dataOfNode: (node: string) => NodeData;
   readonly words: LossWords;
   /** The process that has the data open. */
   readonly runningPid: number | null;
@@ -39,9 +42,14 @@ export interface Settled {
 
 /** Decides what becomes of data that is gone, in either engine. Throws where nothing may start without it. */
 export async function settleLosses(losses: Losses): Promise<Settled> {
-  const { missing, definition, hasData, words, runningPid, startEmpty, mayKeepOut, onNotice } = losses;
+  const { missing, definition, dataOfNode, words, runningPid, startEmpty, mayKeepOut, onNotice } = losses;
   const { tell } = words;
-  const { keptOut, awaited, hopeless } = judgeLostNodes(definition, missing, hasData);
+  const { keptOut, awaited, hopeless } = judgeLostNodes(definition, missing, (node) => dataOfNode(node) === 'present');
+  const unreadable = unreadableNodes(losses);
+  const isReadable = ({ node }: NodeLoss) => !unreadable.some((one) => one.node === node);
+  const needed = unreadable.filter(({ node }) => !mayKeepOut || !keptOut.some((one) => one.node === node));
+  if (needed.length > 0) throw cannotBeRead(needed);
+  for (const { node, reason, ...loss } of unreadable) onNotice(`${node}: ${describeUnreadable(loss, reason)}`);
   const ofNodes = [...keptOut, ...awaited, ...hopeless];
   const whole = missing.filter(({ path }) => !ofNodes.some((loss) => loss.path === path));
   const settled = { whole, lost: ofNodes.map(({ node }) => node) };
@@ -50,14 +58,37 @@ export async function settleLosses(losses: Losses): Promise<Settled> {
   if (startEmpty === null) {
     const refused = [...whole, ...awaited, ...(mayKeepOut ? [] : keptOut)];
     if (refused.length > 0) throw vanished(tell(refused), null, whole.length > 0 ? startWithout : copyFromAnother);
-    for (const loss of keptOut) onNotice(`${loss.node}: ${words.describe(loss)}`);
+    for (const loss of keptOut.filter(isReadable)) onNotice(`${loss.node}: ${words.describe(loss)}`);
     return { ...settled, copied: [] };
   }
   // Without these nothing starts; the next call has the others copied.
-  const copied = awaited.length > 0 ? awaited : keptOut;
+  const copied = awaited.length > 0 ? awaited : keptOut.filter(isReadable);
+  if (whole.length + copied.length === 0) return { ...settled, copied: [] };
   for (const { node } of copied) onNotice(`${node} gets a copy of another node's data; the platform stops meanwhile.`);
   await startEmpty(tell([...whole, ...copied]));
   return { ...settled, copied: copied.map(({ node }) => node) };
+}
+
+interface UnreadableNode extends NodeLoss {
+  readonly reason: string;
+}
+
+function unreadableNodes({ missing, definition, dataOfNode }: Losses): readonly UnreadableNode[] {
+  return nodeKinds
+    .flatMap((kind) => nodesOf(kind, definition))
+    .flatMap((node) => {
+      const loss = missing.find(({ path }) => path === dataOf(node));
+      const data = loss === undefined ? 'present' : dataOfNode(node);
+      return loss === undefined || typeof data === 'string' ? [] : [{ ...loss, node, reason: data.unreadable }];
+    });
+}
+
+/** Data that may still be there is neither started without nor copied over. */
+function cannotBeRead(nodes: readonly UnreadableNode[]): SvcError {
+  const told = nodes.map(({ path, reason }) => `"${path}" (${reason})`);
+  return new SvcError('unavailable', `Data of this installation cannot be read: ${told.join(' and ')}.`, {
+    hint: 'Mend the disk or the permission, then repeat the command. To give this data up, remove its folder first.',
+  });
 }
 
 function tooFewNodes(gone: readonly string[], { backup }: LossWords): SvcError {

@@ -13,7 +13,7 @@ import { carryOut } from './carry-out.ts';
 import { becomesReady, patienceMs } from './container-state.ts';
 import { decide } from './decide.ts';
 import { findFullVolume } from './full-volume.ts';
-import { type Look, lookAround } from './look.ts';
+import { forgetVolumes, type Look, lookAround } from './look.ts';
 import { nodesInVolumes } from './nodes-in-volumes.ts';
 import { statusOfContainers } from './status.ts';
 import { takeDown } from './take-down.ts';
@@ -73,11 +73,12 @@ async function withNodesFilled(
   onState: (name: string, state: ServiceState) => void,
 ): Promise<Look> {
   const { onProgress, signal } = options;
-  const { copied: nodes, plan } = look;
+  const { copied: nodes, forgotten, plan, daemon } = look;
   if (nodes.length === 0) return look;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const places = await nodesInVolumes({ look, stop: () => takeAllDown(options, look, onState), signal });
   await fillNodes({ definition: plan.definition, nodes, places, onNotice });
+  await forgetVolumes(forgotten, { installation: options.installation, daemon, plan });
   return lookAgain(options);
 }
 

@@ -36,6 +36,8 @@ export interface Look {
   readonly wanted: DockerPlan;
   /** Those of them that shall get a copy of another node's data. */
   readonly copied: readonly string[];
+  /** Volumes that the platform begins without, once these copies are made. */
+  readonly forgotten: readonly string[];
   /** What lies under the names that ours shall have, whoever made it. */
   readonly present: ReadonlyMap<string, Present>;
   /** Containers of parts that are no more. */
@@ -74,7 +76,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
     onNotice,
   });
   const { definition } = plan;
-  const { before, lost, copied } = await withoutVanished(recorded, {
+  const { before, lost, copied, forgotten } = await withoutVanished(recorded, {
     installation,
     daemon,
     plan,
@@ -94,7 +96,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
   const extra = [...found.keys()].filter((name) => !names.includes(name));
   const present = await presentUnder(names, found, daemon);
   return {
-    ...{ daemon, before, plan, planned, wanted, copied, present, extra, networks, volumes, images },
+    ...{ daemon, before, plan, planned, wanted, copied, forgotten, present, extra, networks, volumes, images },
     ...{ serviceImage, user, held },
   };
 }
@@ -106,7 +108,7 @@ interface Volumes extends Pick<BringUp, 'installation' | 'startEmpty'> {
   readonly onNotice: (message: string) => void;
 }
 
-interface Known extends Pick<Look, 'before' | 'copied'> {
+interface Known extends Pick<Look, 'before' | 'copied' | 'forgotten'> {
   /** Nodes of Dgraph that lost their volumes. */
   readonly lost: readonly string[];
 }
@@ -116,15 +118,27 @@ async function withoutVanished(before: ContainersRecord | null, there: Volumes):
   const { installation, daemon, plan, volumes, startEmpty, onNotice } = there;
   const { definition } = plan;
   const gone = goneVolumes(plan, { record: before, there: volumes });
-  if (before === null || gone.length === 0) return { before, lost: [], copied: [] };
+  if (before === null || gone.length === 0) return { before, lost: [], copied: [], forgotten: [] };
   const asked = { definition, gone, there: volumes, startEmpty, mayKeepOut: true, onNotice };
   const { whole, lost, copied } = await settleLostVolumes(asked);
-  const isKept = (name: string) => !whole.includes(name);
-  const without = { ...before, volumes: before.volumes.filter(isKept), filling: before.filling.filter(isKept) };
+  // A copy may still be refused.
+  if (copied.length > 0) return { before, lost, copied, forgotten: whole };
+  await forgetVolumes(whole, { installation, daemon, plan });
+  return { before: readContainers(installation), lost, copied, forgotten: [] };
+}
+
+/** Removes volumes from the record: the next start makes them anew. */
+export async function forgetVolumes(
+  volumes: readonly string[],
+  { installation, daemon, plan }: Pick<Volumes, 'installation' | 'daemon' | 'plan'>,
+): Promise<void> {
+  const record = readContainers(installation);
+  if (record === null || volumes.length === 0) return;
   // A volume with an unfinished copy still exists.
-  if (whole.length > 0) await removeVolumes({ docker: daemon.docker, volumes: whole, installationId: definition.id });
-  writeContainers(installation, without);
-  return { before: without, lost, copied };
+  await removeVolumes({ docker: daemon.docker, volumes, installationId: plan.definition.id });
+  const isKept = (name: string) => !volumes.includes(name);
+  const { volumes: known, filling } = record;
+  writeContainers(installation, { ...record, volumes: known.filter(isKept), filling: filling.filter(isKept) });
 }
 
 function withoutNodes(planned: DockerPlan, lost: readonly string[]): DockerPlan {

@@ -32,7 +32,7 @@ export async function settleLostVolumes({ gone, there, ...asked }: LostVolumes):
   const settled = await settleLosses({
     ...asked,
     missing: gone.map((volume) => ({ path: pathOf(volume), since: '' })),
-    hasData: (node) => there.has(volumeOfNode(node, definition)),
+    dataOfNode: (node) => (there.has(volumeOfNode(node, definition)) ? 'present' : 'gone'),
     words: {
       tell: (data) => data.map((loss) => `the volume ${nameOf(loss)}`),
       describe: (loss) => describeLostVolume(nameOf(loss)),

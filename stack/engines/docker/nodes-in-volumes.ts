@@ -1,16 +1,19 @@
-import type { Copying, NodePlaces } from '../../graph/fill-nodes.ts';
+import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
 import { metaFileOf } from '../../graph/node-data.ts';
 import type { Installation } from '../../installation.ts';
 import { readContainers, writeContainers } from './containers-record.ts';
-import { copyNode } from './copy-volume.ts';
+import { copyNode, measureVolumes } from './copy-volume.ts';
 import type { Look } from './look.ts';
 import { volumeOfNode } from './lost-volumes.ts';
 import { provisionGraphInside } from './provision-graph.ts';
 import { statusOfContainers } from './status.ts';
 import { ensureVolumes, holdVolumes, listVolumes, removeVolumes } from './volumes.ts';
 
+/** What Docker has for a copy. */
+type Has = Pick<Look, 'daemon' | 'images' | 'plan' | 'serviceImage' | 'user' | 'volumes'>;
+
 export interface NodesInVolumes {
-  readonly look: Look;
+  readonly look: Has;
   readonly stop: () => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -28,29 +31,58 @@ export async function nodesInVolumes({ look, stop, signal }: NodesInVolumes): Pr
       return provisionGraphInside({ plan: { ...plan, parts }, daemon, serviceImage, force: true, signal });
     },
     stop,
+    roomsFor: async (copies) => [await roomFor(copies, look, signal)],
     copy: (copying) => copyVolume(copying, look, signal),
   };
 }
 
+/** Where Docker keeps volumes. An earlier copy that was cut short makes room for the next. */
+async function roomFor(copies: readonly Copying[], look: Has, signal: AbortSignal): Promise<Room> {
+  const { daemon, images, plan } = look;
+  const there = await listVolumes(daemon.docker, plan.definition.id);
+  const volumeOf = (node: string) => volumeOfNode(node, plan.definition);
+  const [sources, targets] = [copies.map(({ from }) => volumeOf(from)), copies.map(({ to }) => volumeOf(to))];
+  // Docker makes a volume that is missing where a container is given it.
+  const measured = [...sources, ...targets].filter((name) => there.has(name));
+  const { bytes, freeBytes } = await measureVolumes(measured, { plan, dock: { daemon, images }, signal });
+  const bytesOf = (volumes: readonly string[]) => volumes.reduce((sum, name) => sum + (bytes[name] ?? 0), 0);
+  return {
+    place: 'The disk of Docker',
+    repair: 'docker system df tells what takes it.',
+    neededBytes: bytesOf(sources) - bytesOf(targets),
+    freeBytes,
+  };
+}
+
 /** The record marks the volume as unfinished until the copy is complete. */
-async function copyVolume({ from, to }: Copying, look: Look, signal: AbortSignal): Promise<void> {
+async function copyVolume({ from, to }: Copying, look: Has, signal: AbortSignal): Promise<void> {
   const { daemon, images, plan, serviceImage: image, user } = look;
   const { docker } = daemon;
   const { installation, definition } = plan;
   const [source, target] = [volumeOfNode(from, definition), volumeOfNode(to, definition)];
   const own = { docker, installationId: definition.id };
-  recordFilling(installation, [target]);
+  const hold = async () => holdVolumes({ ...own, volumes: [...(await listVolumes(docker, definition.id))], image });
+  recordFilling(installation, target, true);
   await removeVolumes({ ...own, volumes: [target] });
   await ensureVolumes({ ...own, volumes: [target], folder: installation.dir });
-  await holdVolumes({ ...own, volumes: [...(await listVolumes(docker, definition.id))], image });
+  await hold();
   const meta = metaFileOf(to);
-  await copyNode({ from: source, to: target, user, meta }, { plan, dock: { daemon, images }, signal });
-  recordFilling(installation, []);
+  try {
+    await copyNode({ from: source, to: target, user, meta }, { plan, dock: { daemon, images }, signal });
+  } catch (error) {
+    // A part of a copy must not take the room that the platform needs.
+    await removeVolumes({ ...own, volumes: [target] })
+      .then(hold)
+      .catch(() => undefined);
+    throw error;
+  }
+  recordFilling(installation, target, false);
 }
 
-/** Records which volumes hold an unfinished copy. */
-function recordFilling(installation: Installation, filling: string[]): void {
+/** Records whether a volume holds an unfinished copy. */
+function recordFilling(installation: Installation, volume: string, isUnfinished: boolean): void {
   const record = readContainers(installation);
   if (record === null) throw new Error('state/containers.json is missing while a volume is copied');
-  writeContainers(installation, { ...record, filling });
+  const others = record.filling.filter((name) => name !== volume);
+  writeContainers(installation, { ...record, filling: isUnfinished ? [...others, volume] : others });
 }

@@ -1,16 +1,21 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Copying, NodePlaces } from '../../graph/fill-nodes.ts';
+import { inWordsAlone } from '../../../services/contracts/system-words.ts';
+import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
 import { dataOf, graphUrlsOf } from '../../graph/graph-parts.ts';
-import { hasNodeData, metaFileOf, walMeta } from '../../graph/node-data.ts';
+import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../graph/node-data.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Installation } from '../../installation.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { stopRunning } from '../../lifecycle/running-platform.ts';
+import { sizeOf } from '../../move/move-cost.ts';
 import { findRunning } from '../../state/find-running.ts';
+import { bytesLeft } from '../../state/free-space.ts';
 
 export interface NodesInFolders {
   readonly installation: Installation;
@@ -33,36 +38,116 @@ export function nodesInFolders({ installation, signal, onNotice }: NodesInFolder
     async stop() {
       if (running !== null) await stopRunning(installation, running, { signal, onNotice });
     },
+    roomsFor: async (copies) => roomsFor(installation, copies),
     copy: (copying) => copyNode(installation, copying, signal),
   };
 }
 
-/** What says that there is data comes last: until then the data counts as gone. The folder itself stays: a disk may be mounted there. */
-async function copyNode(installation: Installation, { from, to }: Copying, signal: AbortSignal): Promise<void> {
-  const source = join(installation.dir, dataOf(from));
-  const target = join(installation.dir, dataOf(to));
-  await mkdir(target, { recursive: true, mode: 0o700 });
-  for (const name of await readdir(target)) await rm(join(target, name), { recursive: true });
-  const draft = join(target, 'copy');
-  await promisify(execFile)('cp', ['-a', source, draft], { signal }).catch((error: unknown) => {
-    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw notCopied(source, error);
+/** Copies onto one file system share its room. An earlier copy that was cut short makes room for the next. */
+function roomsFor(installation: Installation, copies: readonly Copying[]): readonly Room[] {
+  const wanted = copies.map(({ from, to }) => {
+    const [source, target] = [folderOf(installation, from), folderOf(installation, to)];
+    const folder = existsSync(target) ? target : dirname(target);
+    return { folder, neededBytes: contentBytes(source) - contentBytes(target) };
   });
-  const meta = metaFileOf(to);
+  return [...Map.groupBy(wanted, ({ folder }) => statSync(folder).dev).values()].flatMap((ofOne) => {
+    const neededBytes = ofOne.reduce((sum, one) => sum + one.neededBytes, 0);
+    return ofOne.slice(0, 1).map(({ folder }) => ({
+      place: `"${folder}"`,
+      repair: `df -h "${folder}" tells how much there is.`,
+      neededBytes,
+      freeBytes: bytesLeft(statfsSync(folder), process.getuid?.() === 0),
+    }));
+  });
+}
+
+/** A slow disk copies some 70 GB in it. */
+const copyTimeoutMs = 60 * 60_000;
+/** A cp that was interrupted may write for a moment; one that waits for a broken disk never ends. */
+const endMaxMs = 10_000;
+
+/** A node's folder may be a link or a mounted disk, and so may folders in it. The copy has none of them, and the folder itself stays. */
+async function copyNode(installation: Installation, { from, to }: Copying, signal: AbortSignal): Promise<void> {
+  const [source, target] = [folderOf(installation, from), folderOf(installation, to)];
+  refuseShared(source, target);
+  // A disk may have been mounted since the operator agreed.
+  if (readNodeData(installation, to) !== 'gone')
+    throw new SvcError('conflict', `The data of ${to} is not gone any more.`, { hint: 'Start it: svc up' });
+  const late = AbortSignal.timeout(copyTimeoutMs);
+  try {
+    await mkdir(target, { recursive: true, mode: 0o700 });
+    await empty(target);
+    await fill(target, { source, meta: metaFileOf(to), signal: AbortSignal.any([signal, late]) });
+  } catch (error) {
+    // A part of a copy must not take the room that the platform needs.
+    await empty(target).catch(() => undefined);
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    const reason = late.aborted ? `it did not end within ${copyTimeoutMs / 1000} s` : whyNot(error);
+    throw new SvcError('unavailable', `"${source}" could not be copied to "${target}": ${reason}.`, {
+      hint: 'Mend that, then repeat the command: svc up --start-empty',
+      cause: error,
+    });
+  }
+}
+
+interface FolderCopy {
+  readonly source: string;
+  /** Path of the node's wal.meta. */
+  readonly meta: string;
+  readonly signal: AbortSignal;
+}
+
+/** The folder of wal.meta comes last: until then the data counts as gone. */
+async function fill(target: string, { source, meta, signal }: FolderCopy): Promise<void> {
+  // Only a folder made here is written to: nothing in it leads back to the source.
+  const draft = resolve(target, 'copy');
+  await mkdir(draft, { mode: 0o700 });
+  const names = contentOf(source).map((name) => `./${name}`);
+  const copying = promisify(execFile)('cp', ['-aL', ...names, draft], { cwd: source, signal });
+  const closed = new Promise((resolve) => copying.child.once('close', resolve));
+  await copying.finally(() => Promise.race([closed, pause(endMaxMs, undefined, { ref: false })]));
   await forgetId(join(draft, meta));
-  await syncFiles(draft);
+  await syncFiles(draft, signal);
   const [last = meta] = meta.split('/');
   const others = (await readdir(draft)).filter((name) => name !== last);
   for (const name of [...others, last]) await rename(join(draft, name), join(target, name));
   await rmdir(draft);
 }
 
-function notCopied(source: string, cause: unknown): SvcError {
-  const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim().split('\n').at(-1) : null;
-  return new SvcError('unavailable', `"${source}" could not be copied: ${said ?? 'cp did not say why'}.`, {
-    hint: 'Mend that, then repeat the command: svc up --start-empty',
-    cause,
-  });
+/** Emptying the target must not reach the source. */
+function refuseShared(source: string, target: string): void {
+  if (!existsSync(target)) return;
+  const [from, to] = [realpathSync(source), realpathSync(target)];
+  const isInside = (inner: string, outer: string) => !/^\.\.(\/|$)/.test(relative(outer, inner));
+  if (!isInside(from, to) && !isInside(to, from)) return;
+  throw new SvcError(
+    'conflict',
+    `"${target}" and "${source}" lead to the same folder, or one of them to a folder in the other.`,
+    { hint: 'Give each node a folder of its own, then repeat the command: svc up --start-empty' },
+  );
+}
+
+async function empty(folder: string): Promise<void> {
+  for (const name of contentOf(folder)) await rm(join(folder, name), { recursive: true });
+}
+
+/** Without what a file system puts on a disk of its own: only root may read it. */
+function contentOf(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => name !== 'lost+found');
+}
+
+function contentBytes(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  return contentOf(folder).reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
+}
+
+function folderOf({ dir }: Installation, node: string): string {
+  return join(dir, dataOf(node));
+}
+
+function whyNot(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : '';
+  return said || inWordsAlone(error);
 }
 
 /** Of a data node the coordination nodes know the id by its address; a node of coordination is told its own. */
@@ -71,9 +156,10 @@ async function forgetId(metaFile: string): Promise<void> {
   await file.write(Buffer.alloc(walMeta.idBytes), 0, walMeta.idBytes, 0).finally(() => file.close());
 }
 
-async function syncFiles(folder: string): Promise<void> {
+async function syncFiles(folder: string, signal: AbortSignal): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((one) => one.isFile())) {
+    signal.throwIfAborted();
     const file = await open(join(entry.parentPath, entry.name), 'r+');
     await file.sync().finally(() => file.close());
   }

@@ -1,5 +1,6 @@
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readDefinition } from '../../definition/check.ts';
 import { dataOf } from '../../graph/graph-parts.ts';
@@ -17,6 +18,8 @@ const patienceMs = 90_000;
 describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that loses its folder', () => {
   let platform: Platform;
   let name: string;
+  /** Where the folder of a data node leads to. */
+  const disk = mkdtempSync(join(tmpdir(), 'svc-disk-'));
   const saved: string[] = [];
 
   beforeAll(async () => {
@@ -31,13 +34,18 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
         .replace('dgraph-alpha: 1', 'dgraph-alpha: 2');
     platform = await Platform.init({ topology: 'distributed', graph: 'dgraph', settings });
     ({ name } = readDefinition(platform.installation.definitionFile));
+    mkdirSync(dirname(folderOf('dgraph-alpha')));
+    symlinkSync(disk, folderOf('dgraph-alpha'));
     await platform.svc('up');
     const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 'dgraph-alpha-2'];
     const joined = (node: string) => hasNodeData(platform.installation, node);
     await until(() => nodes.every(joined), patienceMs);
     await save();
   }, 3 * startTimeoutMs);
-  afterAll(() => platform?.[Symbol.asyncDispose](), startTimeoutMs);
+  afterAll(async () => {
+    await platform?.[Symbol.asyncDispose]();
+    rmSync(disk, { recursive: true });
+  }, startTimeoutMs);
 
   async function save(): Promise<void> {
     saved.push(await platform.addRole(`role ${saved.length}`, []));
@@ -50,11 +58,15 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     (await platform.svc('status')).services.find((service: { name: string }) => service.name === node);
   const folderOf = (node: string) => join(platform.installation.dir, dataOf(node));
 
-  async function lose(node: string): Promise<void> {
+  async function kill(node: string): Promise<void> {
     const { pid } = await stateOf(node);
-    rmSync(folderOf(node), { recursive: true });
     process.kill(pid, 'SIGKILL');
     await until(async () => (await stateOf(node)).pid === null, patienceMs);
+  }
+
+  async function lose(node: string): Promise<void> {
+    rmSync(folderOf(node), { recursive: true });
+    await kill(node);
     expect(await stateOf(node)).toMatchObject({
       state: 'lost',
       health: 'red',
@@ -92,8 +104,25 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
       expect(json.error.hint).toContain('svc up --start-empty');
       expect(existsSync(folderOf(node))).toBe(false);
       await replace(node);
+      expect(lstatSync(folderOf(node)).isSymbolicLink()).toBe(false);
     },
   );
+
+  test('dgraph-zero-2 whose data cannot be read is kept out, never copied over, and comes back', async () => {
+    const folder = folderOf('dgraph-zero-2');
+    renameSync(folder, `${folder}.away`);
+    symlinkSync(folder, folder);
+    await kill('dgraph-zero-2');
+    const reason = expect.stringContaining('cannot be read (its links lead in a circle)');
+    expect(await stateOf('dgraph-zero-2')).toMatchObject({ state: 'lost', reason });
+    await vi.waitFor(save, { timeout: patienceMs });
+    expect((await platform.svc('up', '--start-empty', '--confirm', name)).state).toBe('degraded');
+    expect(lstatSync(folder).isSymbolicLink()).toBe(true);
+    rmSync(folder);
+    renameSync(`${folder}.away`, folder);
+    expect((await platform.svc('up')).state).toBe('running');
+    await expectAllThere();
+  });
 
   test('what was copied is read alone, where the node that it was copied from is away', async () => {
     const { pid } = await stateOf('dgraph-alpha-2');
@@ -111,7 +140,10 @@ describe.skipIf(!hasNatsServer || !hasDgraph)('a node of a real Dgraph that lose
     for (const node of ['dgraph-zero', 'dgraph-zero-2']) rmSync(folderOf(node), { recursive: true });
     for (const flags of [[], ['--start-empty', '--confirm', name]]) {
       const { json } = await platform.fails('up', ...flags);
-      expect(json.error.code).toBe('not_found');
+      expect(json.error).toMatchObject({
+        code: 'not_found',
+        hint: expect.stringContaining('Restore data/dgraph from a backup'),
+      });
     }
     expect(existsSync(folderOf('dgraph-zero-3'))).toBe(true);
   });

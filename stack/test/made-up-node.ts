@@ -1,0 +1,29 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { dataOf } from '../graph/graph-parts.ts';
+import { kindOf, metaFileOf, walMeta } from '../graph/node-data.ts';
+import type { Installation } from '../installation.ts';
+
+/** As Dgraph leaves wal.meta: the id of the node first, and what it voted for at 512. */
+export function walMetaOf(id: number, voteSizeBytes: number): Buffer {
+  const meta = Buffer.alloc(1024);
+  meta.writeBigUInt64BE(BigInt(id), 0);
+  meta.writeUInt32BE(voteSizeBytes, walMeta.voteAt);
+  return meta;
+}
+
+export function nodeFolder({ dir }: Installation, node: string): string {
+  return join(dir, dataOf(node));
+}
+
+export function writeInNode(installation: Installation, node: string, name: string, content: string | Buffer): void {
+  const file = join(nodeFolder(installation, node), name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+/** A node that joined its cluster. */
+export function writeNode(installation: Installation, node: string, id: number): void {
+  writeInNode(installation, node, metaFileOf(node), walMetaOf(id, 6));
+  if (kindOf(node) === 'dgraph-alpha') writeInNode(installation, node, 'p/MANIFEST', `of ${node}`);
+}
