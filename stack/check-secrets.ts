@@ -17,7 +17,7 @@ import {
 } from './secrets.ts';
 
 /**
- * Refuses secrets that are damaged or do not match the data, and the lack of those that are never generated. A secret that can be generated
+ * Throws if a secret is damaged, does not match the data, or is missing and svc cannot generate it. A secret that svc can generate
  * may be missing. Writes nothing.
  */
 export function checkSecrets(installation: Installation, definition: SecretsFor): void {
@@ -34,7 +34,7 @@ export function checkSecrets(installation: Installation, definition: SecretsFor)
   checkGraphSecrets(definition, files);
 }
 
-/** A new key beside data that the lost one encrypted would look like a healthy installation, and never be able to read it. */
+/** With a new key the installation would look healthy, but could not decrypt its data. */
 function refuseToReplace(installation: Installation, files: SecretFiles): void {
   const known = recordedFingerprint(installation);
   if (known !== undefined && !hasSecret(files.encryptionKey)) {
@@ -97,7 +97,7 @@ function busRules(files: SecretFiles, { topology, replicas }: SecretsFor): reado
   ];
 }
 
-/** Of a Dgraph that somebody else runs the form is not known. */
+/** Only for our own Dgraph: an external Dgraph defines the form of its secrets itself. */
 function graphRules(files: SecretFiles, definition: SecretsFor): readonly Rule[] {
   if (!hasOwnGraph(definition)) return [];
   const { graphToken, graphAclKey, graphPassword, graphAdminPassword } = files;
@@ -132,7 +132,7 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
   for (const { file, field, isNeeded } of needed) {
     if (!isNeeded || hasSecret(file)) continue;
     throw new SvcError('not_found', `${nameOfSecret(file)} is missing, and graphdb.${field} in svc.yaml needs it.`, {
-      hint: 'Put there what that Dgraph knows: nothing is generated for one that somebody else runs.',
+      hint: 'Write the secret of the external Dgraph into this file: svc does not generate it.',
     });
   }
 }

@@ -32,7 +32,7 @@ interface Generated {
   readonly generate: () => string;
 }
 
-/** In an order in which each finds those that it is derived from. */
+/** Ordered: each secret comes after the secrets that it is derived from. */
 function generatedSecrets(installation: Installation, definition: SecretsFor): readonly Generated[] {
   const files = secretFilesOf(installation);
   const { encryptionKey, jwtPrivateKey, jwtPublicKey, remoteMcpKey, runtimeKey, busRoutes } = files;

@@ -66,7 +66,7 @@ export default class Up extends SvcCommand {
 }
 
 function describeState({ state }: Status, terminal: Terminal): string {
-  if (state === 'degraded') return terminal.paint('yellow', 'The platform is degraded, which svc status explains.');
+  if (state === 'degraded') return terminal.paint('yellow', 'The platform is degraded. Run svc status to see why.');
   return terminal.paint('green', 'The platform is running.');
 }
 

@@ -8,7 +8,7 @@ import { kindOf, type NodeKind, nodesOf } from './node-data.ts';
 export interface NodePlaces {
   readonly hasData: (node: string) => boolean;
   readonly stateOf: (node: string) => ServiceState | null;
-  /** Resolves once these nodes and no others have acknowledged a change. */
+  /** Writes a change through these nodes alone, and resolves when they have acknowledged it. */
   readonly change: (nodes: readonly string[]) => Promise<void>;
   /** Stops the platform, where it runs. */
   readonly stop: () => Promise<void>;
@@ -42,8 +42,8 @@ export interface Filling {
 }
 
 /**
- * Gives nodes that lost their data a copy of another node's, while nothing runs. The copy has all that was acknowledged: of two nodes because
- * both acknowledge everything, of three because the other two have acknowledged a change without the lost one.
+ * Copies another node's data to each node that lost its own, while nothing runs. The copy holds every acknowledged change. Of two nodes
+ * each acknowledges every change. Of three, the other two first acknowledge one change without the lost node.
  */
 export async function fillNodes({ definition, nodes, places, onNotice }: Filling): Promise<void> {
   const othersOf = (node: string) => {
@@ -83,8 +83,8 @@ function refuseFullDisks(nodes: readonly string[], rooms: readonly Room[]): void
 }
 
 /**
- * Two of three nodes may lag behind each other while the third one votes. One change that is acknowledged without it is on both, with all that
- * came before: Dgraph stores each change at its nodes of coordination and at its data nodes.
+ * Of three nodes, one of the remaining two may lag behind. A change that both acknowledge proves that both hold all earlier changes.
+ * Dgraph stores each change on its coordination nodes and on its data nodes.
  */
 async function proveOthers(
   definition: Definition,
@@ -96,12 +96,12 @@ async function proveOthers(
     .flatMap((kind: NodeKind) => nodesOf(kind, definition))
     .filter((node) => !lost.includes(node));
   const wrong = [
-    ...lost.filter((node) => stateOf(node) !== 'lost').map((node) => `${node} is not kept out`),
+    ...lost.filter((node) => stateOf(node) !== 'lost').map((node) => `svc status does not show ${node} as lost`),
     ...others.filter((node) => stateOf(node) !== 'healthy').map((node) => `${node} is not healthy`),
   ];
   if (wrong.length > 0) {
     throw new SvcError('conflict', `The data of ${lost.join(' and ')} cannot be copied yet: ${wrong.join(', ')}.`, {
-      hint: 'Start the platform without these nodes, then repeat the command: svc down, svc up, svc up --start-empty',
+      hint: 'Run in this order: svc down, svc up, svc up --start-empty',
     });
   }
   await change(nodesOf('dgraph-alpha', definition).filter((node) => !lost.includes(node)));

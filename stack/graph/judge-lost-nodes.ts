@@ -11,7 +11,7 @@ export interface NodeLoss extends KeptData {
 export interface NodeLosses {
   /** Most nodes of the kind have the data: the platform runs without these. */
   readonly keptOut: readonly NodeLoss[];
-  /** One of two: the other has everything that was acknowledged, and cannot work alone. */
+  /** One of two nodes: the other holds every acknowledged change, but has no majority alone. */
   readonly awaited: readonly NodeLoss[];
   /** The nodes that are left may not have everything that was acknowledged. */
   readonly hopeless: readonly NodeLoss[];
@@ -20,8 +20,8 @@ export interface NodeLosses {
 type Verdict = keyof NodeLosses;
 
 /**
- * Judges each kind of node by itself: Dgraph acknowledges what most nodes of a kind have stored. Where no node of any kind has data, no node
- * is judged: then the whole graph is gone.
+ * Judges each kind separately: Dgraph acknowledges a change when a majority of the kind has stored it. If no node has data,
+ * the result is empty: the whole graph is lost.
  */
 export function judgeLostNodes(
   definition: Definition,
@@ -42,7 +42,7 @@ export function judgeLostNodes(
   return { keptOut: judged('keptOut'), awaited: judged('awaited'), hopeless: judged('hopeless') };
 }
 
-/** A node that was never in the cluster counts on neither side. */
+/** Ignores nodes that never joined the cluster. */
 function verdictOn(lost: number, left: number): Verdict {
   if (left > lost) return 'keptOut';
   return lost === 1 && left === 1 ? 'awaited' : 'hopeless';

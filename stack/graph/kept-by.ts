@@ -13,7 +13,7 @@ export interface Kept {
 /** By name of the part: of the backend, or of a node of Dgraph. */
 export type KeptBy = (part: string) => Kept;
 
-/** In data/, for processes. A node that lost its folder is in its cluster all the same. */
+/** For processes: paths in data/. A node of Dgraph that lost its folder is still a member of its cluster. */
 export function keptInFiles(installation: Installation): KeptBy {
   return (part) => {
     const place = part === 'backend' ? 'data/graph.sqlite' : dataOf(part);

@@ -178,7 +178,7 @@ describe('a node of Dgraph that lost its data', () => {
     const nodes = await check(agree);
     await expect(fill(nodes)).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('dgraph-zero is not kept out'),
+      message: expect.stringContaining('svc status does not show dgraph-zero as lost'),
       hint: expect.stringContaining('svc up'),
     });
     expect(hasNodeData(installation, 'dgraph-zero')).toBe(false);
@@ -318,7 +318,7 @@ describe('a copy, in either engine', () => {
   });
 
   test.each([
-    { state: { 'dgraph-alpha': 'stopped' }, why: 'dgraph-alpha is not kept out' },
+    { state: { 'dgraph-alpha': 'stopped' }, why: 'svc status does not show dgraph-alpha as lost' },
     { state: { 'dgraph-alpha': 'lost', 'dgraph-alpha-3': 'starting' }, why: 'dgraph-alpha-3 is not healthy' },
   ] as const)('is not made, and nothing is stopped, while $why', async ({ state, why }) => {
     expect(await fillOf(['dgraph-alpha'], state)).toEqual([`The data of dgraph-alpha cannot be copied yet: ${why}.`]);

@@ -10,8 +10,8 @@ interface MakingReady {
 }
 
 /**
- * Makes the folders and secrets that a plan needs, repairs modes and clears away what a killed platform left: the first writes of a command.
- * A bus that somebody else runs is checked last, because it must know keys that may be made here.
+ * Makes missing folders and secrets, repairs modes and removes the stale record of a killed platform: the first writes of a command.
+ * Checks an external bus last, because that bus must accept keys that this function may make.
  */
 export async function makeReady(plan: Plan, { running, onNotice }: MakingReady): Promise<void> {
   const { installation, definition } = plan;

@@ -151,7 +151,7 @@ async function probe(
   };
 }
 
-/** A node whose data is gone is broken, also one that runs on with files that nobody else can open. */
+/** A node whose data is gone counts as lost, even while its process runs on with deleted files open. */
 function withLoss(installation: Installation): (service: ServiceStatus) => ServiceStatus {
   return (service) => {
     const loss = lossOf(installation, service.name);

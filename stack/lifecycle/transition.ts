@@ -7,7 +7,7 @@ export const serviceStates = [
   'restarting',
   /** So often that it is not tried again before the next `svc up`. */
   'failed',
-  /** Data that it had is gone, and it would rejoin its cluster without: it is not started, and the others run on. */
+  /** A node of Dgraph whose data is gone. It would rejoin its cluster empty, so it is not started. */
   'lost',
   'stopped',
 ] as const;
@@ -32,7 +32,7 @@ const table: Readonly<Record<ServiceState, Readonly<Partial<Record<ServiceEvent,
   stopped: { start: 'starting', lost: 'lost' },
 };
 
-/** A platform is up once all of its parts are there, but for those that are kept out. */
+/** A platform is up when every part is healthy or lost. */
 export function isUp({ state }: { readonly state: ServiceState }): boolean {
   return state === 'healthy' || state === 'lost';
 }

@@ -19,7 +19,7 @@ export interface DataCheck {
   readonly installation: Installation;
   readonly definition: Definition;
   readonly startEmpty: StartEmpty | null;
-  /** Whether nodes of Dgraph may be missing that the others can do without. A move reads all of them. */
+  /** Whether a minority of the Dgraph nodes may be missing. False for a move, which reads every node. */
   readonly mayKeepOut: boolean;
   readonly onNotice: (message: string) => void;
 }
@@ -68,7 +68,7 @@ export function forgetData(installation: Installation, { id }: Definition, forgo
   );
 }
 
-/** Without what lies in a folder that is gone as well. */
+/** Names the lost paths, except paths inside another lost folder. */
 function told(data: readonly KeptData[]): readonly string[] {
   const outer = data.filter(({ path }) => !data.some((other) => path.startsWith(`${other.path}/`)));
   return outer.map(({ path, since }) => `"${path}" (there since ${since})`);
@@ -100,7 +100,7 @@ function unnamedNodes(
 export function recordData(installation: Installation, definition: Definition): void {
   markData(installation, definition);
   const { needed } = pathsOf(installation, definition);
-  // A node that is kept out is still missed.
+  // A node without its data stays recorded, so that it still counts as lost.
   const missed = (readPlace(installation)?.data ?? []).filter(
     ({ path }) => needed.includes(path) && !isThere(installation, definition, path),
   );

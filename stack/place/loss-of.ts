@@ -27,5 +27,5 @@ export function describeLoss({ path, since }: KeptData): string {
 
 /** `what`: the data of a node of Dgraph, as its engine names it. */
 export function toldOfLoss(what: string): string {
-  return `Its ${what} is gone, so it is not started. Restore the data, or have it copied from another node: svc up --start-empty`;
+  return `Its ${what} is gone, so the node is not started. Restore the data, or copy it from another node: svc up --start-empty`;
 }

@@ -6,7 +6,7 @@ import { type NodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
 import { describeUnreadable } from './loss-of.ts';
 import type { KeptData } from './place-record.ts';
 
-/** Asked with the names of all data that is gone, before anything is started without it. Throws where it shall not be. */
+/** Asks the operator for consent to start without the named data. Throws if the operator declines. */
 export type StartEmpty = (gone: readonly string[]) => Promise<void>;
 
 /** How an engine names data. */
@@ -26,13 +26,13 @@ export interface Losses {
   /** The process that has the data open. */
   readonly runningPid: number | null;
   readonly startEmpty: StartEmpty | null;
-  /** Whether nodes of Dgraph may be missing that the others can do without. A move reads all of them. */
+  /** Whether a minority of the Dgraph nodes may be missing. False for a move, which reads every node. */
   readonly mayKeepOut: boolean;
   readonly onNotice: (message: string) => void;
 }
 
 export interface Settled {
-  /** Data that no copy brings back: the platform begins without it. */
+  /** Lost data that no other node holds: the platform starts without it. */
   readonly whole: readonly KeptData[];
   /** Nodes of Dgraph without data. */
   readonly lost: readonly string[];
@@ -61,10 +61,10 @@ export async function settleLosses(losses: Losses): Promise<Settled> {
     for (const loss of keptOut.filter(isReadable)) onNotice(`${loss.node}: ${words.describe(loss)}`);
     return { ...settled, copied: [] };
   }
-  // Without these nothing starts; the next call has the others copied.
+  // A node of a pair comes first: nothing starts without it. The next svc up --start-empty copies the other nodes.
   const copied = awaited.length > 0 ? awaited : keptOut.filter(isReadable);
   if (whole.length + copied.length === 0) return { ...settled, copied: [] };
-  for (const { node } of copied) onNotice(`${node} gets a copy of another node's data; the platform stops meanwhile.`);
+  for (const { node } of copied) onNotice(`svc stops the platform and copies another node's data to ${node}.`);
   await startEmpty(tell([...whole, ...copied]));
   return { ...settled, copied: copied.map(({ node }) => node) };
 }
@@ -94,7 +94,7 @@ function cannotBeRead(nodes: readonly UnreadableNode[]): SvcError {
 function tooFewNodes(gone: readonly string[], { backup }: LossWords): SvcError {
   return new SvcError(
     'not_found',
-    `Data of Dgraph is gone, and its other nodes may not have all of it: ${gone.join(' and ')}.`,
+    `Nodes of Dgraph lost data, and the other nodes may not have all of it: ${gone.join(' and ')}.`,
     {
       hint: `Restore ${backup} from a backup, all nodes from the same moment. To begin with an empty graph, remove ${backup} first.`,
     },

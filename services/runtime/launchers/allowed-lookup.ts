@@ -11,7 +11,7 @@ const addressesMax = 32;
 
 /**
  * A lookup that gives only allowed addresses. Each connection asks it and goes to an address that it gave, so a name cannot lead elsewhere
- * after it was judged. One MCP server has one of them, and with it one question at a time: connections that begin meanwhile share the answer.
+ * after the check. Each MCP server has its own lookup, which sends one query at a time: concurrent connections share the answer.
  */
 export function createAllowedLookup(rule: AddressRule, resolve: Resolve): LookupFunction {
   const asked = new Map<string, ReturnType<Resolve>>();

@@ -7,12 +7,12 @@ const resolver = { timeout: 1500, tries: 2 };
 const resolveMaxMs = 5000;
 
 /**
- * The addresses of a name, asked of the name servers of this machine and of nothing else. The system's own lookup (getaddrinfo) holds a
+ * Resolves a name with the name servers of this machine only. The system's own lookup (getaddrinfo) blocks a
  * thread until the name server answers, and all lookups of a runtime share two of them: one member could hold both.
  */
 export async function resolveByDns(hostname: string): Promise<readonly LookupAddress[]> {
   if (localhost.test(hostname)) return loopback;
-  // Made anew, so that it knows the name servers of now.
+  // A new resolver reads the current name servers.
   const names = new Resolver(resolver);
   const deadline = setTimeout(() => names.cancel(), resolveMaxMs);
   const asked = [names.resolve4(hostname), names.resolve6(hostname)] as const;

@@ -66,7 +66,7 @@ async function withoutOtherGraph(
   return lookAgain(options);
 }
 
-/** What is there once nodes of Dgraph that lost their volumes have copies: nothing runs then. */
+/** Gives nodes of Dgraph that lost their volumes a copy, with the platform stopped, and looks at Docker again. */
 async function withNodesFilled(
   options: BringUp,
   look: Look,
@@ -97,7 +97,7 @@ async function withNodesChanged(
   return lookAgain(options);
 }
 
-/** The caller has already reported everything, and asked what it had to. */
+/** Reports and asks nothing: the caller has already done both. */
 function lookAgain(options: BringUp): Promise<Look> {
   return lookAround({ ...options, startEmpty: null, onProgress: () => undefined });
 }

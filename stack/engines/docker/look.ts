@@ -146,7 +146,7 @@ function withoutNodes(planned: DockerPlan, lost: readonly string[]): DockerPlan 
   return { ...planned, containers, volumes: containers.flatMap(({ volume }) => volume ?? []) };
 }
 
-/** A node of Dgraph that lost its volume is in its cluster all the same. */
+/** A node of Dgraph that lost its volume is still a member of its cluster. */
 function keptIn(volumes: Look['volumes'], before: ContainersRecord | null, id: string): KeptBy {
   return (part) => {
     const name = `${prefixOf({ id })}-${part}`;

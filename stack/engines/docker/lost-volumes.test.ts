@@ -32,7 +32,7 @@ describe('volumes of nodes of Dgraph that are gone', () => {
     const volume = named('dgraph-zero-2');
     expect(await settle(['dgraph-zero-2'])).toEqual({
       ...{ whole: [], lost: ['dgraph-zero-2'], copied: [], asked: [] },
-      notices: [expect.stringContaining(`dgraph-zero-2: Its volume ${volume} is gone, so it is not started.`)],
+      notices: [expect.stringContaining(`dgraph-zero-2: Its volume ${volume} is gone, so the node is not started.`)],
     });
   });
 

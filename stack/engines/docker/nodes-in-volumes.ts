@@ -18,7 +18,7 @@ export interface NodesInVolumes {
   readonly signal: AbortSignal;
 }
 
-/** In Docker's volumes. */
+/** Reads and copies the data of nodes that run in containers: volumes of Docker. */
 export async function nodesInVolumes({ look, stop, signal }: NodesInVolumes): Promise<NodePlaces> {
   const { daemon, plan, serviceImage } = look;
   const { installation, definition } = plan;

@@ -23,7 +23,7 @@ export interface NodesInFolders {
   readonly onNotice: (message: string) => void;
 }
 
-/** In data/, for processes. */
+/** Reads and copies the data of nodes that run as processes: folders in data/. */
 export function nodesInFolders({ installation, signal, onNotice }: NodesInFolders): NodePlaces {
   const running = findRunning(installation);
   const services = running === null || running.isAbandoned ? [] : (running.record?.services ?? []);
@@ -84,7 +84,7 @@ async function copyNode(installation: Installation, { from, to }: Copying, signa
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     const reason = late.aborted ? `it did not end within ${copyTimeoutMs / 1000} s` : whyNot(error);
     throw new SvcError('unavailable', `"${source}" could not be copied to "${target}": ${reason}.`, {
-      hint: 'Mend that, then repeat the command: svc up --start-empty',
+      hint: 'Fix the cause, then run again: svc up --start-empty',
       cause: error,
     });
   }
@@ -150,7 +150,7 @@ function whyNot(error: unknown): string {
   return said || inWordsAlone(error);
 }
 
-/** Of a data node the coordination nodes know the id by its address; a node of coordination is told its own. */
+/** A data node gets its id back from the coordination nodes, by its address. A coordination node gets its id from its configuration. */
 async function forgetId(metaFile: string): Promise<void> {
   const file = await open(metaFile, 'r+');
   await file.write(Buffer.alloc(walMeta.idBytes), 0, walMeta.idBytes, 0).finally(() => file.close());

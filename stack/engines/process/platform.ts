@@ -108,7 +108,7 @@ export class Platform {
     if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);
   }
 
-  /** Those that are not kept out. */
+  /** The data nodes of Dgraph that are not lost. */
   #dataNodes(): readonly Part[] {
     const { lossOf } = this.#surroundings;
     return this.#plan.parts.filter((part) => part.service === 'dgraph-alpha' && lossOf(part.name) === null);

@@ -89,7 +89,7 @@ const onPlaces: readonly Row[] = [
   { attack: 'hugeHeads', gets: (outcome) => expect(outcome).toMatchObject({ 431: some }) },
 ];
 
-/** The same, and the most that one question may ask for, at the backend. */
+/** The same attacks on the backend, with a query that asks for as much as one request may. */
 const byMember: readonly Row[] = [
   { attack: 'unfinishedBodies', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
   { attack: 'bodiesThatStop', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },

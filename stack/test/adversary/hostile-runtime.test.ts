@@ -358,7 +358,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     return Object.fromEntries(services.map((service) => [service.name, service.memoryBytes]));
   }
 
-  /** As soon as it is no more than that, or as it is when there was time enough to collect garbage. */
+  /** Waits until the memory is at most `enough`, or until garbage collection had `settleMs`. */
   async function settledMemory(enough: number): Promise<Readonly<Record<string, number>>> {
     const giveUpAt = performance.now() + settleMs;
     for (;;) {

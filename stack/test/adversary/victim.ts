@@ -33,7 +33,7 @@ export interface VictimOptions {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: string;
-  /** The same for one table, where a single request of the largest size takes longer. */
+  /** The same for one table, where what a good client may do takes longer. */
   readonly noticedMs?: number;
 }
 

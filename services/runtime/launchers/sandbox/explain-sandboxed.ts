@@ -44,7 +44,7 @@ export function createExplainer(
     const words = exit.stderr.join('\n');
     const notRun = /^bwrap: execvp (?:.*: (.+)|.*)$/m.exec(words);
     if (notRun === null) return unavailable(explainBwrap(words), order);
-    // A long command leaves no room in the line for what the system said.
+    // bwrap cuts its line after a long command, so the system's reason may be missing.
     const failure = notRun[1] ?? 'unknown';
     const code = execErrors[failure] ?? failure;
     return code === 'ENOENT' && isThere(command) ? notShown(command) : explainSpawnCode(command, code);

@@ -94,7 +94,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
     const refused = await startEmpty();
     expect(refused.error).toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('dgraph-zero is not kept out'),
+      message: expect.stringContaining('svc status does not show dgraph-zero as lost'),
     });
     const { state, stderr } = await up();
     expect([state, stderr]).toEqual(['degraded', expect.stringContaining(volumeOf('dgraph-zero'))]);
