@@ -72,7 +72,7 @@ async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promis
   };
   const calls = new Callout(await open('callout'), issuer, options.logger);
   const account = new SystemAccount(await open('system'), options.logger);
-  calls.connections.open(() => account.count());
+  calls.connections.open(() => account.list());
   const named = await openNamed(options, () => backendLogin(issuer, options.nonce), lasting).catch((thrown) => {
     throw isRefused(thrown) ? notOurBus('backend', thrown) : thrown;
   });

@@ -8,12 +8,12 @@ export const connectionsMax = 256;
 /** From an admission to the next count. A count reads the names of all connections. */
 export const countAfterMs = 10_000;
 
-export type CountByRuntime = ReadonlyMap<RuntimeId, number>;
+type CountByRuntime = ReadonlyMap<RuntimeId, number>;
 
 /** Bounds the connections of each runtime. NATS has the list, and a backend adds what it admits until it reads the list again. */
 export class ConnectionCounts {
   readonly #logger: Logger;
-  #count: () => Promise<CountByRuntime> = async () => new Map();
+  #list: () => Promise<readonly Identity[]> = async () => [];
   #counted: CountByRuntime = new Map();
   /** Admitted here since the last count began. */
   #opened = new Map<RuntimeId, number>();
@@ -25,8 +25,8 @@ export class ConnectionCounts {
   }
 
   /** Connections may have been there before this backend. */
-  open(count: () => Promise<CountByRuntime>): void {
-    this.#count = count;
+  open(list: () => Promise<readonly Identity[]>): void {
+    this.#list = list;
     void this.#recount();
   }
 
@@ -61,9 +61,17 @@ export class ConnectionCounts {
     this.#counted = new Map(runtimes.map((runtime) => [runtime, this.#of(runtime)]));
     this.#opened = new Map();
     try {
-      this.#counted = await this.#count();
+      this.#counted = countByRuntime(await this.#list());
     } catch (thrown) {
       if (!this.#isClosed) this.#logger.warn({ err: thrown }, 'could not count the connections of runtimes');
     }
   }
+}
+
+function countByRuntime(identities: readonly Identity[]): CountByRuntime {
+  const counts = new Map<RuntimeId, number>();
+  for (const identity of identities) {
+    if (identity.kind === 'runtime') counts.set(identity.runtime, (counts.get(identity.runtime) ?? 0) + 1);
+  }
+  return counts;
 }
