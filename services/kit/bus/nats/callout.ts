@@ -137,7 +137,7 @@ export class Callout {
       proven = identity;
       this.penalties.check(identity);
       if (login.asks && !this.introductions.answersQuestions) throw notMapped();
-      this.connections.add(identity);
+      this.connections.admit(identity);
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);

@@ -19,7 +19,7 @@ const connections = z.object({
 const routes = z.object({
   data: z.object({ server_id: z.string(), routes: z.array(z.object({ remote_id: z.string() })).nullish() }),
 });
-const disconnected = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
+const advisory = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
 
 /** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
 const pageSize = 1024;
@@ -61,18 +61,19 @@ export class SystemAccount {
     this.#logger = logger;
   }
 
+  /** Each connection that was let in. */
+  onConnected(listener: (identity: Identity) => void): void {
+    this.#onAdvisory('CONNECT', listener);
+  }
+
   /** Each end of a connection, by its own id, is told to every backend: one of several may be what has just ended. */
   onGone(listener: (identity: Identity, id: string) => void): void {
-    listen({
-      connection: this.#connection,
-      pattern: `$SYS.ACCOUNT.${busAccount}.DISCONNECT`,
-      hear: (message) => {
-        const advisory = disconnected.safeParse(message.json());
-        const identity = advisory.success ? findIdentity(advisory.data.client.user) : null;
-        if (advisory.success && identity !== null) listener(identity, advisory.data.id);
-      },
-      logger: this.#logger,
-    });
+    this.#onAdvisory('DISCONNECT', listener);
+  }
+
+  /** The connection of this account was lost and is back. */
+  async onReturn(listener: () => void): Promise<void> {
+    for await (const { type } of this.#connection.status()) if (type === 'reconnect') listener();
   }
 
   /** Ends each connection that is meant. Throws where it could not end them all; looks that follow then go on trying. */
@@ -97,6 +98,19 @@ export class SystemAccount {
   async close(): Promise<void> {
     for (const look of this.#looks) clearTimeout(look);
     await this.#connection.close();
+  }
+
+  #onAdvisory(event: 'CONNECT' | 'DISCONNECT', listener: (identity: Identity, id: string) => void): void {
+    listen({
+      connection: this.#connection,
+      pattern: `$SYS.ACCOUNT.${busAccount}.${event}`,
+      hear: (message) => {
+        const read = advisory.safeParse(message.json());
+        const identity = read.success ? findIdentity(read.data.client.user) : null;
+        if (read.success && identity !== null) listener(identity, read.data.id);
+      },
+      logger: this.#logger,
+    });
   }
 
   #lookLater(look: Look): void {
