@@ -16,6 +16,8 @@ export type Identity =
       readonly key?: KeyId;
     };
 
+export type RuntimeIdentity = Extract<Identity, { kind: 'runtime' }>;
+
 export interface Permissions {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];

@@ -43,7 +43,10 @@ export interface Bus {
   /** Decides who connects. The backend's connection only; answers in turn where several backends do. */
   authorize(authorizer: Authorizer): Subscription;
 
-  /** Ends connections of a runtime at once: all of them, or only those that are meant. The backend's connection only. */
+  /**
+   * Ends connections of a runtime at once: all of them, or only those that are meant. The backend's connection only. Throws `unavailable` where
+   * the bus does not carry it out in time, and goes on trying for a while.
+   */
   disconnect(runtime: RuntimeId, meant?: MeantConnections): Promise<void>;
 
   /** Hears which clients' connections ended. The backend's connection only. */

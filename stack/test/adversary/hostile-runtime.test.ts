@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import {
@@ -14,7 +14,7 @@ import {
   randomText,
 } from '../../../services/contracts/ids.ts';
 import { newKey } from '../../../services/contracts/keys.ts';
-import { connectionsMax } from '../../../services/kit/bus/nats/connection-counts.ts';
+import { connectionShares } from '../../../services/kit/bus/nats/connection-counts.ts';
 import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { BackendClient } from '../../backend-client.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
@@ -69,8 +69,10 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       session: newSessionId(),
     };
   }, startTimeoutMs);
+  afterEach(() => {
+    for (const runtime of opened.splice(0)) runtime.close();
+  });
   afterAll(async () => {
-    for (const runtime of opened) runtime.close();
     await platform[Symbol.asyncDispose]();
   }, startTimeoutMs);
 
@@ -314,22 +316,49 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     });
   });
 
-  test('a runtime has only so many connections, however often it tries', async () => {
+  test('a runtime has only so many connections at once, however often it tries', async () => {
     const runtime = await hostile();
+    const entered: HostileRuntime[] = [];
     await victim.expectUndisturbedBy(async () => {
-      let entered = 0;
-      for (let tries = 0; tries < 2 * connectionsMax; tries += 32) {
+      for (let round = 0; round < 8; round++) {
         const connecting = Array.from({ length: 32 }, () => runtime.connectAs(newProcessId()).catch(() => null));
-        const some = (await Promise.all(connecting)).filter((one) => one !== null);
-        opened.push(...some);
-        entered += some.length;
+        entered.push(...(await Promise.all(connecting)).filter((one) => one !== null));
       }
-      // The attack may be tried anew, while earlier connections are still there.
-      expect(entered).toBeLessThan(connectionsMax);
     });
+    opened.push(...entered);
+    // The first one is that of the runtime itself.
+    expect(entered.filter(({ client }) => !client.closed).length).toBeLessThan(connectionShares.runtime);
     const lines = readFileSync(join(platform.installation.logsDir, 'backend.log'), 'utf8').split('\n');
     const named = lines.filter((line) => line.includes('opened too many connections'));
     expect(named).toEqual([expect.stringContaining(runtime.identity.name)]);
+    await expectAsBefore();
+  });
+
+  test('a call in as many copies as a process can have made, none of which is read', async () => {
+    const sprung = await trap();
+    const before = await memoryBytes();
+    const entered: HostileRuntime[] = [];
+    await victim.expectUndisturbedBy(async () => {
+      for (let i = 0; i < 8; i++) {
+        const again = await sprung.runtime.connectAgain().catch(() => null);
+        if (again === null) continue;
+        entered.push(again);
+        const { client, end, identity } = again;
+        for (let copy = 0; copy < 120; copy++) {
+          client.subscribe(copy % 2 === 0 ? `_C.${end}.*.*` : subjects.call(identity.runtime, identity.process));
+        }
+        await client.flush().catch(() => {});
+        client.socket.pause();
+      }
+      const { call, calling } = await sprung.spring(3_000_000);
+      const grown = total(await memoryBytes()) - total(before);
+      expect(grown).toBeLessThan(connectionShares.process * 128_000_000 + 100_000_000);
+      sprung.runtime.reply(call.message.reply, forgedResult);
+      await calling;
+    });
+    for (const one of entered) one.close();
+    // With the first connection, which reads.
+    expect(entered.length).toBeLessThan(2 * connectionShares.process);
     await expectAsBefore();
   });
 

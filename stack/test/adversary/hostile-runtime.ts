@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import { callHeader } from '../../../services/contracts/bus/call.ts';
 import { endOf } from '../../../services/contracts/bus/ends.ts';
-import type { Identity } from '../../../services/contracts/bus/permissions.ts';
+import type { RuntimeIdentity } from '../../../services/contracts/bus/permissions.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
-import { newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
+import { findProcessId, newProcessId, type ProcessId, randomText } from '../../../services/contracts/ids.ts';
 import { findIdentity } from '../../../services/kit/bus/nats/known-as.ts';
 import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
 import { readReplySubject, toldSubject } from '../../../services/kit/bus/nats/subjects.ts';
 import type { BackendClient } from '../../backend-client.ts';
 import { type Flooded, flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
-
-export type RuntimeIdentity = Extract<Identity, { kind: 'runtime' }>;
 
 export interface HostileRuntimeOptions {
   readonly busPort: number;
@@ -67,6 +65,14 @@ export class HostileRuntime {
   /** Connects once more with the same key, and claims to be this process. */
   async connectAs(process: ProcessId): Promise<HostileRuntime> {
     return await HostileRuntime.#listen(await enter(this.#busPort, this.#login.pass ?? '', process), this.#busPort);
+  }
+
+  /** Connects once more as the same process. */
+  async connectAgain(): Promise<HostileRuntime> {
+    const [nonce = ''] = (this.#login.name ?? '').split(' ');
+    const process = findProcessId(nonce);
+    if (process === null) throw new Error(`"${nonce}" is no nonce`);
+    return await this.connectAs(process);
   }
 
   /** Sends the same message again and again at full speed from a process of its own. */

@@ -16,8 +16,8 @@ export interface TrapOptions {
 /** A tool of the attacker's own. Whoever calls it shows the attacker's runtime what calls look like on the bus. */
 export interface Trap {
   readonly runtime: HostileRuntime;
-  /** Has it called by an agent of the attacker's. */
-  spring(): Promise<{ readonly call: Called; readonly calling: Promise<RawAnswer> }>;
+  /** Has it called by an agent of the attacker's, with arguments of this size. */
+  spring(sizeBytes?: number): Promise<{ readonly call: Called; readonly calling: Promise<RawAnswer> }>;
 }
 
 const made = z.object({ id: z.string() });
@@ -43,11 +43,11 @@ export async function setTrap({ platform, backend, home, runtime }: TrapOptions)
   );
   const key = home.same.keyText;
   const session = await openSoon(`${platform.mcpUrl}?skillIds=${createSkill.id}`, key);
-  const body = () => rpc('tools/call', { name, arguments: {} });
+  const body = (text: string) => rpc('tools/call', { name, arguments: { text } });
   return {
     runtime,
-    async spring() {
-      const calling = send(platform.mcpUrl, { key, session, body: body() });
+    async spring(sizeBytes = 0) {
+      const calling = send(platform.mcpUrl, { key, session, body: body('x'.repeat(sizeBytes)) });
       return { call: await runtime.nextCall(), calling };
     },
   };

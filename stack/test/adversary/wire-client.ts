@@ -41,9 +41,9 @@ export class WireClient {
     });
   }
 
-  /** Throws what the server says where it lets the client in not. */
-  static async connect(port: number, login: WireLogin = {}): Promise<WireClient> {
-    const socket = createConnection({ port, host: '127.0.0.1' });
+  /** Throws what the server says where it lets the client in not. `localAddress`: whence it comes. */
+  static async connect(port: number, login: WireLogin = {}, localAddress = '127.0.0.1'): Promise<WireClient> {
+    const socket = createConnection({ port, host: '127.0.0.1', localAddress });
     const client = new WireClient(socket);
     await once(socket, 'connect');
     const options = { verbose: false, pedantic: false, headers: true, no_responders: true, protocol: 1, lang: 'raw' };

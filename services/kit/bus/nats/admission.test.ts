@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { connect, headers, type NatsConnection, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { WireClient } from '../../../../stack/test/adversary/wire-client.ts';
+import type { Identity, RuntimeIdentity } from '../../../contracts/bus/permissions.ts';
 import { buckets, subjects } from '../../../contracts/bus/subjects.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { newId, newProcessId } from '../../../contracts/ids.ts';
@@ -13,7 +13,6 @@ import { Secret } from '../../../contracts/secret.ts';
 import { createLog } from '../../log.ts';
 import type { Authorizer, Credentials } from '../bus.ts';
 import { connectNats } from './connect.ts';
-import { connectionsMax, countAfterMs } from './connection-counts.ts';
 import { connectionName, newInbox } from './login.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { findNatsServer, TestServer, type TestServerOptions } from './test/server.ts';
@@ -21,14 +20,23 @@ import { Told } from './told.ts';
 
 const remoteMcp: Credentials = { kind: 'system', component: 'remote-mcp', key: new Secret('SYK-remote-mcp') };
 const runtimeKey: Credentials = { kind: 'runtime', key: new Secret('RTK-edge') };
-const runtime = newId('runtime');
+const [workspace, otherWorkspace] = [newId('workspace'), newId('workspace')];
+const runtimes: Readonly<Record<string, Pick<RuntimeIdentity, 'runtime' | 'name' | 'workspace'>>> = {
+  'RTK-edge': { runtime: newId('runtime'), name: 'edge', workspace },
+  'RTK-second': { runtime: newId('runtime'), name: 'second', workspace },
+  'RTK-third': { runtime: newId('runtime'), name: 'third', workspace },
+  'RTK-foreign': { runtime: newId('runtime'), name: 'foreign', workspace: otherWorkspace },
+  'RTK-own': { runtime: newId('runtime'), name: 'own', workspace: null },
+};
+const runtime = runtimes['RTK-edge']?.runtime ?? expect.fail();
 const soon = { timeout: 10_000, interval: 20 };
 const whoAmI = '$SYS.REQ.USER.INFO';
 
 const authorizer: Authorizer = async (credentials, process) => {
   const key = credentials.kind === 'backend' ? '' : credentials.key.reveal();
   if (key === 'SYK-remote-mcp') return { kind: 'remote-mcp', process };
-  if (key === 'RTK-edge') return { kind: 'runtime', process, runtime, name: 'edge', workspace: null };
+  const known = runtimes[key];
+  if (known !== undefined) return { kind: 'runtime', process, ...known };
   throw new SvcError('unauthenticated', 'This key was revoked on Monday.', { hint: 'Register the runtime again.' });
 };
 
@@ -92,26 +100,43 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(await isRefused(hostile, () => void hostile.subscribe(`${shown.inboxPrefix}.told`))).toBe(false);
   });
 
-  it('refused clients that ask why are let in up to a bound and for a few seconds, and everybody else all the while', async () => {
-    const asking = () =>
-      raw(inThisForm('why runtime', 'RTK-other')).then(
-        () => true,
-        () => false,
-      );
-    const first = await Promise.all(Array.from({ length: 100 }, asking));
-    expect(first.filter((isIn) => isIn).length).toBe(32);
-    const edge = await open(runtimeKey);
-    expect(edge.identity.kind).toBe('runtime');
-    await expect(open({ kind: 'runtime', key: new Secret('RTK-other') })).rejects.toMatchObject({
-      code: 'unavailable',
-      message: 'No backend said why the bus refused this connection.',
+  describe('refused clients that ask why', () => {
+    const stranger: Credentials = { kind: 'runtime', key: new Secret('RTK-other') };
+    const fromAddresses = (count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => askFrom(`127.0.1.${index + 1}`)));
+    const letIn = (answers: readonly boolean[]) => answers.filter((isIn) => isIn).length;
+
+    it('are let in up to a bound for each address and for a few seconds, and other clients all the while', async () => {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => askFrom('127.0.0.1')));
+      expect(letIn(answers)).toBe(16);
+      expect((await open(runtimeKey)).identity.kind).toBe('runtime');
+      await expect(open(stranger)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'No backend said why the bus refused this connection.',
+      });
+      expect(await askFrom('127.0.0.2')).toBe(true);
+      await vi.waitFor(async () => await expect(open(stranger)).rejects.toMatchObject({ code: 'unauthenticated' }), {
+        timeout: 10_000,
+        interval: 500,
+      });
     });
-    // Strangers take no place of a runtime that proves itself.
-    await backend.disconnect(runtime, { refusedMs: 1000 });
-    await expect(open(runtimeKey)).rejects.toMatchObject({ code: 'rate_limited' });
-    await vi.waitUntil(asking, { timeout: 10_000, interval: 500 });
-    await expect(open({ kind: 'runtime', key: new Secret('RTK-other') })).rejects.toMatchObject({
-      code: 'unauthenticated',
+
+    it('from many addresses have one bound, and take no place of a runtime that proves itself', async () => {
+      // Of 32 places the last one stays free.
+      expect(letIn(await fromAddresses(100))).toBe(31);
+      await backend.disconnect(runtime, { refusedMs: 60_000 });
+      await expect(open(runtimeKey)).rejects.toMatchObject({ code: 'rate_limited' });
+    });
+
+    it('and prove themselves have one bound for each workspace', async () => {
+      for (const one of ['RTK-edge', 'RTK-second', 'RTK-foreign']) {
+        await backend.disconnect(runtimes[one]?.runtime ?? expect.fail(), { refusedMs: 60_000 });
+      }
+      const keys = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'RTK-edge' : 'RTK-second'));
+      expect(letIn(await Promise.all(keys.map((key) => askFrom('127.0.0.1', key))))).toBe(8);
+      await expect(open({ kind: 'runtime', key: new Secret('RTK-foreign') })).rejects.toMatchObject({
+        code: 'rate_limited',
+      });
     });
   });
 
@@ -141,55 +166,105 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const inbox = inboxOf(hostile);
     const subscribe = () => isRefused(hostile, () => void hostile.subscribe(`${inbox}.${newProcessId()}`));
     const refused: boolean[] = [];
-    for (let i = 0; i < 140; i++) refused.push(await subscribe());
-    expect(refused.indexOf(true)).toBe(128);
+    for (let i = 0; i < 40; i++) refused.push(await subscribe());
+    expect(refused.indexOf(true)).toBe(24);
   });
 
   describe('the connections of a runtime', () => {
-    const enter = () => raw(inThisForm('runtime', 'RTK-edge')).catch(() => null);
-    /** Connects so often, as many at once as NATS accepts from this machine. */
-    async function enterOften(count: number): Promise<readonly NatsConnection[]> {
-      const entered: NatsConnection[] = [];
-      for (let left = count; left > 0; left -= 50) {
-        const some = await Promise.all(Array.from({ length: Math.min(left, 50) }, enter));
-        entered.push(...some.filter((one) => one !== null));
-      }
-      return entered;
+    const enter = (key = 'RTK-edge', nonce = newProcessId()) =>
+      raw(inThisForm('runtime', key, nonce)).catch(() => null);
+    async function enterOften(count: number, key?: string): Promise<readonly NatsConnection[]> {
+      const entered = await Promise.all(Array.from({ length: count }, () => enter(key)));
+      return entered.filter((one) => one !== null);
     }
-    const isIn = async () => (await enter()) !== null;
+    const keyOf = (key: string): Credentials => ({ kind: 'runtime', key: new Secret(key) });
+    const tooMany = (holder: string) => ({
+      code: 'rate_limited',
+      message: expect.stringMatching(`opened too many connections. This ${holder} connections to the bus at once.$`),
+    });
+    /** Each refusal takes one of the places to ask why. */
+    const atEase = { timeout: 10_000, interval: 500 };
+    const tellsOfTooMany = () => logged.filter((line) => line.includes('opened too many connections'));
 
-    it('have a bound, which is told, and others come in', { timeout: 60_000 }, async () => {
-      const entered = await enterOften(connectionsMax + 20);
-      expect(entered).toHaveLength(connectionsMax);
-      await expect(open(runtimeKey)).rejects.toMatchObject({
-        code: 'rate_limited',
-        message: 'The runtime "edge" opened too many connections; it may have 256 at once.',
-      });
-      expect(logged.filter((line) => line.includes('opened too many connections'))).toHaveLength(1);
-      await open(remoteMcp);
-      await wait(countAfterMs + 1000);
-      expect(await isIn(), 'all are still there').toBe(false);
+    it('are two for each process, and one that has ended makes room', async () => {
+      const nonce = newProcessId();
+      const entered = [await enter('RTK-edge', nonce), await enter('RTK-edge', nonce)];
+      await expect(open(runtimeKey, nonce)).rejects.toMatchObject(tooMany('process may hold at most 2'));
+      await open(runtimeKey);
       await entered[0]?.close();
-      await vi.waitUntil(isIn, { timeout: 2 * countAfterMs, interval: 500 });
+      await vi.waitFor(() => open(runtimeKey, nonce), atEase);
+      await expect(open(runtimeKey, nonce)).rejects.toMatchObject(tooMany('process may hold at most 2'));
+    });
+
+    it('have a bound, which is told, and others come in', async () => {
+      const entered = await enterOften(20);
+      expect(entered).toHaveLength(16);
+      await expect(open(runtimeKey)).rejects.toMatchObject(tooMany('runtime may hold at most 16'));
+      expect(tellsOfTooMany()).toHaveLength(1);
+      await open(remoteMcp);
+      await open(keyOf('RTK-second'));
+      await entered[0]?.close();
+      await vi.waitFor(() => open(runtimeKey), atEase);
+      // The fifteen others were in the list that gave this place.
+      await expect(open(runtimeKey)).rejects.toMatchObject(tooMany('runtime may hold at most 16'));
+    });
+
+    it('count for their workspace, and other workspaces come in', async () => {
+      for (const key of ['RTK-edge', 'RTK-second']) expect(await enterOften(16, key)).toHaveLength(16);
+      await expect(open(keyOf('RTK-third'))).rejects.toMatchObject(tooMany('workspace may hold at most 32'));
+      await open(keyOf('RTK-foreign'));
+      expect(await enterOften(33, 'RTK-own')).toHaveLength(33);
     });
 
     it('count also where each is closed at once', { timeout: 60_000 }, async () => {
       let entries = 0;
-      for (let tries = 0; tries < 2 * connectionsMax; tries += 32) {
-        const entered = await Promise.all(Array.from({ length: 32 }, enter));
+      const begun = performance.now();
+      while (performance.now() - begun < 3000) {
+        const entered = await Promise.all(Array.from({ length: 32 }, () => enter()));
         for (const one of entered) await one?.close();
         entries += entered.filter((one) => one !== null).length;
       }
-      expect(entries).toBe(connectionsMax);
-      await vi.waitUntil(isIn, { timeout: 2 * countAfterMs, interval: 500 });
+      const seconds = (performance.now() - begun) / 1000;
+      expect(entries).toBeGreaterThan(16);
+      expect(entries).toBeLessThanOrEqual(16 * (seconds + 1));
     });
 
-    it('that were there before a backend count for it', { timeout: 60_000 }, async () => {
-      await enterOften(connectionsMax);
+    it('that were there before a backend count for it', async () => {
+      expect(await enterOften(16)).toHaveLength(16);
       await openBackend();
       await backend.close();
-      await wait(500);
-      expect(await isIn()).toBe(false);
+      await expect(open(runtimeKey)).rejects.toMatchObject(tooMany('runtime may hold at most 16'));
+    });
+
+    it('count for each backend, whichever lets them in', async () => {
+      await openBackend();
+      await openBackend();
+      const nonce = newProcessId();
+      let entries = 0;
+      for (let tries = 0; tries < 12; tries++) {
+        const one = await enter('RTK-edge', nonce);
+        if (one === null) continue;
+        entries++;
+        // The backend says it after NATS has told every backend of the connection.
+        await told(one);
+      }
+      expect(entries).toBe(2);
+    });
+
+    it('come back after each end of NATS, and new processes come in, without a refusal', {
+      timeout: 60_000,
+    }, async () => {
+      await openBackend();
+      const states: string[] = [];
+      for (let i = 0; i < 8; i++) (await open(runtimeKey)).onConnection((state) => states.push(state));
+      const back = () => states.filter((state) => state === 'connected').length;
+      for (const round of [1, 2, 3]) {
+        await server.stop('SIGKILL');
+        await server.start();
+        await vi.waitUntil(() => back() === 8 * round, soon);
+      }
+      for (let i = 0; i < 5; i++) await (await open(runtimeKey)).close();
+      expect(tellsOfTooMany()).toEqual([]);
     });
   });
 
@@ -247,7 +322,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
         ignoreAuthErrorAbort: true,
       });
       const first = await asked(client);
-      expect(first).toEqual({ kind: 'runtime', process: first.process, runtime, name: 'edge', workspace: null });
+      expect(first).toEqual({ kind: 'runtime', process: first.process, runtime, name: 'edge', workspace });
       const heard: string[] = [];
       for (const one of backends) one.subscribe('svc.heartbeat.*.*', ({ subject }) => void heard.push(subject));
       await Promise.all(backends.map((one) => one.flush()));
@@ -311,10 +386,10 @@ async function startServer(options: TestServerOptions = {}): Promise<TestServer>
   return started;
 }
 
-async function open(credentials: Credentials): Promise<NatsBus> {
+async function open(credentials: Credentials, nonce = newProcessId()): Promise<NatsBus> {
   const write = (line: string) => void logged.push(line);
   const logger = createLog({ service: 'test', level: 'info', destination: { write } })('bus');
-  const bus = await connectNats({ servers: [server.url], caPath: null, persistent: true, credentials, logger });
+  const bus = await connectNats({ servers: [server.url], caPath: null, persistent: true, credentials, nonce, logger });
   opened.push(() => bus.close());
   return bus;
 }
@@ -332,6 +407,14 @@ async function raw(options: NodeConnectionOptions): Promise<NatsConnection> {
   inboxes.set(connection, options.inboxPrefix ?? '');
   opened.push(() => connection.close());
   return connection;
+}
+
+/** Whether a client from this address that asks why it is refused is let in. */
+async function askFrom(address: string, key = 'RTK-other'): Promise<boolean> {
+  const { user, pass, name } = inThisForm('why runtime', key);
+  const client = await WireClient.connect(server.port, { user, pass, name }, address).catch(() => null);
+  if (client !== null) opened.push(async () => client.close());
+  return client !== null;
 }
 
 const inboxes = new WeakMap<NatsConnection, string>();

@@ -89,11 +89,30 @@ it('of too many bytes of unfinished questions, the question that grows beyond th
     return one;
   });
   const givenUp = ones.map(({ said }) => said.join());
-  // 31 frames of each: 16 of the 20 stay below 16 times the largest payload.
+  // 31 frames of each: 15 of the 20 take nearly 16 times the largest payload, and none more than what then stays free.
   expect(givenUp).toEqual([
-    ...Array.from({ length: 16 }, () => ''),
-    ...Array.from({ length: 4 }, () => 'rate_limited'),
+    ...Array.from({ length: 15 }, () => ''),
+    ...Array.from({ length: 5 }, () => 'rate_limited'),
   ]);
+  const { begin, said } = answeringOne({ unfinished, asker: 'run_new-p0' });
+  begin(fullFrame).hear(fullFrame);
+  expect(said).toEqual([]);
+});
+
+it('runtimes of one workspace share the memory of unfinished questions, and another workspace has its own', () => {
+  const unfinished = new Unfinished((runtime) => (runtime.startsWith('run_a') ? 'a' : 'b'));
+  const growLarge = (asker: string) => {
+    const one = answeringOne({ unfinished, asker });
+    const answering = one.begin(fullFrame);
+    for (let frame = 1; frame < 31; frame++) answering.hear(fullFrame);
+    return one.said.join();
+  };
+  const [ofAttacker, ofVictim] = [Array.from({ length: 20 }, (_, i) => `run_a${i}-p0`), ['run_b0-p0', 'run_b1-p0']];
+  expect(ofAttacker.map(growLarge)).toEqual([
+    ...Array.from({ length: 4 }, () => ''),
+    ...Array.from({ length: 16 }, () => 'rate_limited'),
+  ]);
+  expect(ofVictim.map(growLarge)).toEqual(['', '']);
 });
 
 it('processes of one runtime share the memory of unfinished questions', () => {

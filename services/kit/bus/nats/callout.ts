@@ -2,7 +2,7 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { withoutKeys } from '../../../contracts/keys.ts';
-import { Budget } from '../../budget.ts';
+import { Budget, type Owner } from '../../budget.ts';
 import type { Logger } from '../../log.ts';
 import { RefusalLog } from '../../refusal-log.ts';
 import { withBugReported } from '../../report-bug.ts';
@@ -17,6 +17,7 @@ import type { Issuer } from './issuer.ts';
 import { nameOf, nameOfRefused } from './known-as.ts';
 import { listen } from './listen.ts';
 import { provesBackend, type ReadLogin, readLogin } from './login.ts';
+import { networkOf } from './network-of.ts';
 import { type Applicant, admit, readApplicant, refuse } from './user-token.ts';
 
 /** Account of NATS that is the bus; the other two are of the callout and of the system. */
@@ -28,9 +29,11 @@ const handOnSubject = 'svc.authorization';
 const authorizeDeadlineMs = 1500;
 /** Whoever asks why it was refused has this long to read it. */
 const refusedLifetimeSeconds = 5;
-/** So many of them are let in at once, and so many of one address or one runtime that proved itself. Any further is refused without a reason. */
-const refusedMax = 64;
-const refusedShares = { sender: 32 };
+/** So many of them are let in at once: strangers by their address, and runtimes that proved themselves. Any further is refused without a reason. */
+const strangersMax = 32;
+const strangersOfNetworkMax = 16;
+const provenMax = 32;
+const provenOfWorkspaceMax = 8;
 /** Connections being decided on at once; whoever comes then comes again. */
 const decidingMax = 1000;
 
@@ -49,8 +52,12 @@ export class Callout {
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
   #deciding = 0;
-  readonly #refusedInside = new Budget({
-    ...{ what: 'refused connections', total: refusedMax, shares: refusedShares },
+  readonly #strangersInside = new Budget({
+    ...{ what: 'refused connections', total: strangersMax, shares: { network: strangersOfNetworkMax } },
+    hint: 'Try again in a few seconds.',
+  });
+  readonly #provenInside = new Budget({
+    ...{ what: 'refused connections', total: provenMax, shares: { workspace: provenOfWorkspaceMax } },
     hint: 'Try again in a few seconds.',
   });
 
@@ -130,7 +137,7 @@ export class Callout {
       proven = identity;
       this.penalties.check(identity);
       if (login.asks && !this.introductions.answersQuestions) throw notMapped();
-      this.connections.add(identity);
+      this.connections.admit(identity);
       return this.#admit(applicant, identity, login);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#logger);
@@ -140,14 +147,16 @@ export class Callout {
         { err: error, sender },
         'refused a connection to the bus',
       );
-      const asking = { sender: proven === null ? applicant.host : senderOf(proven) };
-      if (login.asksWhy && this.#refusedInside.hasRoom(asking, 1)) {
-        const place = this.#refusedInside.hold(asking, 1);
-        setTimeout(() => place.release(), refusedLifetimeSeconds * 1000).unref();
-        return this.#tellWhy(applicant, login, error);
-      }
-      return refuse(this.#issuer, applicant, error.code);
+      const mayAsk = login.asksWhy && this.#takePlace(applicant, proven);
+      return mayAsk ? this.#tellWhy(applicant, login, error) : refuse(this.#issuer, applicant, error.code);
     }
+  }
+
+  /** Whether a refused client may come in to read why. Strangers take no place of a client that proved itself. */
+  #takePlace({ host }: Applicant, proven: Identity | null): boolean {
+    return proven === null
+      ? holdForAWhile(this.#strangersInside, { network: networkOf(host) })
+      : holdForAWhile(this.#provenInside, { workspace: workspaceOf(proven) });
   }
 
   #admit(applicant: Applicant, identity: Identity, login: ReadLogin): string {
@@ -168,6 +177,17 @@ export class Callout {
       grants: { publish: asks ? [whoIsSubject] : [], subscribe: [`${inbox}.>`] },
     });
   }
+}
+
+function holdForAWhile<Kind extends string>(budget: Budget<Kind>, owner: Owner<Kind>): boolean {
+  if (!budget.hasRoom(owner, 1)) return false;
+  const place = budget.hold(owner, 1);
+  setTimeout(() => place.release(), refusedLifetimeSeconds * 1000).unref();
+  return true;
+}
+
+function workspaceOf(proven: Identity): string {
+  return proven.kind === 'runtime' && proven.workspace !== null ? proven.workspace : 'platform';
 }
 
 /** For the log. A process gets a new id whenever it likes, and a stranger a new name. */

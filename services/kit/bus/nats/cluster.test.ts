@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { connect as connectRaw } from '@nats-io/transport-node';
+import { connect as connectRaw, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { buckets, streams } from '../../../contracts/bus/subjects.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { newProcessId } from '../../../contracts/ids.ts';
@@ -16,6 +17,7 @@ import type { Authorizer, Bus, Credentials } from '../bus.ts';
 import { openBusContent } from '../open-content.ts';
 import { connectNats } from './connect.ts';
 import { newInbox } from './login.ts';
+import { SystemAccount } from './system-account.ts';
 import { routeSecret, TestCluster } from './test/cluster.ts';
 import { findNatsServer, type TestServer } from './test/server.ts';
 
@@ -186,6 +188,39 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
       await expect(open(cluster, remoteMcp, [node])).rejects.toMatchObject({ code: 'unauthenticated' });
     }
     await refusing.stop();
+  });
+
+  it('connections are listed and ended at every node, or it fails', async () => {
+    const cluster = await startCluster();
+    await openBackend(cluster);
+    const states: string[] = [];
+    for (const node of cluster.nodes) {
+      const asker = await open(cluster, remoteMcp, [node]);
+      asker.onConnection((state) => states.push(`${node.port} ${state}`));
+    }
+    const [first = expect.fail(), second = expect.fail()] = cluster.nodes;
+    const authenticator = nkeyAuthenticator(Buffer.from(cluster.seeds.system.reveal()));
+    const system = new SystemAccount(await connectRaw({ servers: [first.url], authenticator }), logger);
+    opened.push(() => system.close());
+    const isAsker = ({ kind }: Identity) => kind === 'remote-mcp';
+    expect((await system.list()).filter(isAsker)).toHaveLength(3);
+    await system.end(isAsker);
+    const each = (state: string) => cluster.nodes.map(({ port }) => `${port} ${state}`).toSorted();
+    await vi.waitUntil(() => states.filter((one) => one.endsWith(' connected')).length === 3, soon);
+    expect(states.toSorted()).toEqual([...each('connected'), ...each('disconnected')].toSorted());
+    second.signal('SIGSTOP');
+    try {
+      await expect(system.list()).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(system.end(isAsker)).rejects.toMatchObject({ code: 'unavailable' });
+    } finally {
+      second.signal('SIGCONT');
+    }
+    // A node that has gone has no connections.
+    await second.stop('SIGKILL');
+    await vi.waitFor(
+      async () => expect(await system.list()).toContainEqual(expect.objectContaining({ kind: 'backend' })),
+      soon,
+    );
   });
 
   it('nobody comes in as one of them who does not know their secret', async () => {

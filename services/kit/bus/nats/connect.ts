@@ -72,7 +72,9 @@ async function connectBackend(options: ConnectPlan, seeds: BackendSeeds): Promis
   };
   const calls = new Callout(await open('callout'), issuer, options.logger);
   const account = new SystemAccount(await open('system'), options.logger);
-  calls.connections.open(() => account.count());
+  account.onConnected((identity) => calls.connections.connected(identity));
+  void account.onReturn(() => void calls.connections.count());
+  await calls.connections.open(() => account.list());
   const named = await openNamed(options, () => backendLogin(issuer, options.nonce), lasting).catch((thrown) => {
     throw isRefused(thrown) ? notOurBus('backend', thrown) : thrown;
   });

@@ -1,23 +1,42 @@
-import type { Identity } from '../../../contracts/bus/permissions.ts';
+import { endOf } from '../../../contracts/bus/ends.ts';
+import type { Identity, RuntimeIdentity } from '../../../contracts/bus/permissions.ts';
 import { SvcError } from '../../../contracts/errors.ts';
-import type { RuntimeId } from '../../../contracts/ids.ts';
+import type { WorkspaceId } from '../../../contracts/ids.ts';
+import { BoundedMap } from '../../bounded-map.ts';
+import { Budget } from '../../budget.ts';
 import type { Logger } from '../../log.ts';
 
-/** Connections of one runtime. The ones that it opened since the last count are added, so this bounds how often it reconnects too. */
-export const connectionsMax = 256;
-/** From an admission to the next count. A count reads the names of all connections. */
-export const countAfterMs = 10_000;
+/** Connections at once, each of which may have 128 MB in NATS (templates/nats.conf). A process has one that lives and one that dies. */
+export const connectionShares = { process: 2, runtime: 16, workspace: 32 };
+const connectionsMax = 8192;
+/** Those of the platform's own runtimes: svc.yaml has up to 16 processes of one. They share what no workspace can take. */
+const platformShares = { process: 2, runtime: 64, workspace: 256 };
+const platformMax = 512;
+/** From an admission to the next count, which reads the names of all connections. */
+const countAfterMs = 10_000;
+/** The same where a sender has used up its share: some of its connections may have ended. So this bounds how often it reconnects. */
+export const countSoonAfterMs = 1000;
+/** Runtimes whose workspace is known. */
+const runtimesMax = 20_000;
 
-export type CountByRuntime = ReadonlyMap<RuntimeId, number>;
+type Kind = keyof typeof connectionShares;
 
-/** Bounds the connections of each runtime. NATS has the list, and a backend adds what it admits until it reads the list again. */
+/**
+ * Bounds the connections of each process, runtime and workspace. NATS has the list, and a backend adds the connections that it admits and
+ * those that NATS tells it other backends admitted, until it reads the list again.
+ */
 export class ConnectionCounts {
   readonly #logger: Logger;
-  #count: () => Promise<CountByRuntime> = async () => new Map();
-  #counted: CountByRuntime = new Map();
-  /** Admitted here since the last count began. */
-  #opened = new Map<RuntimeId, number>();
+  #list: () => Promise<readonly Identity[]> = async () => [];
+  #budgets = newBudgets();
+  /** Added since the last count began. */
+  #added: RuntimeIdentity[] = [];
+  /** Admitted here since the last count began, and NATS has not told of the connection yet. By end. */
+  readonly #expected = new Map<string, RuntimeIdentity[]>();
+  readonly #workspaces = new BoundedMap<WorkspaceId>(runtimesMax);
   #timer: NodeJS.Timeout | null = null;
+  #countAt = 0;
+  #isCounting = false;
   #isClosed = false;
 
   constructor(logger: Logger) {
@@ -25,9 +44,9 @@ export class ConnectionCounts {
   }
 
   /** Connections may have been there before this backend. */
-  open(count: () => Promise<CountByRuntime>): void {
-    this.#count = count;
-    void this.#recount();
+  async open(list: () => Promise<readonly Identity[]>): Promise<void> {
+    this.#list = list;
+    await this.count();
   }
 
   close(): void {
@@ -35,35 +54,102 @@ export class ConnectionCounts {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Counts one more connection. Throws `rate_limited` where the runtime has too many. */
-  add(identity: Identity): void {
+  /** The workspace of a runtime that has connected since this backend began, or was connected then. */
+  workspaceOf(runtime: string): WorkspaceId | undefined {
+    return this.#workspaces.get(runtime);
+  }
+
+  /** Counts a connection that this backend is about to admit. Throws `rate_limited` where its runtime has too many. */
+  admit(identity: Identity): void {
     if (identity.kind !== 'runtime') return;
-    const { runtime, name } = identity;
-    this.#timer ??= setTimeout(() => void this.#recount(), countAfterMs).unref();
-    if (this.#of(runtime) >= connectionsMax) {
-      throw new SvcError(
-        'rate_limited',
-        `The runtime "${name}" opened too many connections; it may have ${connectionsMax} at once.`,
-        { hint: 'Stop some of its processes, or wait ten seconds.' },
-      );
-    }
-    this.#opened.set(runtime, (this.#opened.get(runtime) ?? 0) + 1);
-  }
-
-  #of(runtime: RuntimeId): number {
-    return (this.#counted.get(runtime) ?? 0) + (this.#opened.get(runtime) ?? 0);
-  }
-
-  /** What is admitted while NATS lists its connections may be missing in the list. It counts until the next one. */
-  async #recount(): Promise<void> {
-    this.#timer = null;
-    const runtimes = [...this.#counted.keys(), ...this.#opened.keys()];
-    this.#counted = new Map(runtimes.map((runtime) => [runtime, this.#of(runtime)]));
-    this.#opened = new Map();
     try {
-      this.#counted = await this.#count();
+      this.#add(identity);
+    } catch (thrown) {
+      this.#countWithin(countSoonAfterMs);
+      throw thrown instanceof SvcError ? tooMany(identity, thrown) : thrown;
+    }
+    const end = endOf(identity);
+    this.#expected.set(end, [...(this.#expected.get(end) ?? []), identity]);
+  }
+
+  /** Counts a connection that NATS tells of, unless this backend admitted it. */
+  connected(identity: Identity): void {
+    if (identity.kind !== 'runtime') return;
+    const isExpected = this.#expected.get(endOf(identity))?.pop() !== undefined;
+    if (!isExpected && this.#hasRoom(identity)) this.#add(identity);
+  }
+
+  /**
+   * Replaces the sums by what NATS lists now. The list may lack a connection that is admitted meanwhile or not told of yet, which counts until
+   * the next list. Where NATS does not answer, the sums stay.
+   */
+  async count(): Promise<void> {
+    if (this.#isCounting) {
+      this.#countWithin(countSoonAfterMs);
+      return;
+    }
+    this.#isCounting = true;
+    this.#added = [...this.#expected.values()].flat();
+    this.#expected.clear();
+    try {
+      const listed = (await this.#list()).filter((identity) => identity.kind === 'runtime');
+      this.#budgets = newBudgets();
+      for (const identity of [...listed, ...this.#added]) if (this.#hasRoom(identity)) this.#take(identity);
     } catch (thrown) {
       if (!this.#isClosed) this.#logger.warn({ err: thrown }, 'could not count the connections of runtimes');
+    } finally {
+      this.#isCounting = false;
     }
   }
+
+  /** Throws as `Budget.take` does. */
+  #add(identity: RuntimeIdentity): void {
+    this.#take(identity);
+    this.#added.push(identity);
+    this.#countWithin(this.#hasRoom(identity) ? countAfterMs : countSoonAfterMs);
+  }
+
+  #take(identity: RuntimeIdentity): void {
+    this.#budgetOf(identity).take(ownerOf(identity), 1);
+    const { runtime, workspace } = identity;
+    if (workspace !== null) this.#workspaces.set(runtime, workspace);
+  }
+
+  #hasRoom(identity: RuntimeIdentity): boolean {
+    return this.#budgetOf(identity).hasRoom(ownerOf(identity), 1);
+  }
+
+  #budgetOf({ workspace }: RuntimeIdentity): Budget<Kind> {
+    return workspace === null ? this.#budgets.platform : this.#budgets.workspaces;
+  }
+
+  #countWithin(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.#isClosed || (this.#timer !== null && this.#countAt <= at)) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#countAt = at;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      void this.count();
+    }, ms).unref();
+  }
+}
+
+function newBudgets() {
+  const what = 'connections to the bus';
+  const hint = 'Stop some processes, or try again in a few seconds.';
+  return {
+    workspaces: new Budget({ what, hint, total: connectionsMax, shares: connectionShares }),
+    platform: new Budget({ what, hint, total: platformMax, shares: platformShares }),
+  };
+}
+
+function ownerOf(identity: RuntimeIdentity): Readonly<Record<Kind, string>> {
+  const { runtime, workspace } = identity;
+  return { process: endOf(identity), runtime, workspace: workspace ?? 'platform' };
+}
+
+function tooMany({ name }: RuntimeIdentity, { code, message, hint }: SvcError): SvcError {
+  const text = `The runtime "${name}" opened too many connections. ${message}`;
+  return new SvcError(code, text, hint === undefined ? {} : { hint });
 }

@@ -24,7 +24,7 @@ export class Exchanges {
   readonly #wire: Wire;
   readonly #senders: Senders;
   readonly #stragglers = new Stragglers();
-  readonly #unfinished = new Unfinished();
+  readonly #unfinished: Unfinished;
   readonly #asking = new InFlight<Asking>();
   readonly #asked = new Map<string, Asking>();
   readonly #answering = new InFlight<Answering>();
@@ -35,9 +35,10 @@ export class Exchanges {
   #inquiries: NodeJS.Timeout | null = null;
   #waiting: readonly Asking[] = [];
 
-  constructor(wire: Wire, senders: Senders) {
+  constructor(wire: Wire, senders: Senders, unfinished = new Unfinished()) {
     this.#wire = wire;
     this.#senders = senders;
+    this.#unfinished = unfinished;
   }
 
   /** Tells what this connection sends apart from all else that is sent. */

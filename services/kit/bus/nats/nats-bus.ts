@@ -53,6 +53,7 @@ import { Outbox } from './outbox.ts';
 import { Recent } from './recent.ts';
 import { NatsStream } from './stream.ts';
 import { goneSubject, offencePattern, offenceSubject, penaltySubject, replySubject } from './subjects.ts';
+import { Unfinished } from './unfinished.ts';
 
 export interface NatsBusOptions {
   readonly identity: Identity;
@@ -112,7 +113,8 @@ export class NatsBus implements Bus {
       },
     };
     this.#senders = new Senders({ logger, close: (sender) => this.#tellOffence(sender) });
-    this.#exchanges = new Exchanges(this.#wire, this.#senders);
+    const unfinished = new Unfinished((runtime) => accounts?.callout.connections.workspaceOf(runtime));
+    this.#exchanges = new Exchanges(this.#wire, this.#senders, unfinished);
     const answersAs = identity.kind === 'backend' ? anyBackend : own;
     if (identity.kind !== 'remote-mcp') {
       this.#listen(`_C.${answersAs}.*.*`, (message) => this.#exchanges.hearControl(message));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createAccount, createUser, type KeyPair } from '@nats-io/nkeys';
 import { connect, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Identity } from '../../../contracts/bus/permissions.ts';
 import { buckets, patterns, subjects } from '../../../contracts/bus/subjects.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { newId, newProcessId, newSessionId, type ProcessId } from '../../../contracts/ids.ts';
@@ -160,6 +161,29 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     const since = performance.now();
     await told;
     expect(performance.now() - since).toBeLessThan(5000);
+  });
+
+  it('a bus that does not list its connections has not ended any, and ends them once it does', async () => {
+    const server = await startServer();
+    await openBackend(server);
+    const edge = await open(server, runtimeKey);
+    const states: string[] = [];
+    edge.onConnection((state) => states.push(state));
+    await using system = await openSystemAccount(server);
+    const isEdge = ({ kind }: Identity) => kind === 'runtime';
+    server.signal('SIGSTOP');
+    const asked = Promise.allSettled([system.end(isEdge), system.list()]);
+    try {
+      expect(await asked).toEqual([
+        expect.objectContaining({ reason: expect.objectContaining({ code: 'unavailable' }) }),
+        expect.objectContaining({ reason: expect.objectContaining({ code: 'unavailable' }) }),
+      ]);
+      expect(states).toEqual([]);
+    } finally {
+      server.signal('SIGCONT');
+    }
+    await vi.waitUntil(() => states.includes('connected'), soon);
+    expect(states).toEqual(['disconnected', 'connected']);
   });
 
   it('whoever is still worked for waits on, however often it asks', async () => {

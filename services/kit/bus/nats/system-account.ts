@@ -1,35 +1,54 @@
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { Identity } from '../../../contracts/bus/permissions.ts';
-import type { RuntimeId } from '../../../contracts/ids.ts';
+import { SvcError } from '../../../contracts/errors.ts';
 import type { Logger } from '../../log.ts';
 import { busAccount } from './callout.ts';
-import type { CountByRuntime } from './connection-counts.ts';
 import { findIdentity } from './known-as.ts';
 import { listen } from './listen.ts';
 
 const connections = z.object({
   data: z.object({
-    server_id: z.string(),
     now: z.string(),
     total: z.number(),
-    offset: z.number(),
     connections: z
       .array(z.object({ cid: z.number(), start: z.string(), authorized_user: z.string().optional() }))
       .nullish(),
   }),
 });
-type Page = z.infer<typeof connections>['data'];
-const disconnected = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
+const routes = z.object({
+  data: z.object({ server_id: z.string(), routes: z.array(z.object({ remote_id: z.string() })).nullish() }),
+});
+const advisory = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
 
 /** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
 const pageSize = 1024;
 const pagesMax = 1000;
 const askDeadlineMs = 2000;
-/** After the first answer, others are waited for this long: one comes from each server of a cluster. */
-const othersMs = 200;
-/** Whoever was being let in while its key was revoked is found by a later look. */
-const secondLookMs = 700;
+/** A client that was being let in while its key was revoked is found by a second look. A look that fails is repeated so often. */
+const nextLookMs = 700;
+const looksMax = 20;
+
+/** What one server has listed. */
+interface Listed {
+  readonly server: string;
+  /** By the clock of this server. */
+  readonly now: number;
+  readonly connections: readonly Listing[];
+}
+
+interface Listing {
+  readonly cid: number;
+  readonly startedAt: number;
+  readonly identity: Identity;
+}
+
+interface Look {
+  readonly isMeant: (identity: Identity) => boolean;
+  /** Ends the connections that began before this time of NATS; null: all. */
+  readonly before: number | null;
+  readonly looksLeft: number;
+}
 
 /** The system account of NATS: who has gone, and who must go. The backend's alone. */
 export class SystemAccount {
@@ -42,43 +61,38 @@ export class SystemAccount {
     this.#logger = logger;
   }
 
+  /** Each connection that was let in. */
+  onConnected(listener: (identity: Identity) => void): void {
+    this.#onAdvisory('CONNECT', listener);
+  }
+
   /** Each end of a connection, by its own id, is told to every backend: one of several may be what has just ended. */
   onGone(listener: (identity: Identity, id: string) => void): void {
-    listen({
-      connection: this.#connection,
-      pattern: `$SYS.ACCOUNT.${busAccount}.DISCONNECT`,
-      hear: (message) => {
-        const advisory = disconnected.safeParse(message.json());
-        const identity = advisory.success ? findIdentity(advisory.data.client.user) : null;
-        if (advisory.success && identity !== null) listener(identity, advisory.data.id);
-      },
-      logger: this.#logger,
-    });
+    this.#onAdvisory('DISCONNECT', listener);
   }
 
-  /** Ends every connection there is of those that are meant. */
+  /** The connection of this account was lost and is back. */
+  async onReturn(listener: () => void): Promise<void> {
+    for await (const { type } of this.#connection.status()) if (type === 'reconnect') listener();
+  }
+
+  /** Ends each connection that is meant. Throws where it could not end them all; looks that follow then go on trying. */
   async end(isMeant: (identity: Identity) => boolean): Promise<void> {
-    const at = await this.#endBefore(null, isMeant);
-    const look = setTimeout(() => {
-      this.#looks.delete(look);
-      this.#endBefore(at, isMeant).catch((error: unknown) =>
-        this.#logger.warn({ err: error }, 'could not look a second time for connections to end'),
-      );
-    }, secondLookMs);
-    this.#looks.add(look);
-    look.unref();
+    let before: number | null = null;
+    try {
+      before = await this.#endAll(isMeant, null);
+    } finally {
+      this.#lookLater({ isMeant, before, looksLeft: looksMax });
+    }
   }
 
-  /** Connections of each runtime. */
-  async count(): Promise<CountByRuntime> {
-    const counts = new Map<RuntimeId, number>();
-    for await (const { connections } of this.#list()) {
-      for (const { authorized_user: name = '' } of connections ?? []) {
-        const identity = findIdentity(name);
-        if (identity?.kind === 'runtime') counts.set(identity.runtime, (counts.get(identity.runtime) ?? 0) + 1);
-      }
-    }
-    return counts;
+  /** The identity of each connection. Throws `unavailable` where a server does not answer. */
+  async list(): Promise<readonly Identity[]> {
+    const identities: Identity[] = [];
+    await this.#eachServer(async ({ connections }) => {
+      for (const { identity } of connections) identities.push(identity);
+    });
+    return identities;
   }
 
   async close(): Promise<void> {
@@ -86,45 +100,92 @@ export class SystemAccount {
     await this.#connection.close();
   }
 
-  /** Those that began before the time given, by the clock of NATS. Returns its present time. */
-  async #endBefore(before: number | null, isMeant: (identity: Identity) => boolean): Promise<number> {
-    const ended: Promise<unknown>[] = [];
-    let now = 0;
-    for await (const page of this.#list()) {
-      now = Math.max(now, Date.parse(page.now));
-      for (const { cid, start, authorized_user: name = '' } of page.connections ?? []) {
-        const identity = findIdentity(name);
-        if (identity === null || !isMeant(identity)) continue;
-        if (before !== null && Date.parse(start) > before) continue;
-        ended.push(this.#kick(page.server_id, cid));
-      }
-    }
-    await Promise.all(ended);
-    return now;
-  }
-
-  /** All connections to the bus, in pages from each server. */
-  async *#list(): AsyncGenerator<Page> {
-    for (let offset = 0, more = true; more && offset < pageSize * pagesMax; offset += pageSize) {
-      more = false;
-      const options = { auth: true, acc: busAccount, limit: pageSize, offset };
-      for await (const answer of await this.#ask('PING.CONNZ', options)) {
-        const { data } = connections.parse(answer.json());
-        more ||= data.total > offset + pageSize;
-        yield data;
-      }
-    }
-  }
-
-  /** NATS does nothing for who wants no answer. */
-  async #kick(serverId: string, cid: number): Promise<void> {
-    const subject = `$SYS.REQ.SERVER.${serverId}.KICK`;
-    await this.#connection.request(subject, JSON.stringify({ cid }), { timeout: askDeadlineMs });
-  }
-
-  #ask(what: string, options: object) {
-    return this.#connection.requestMany(`$SYS.REQ.SERVER.${what}`, JSON.stringify(options), {
-      ...{ strategy: 'stall', stall: othersMs, maxWait: askDeadlineMs },
+  #onAdvisory(event: 'CONNECT' | 'DISCONNECT', listener: (identity: Identity, id: string) => void): void {
+    listen({
+      connection: this.#connection,
+      pattern: `$SYS.ACCOUNT.${busAccount}.${event}`,
+      hear: (message) => {
+        const read = advisory.safeParse(message.json());
+        const identity = read.success ? findIdentity(read.data.client.user) : null;
+        if (read.success && identity !== null) listener(identity, read.data.id);
+      },
+      logger: this.#logger,
     });
+  }
+
+  #lookLater(look: Look): void {
+    const timer = setTimeout(() => {
+      this.#looks.delete(timer);
+      void this.#look(look);
+    }, nextLookMs);
+    this.#looks.add(timer);
+    timer.unref();
+  }
+
+  async #look({ isMeant, before, looksLeft }: Look): Promise<void> {
+    try {
+      const now = await this.#endAll(isMeant, before);
+      if (before === null) this.#lookLater({ isMeant, before: now, looksLeft });
+    } catch (thrown) {
+      if (this.#connection.isClosed()) return;
+      if (looksLeft > 1) this.#lookLater({ isMeant, before, looksLeft: looksLeft - 1 });
+      else this.#logger.error({ err: thrown }, 'gave up ending connections that must end');
+    }
+  }
+
+  /** Returns the present time of NATS. */
+  async #endAll(isMeant: (identity: Identity) => boolean, before: number | null): Promise<number> {
+    let latest = 0;
+    await this.#eachServer(async ({ server, now, connections }) => {
+      latest = Math.max(latest, now);
+      const meant = connections.filter(
+        ({ identity, startedAt }) => isMeant(identity) && (before === null || startedAt <= before),
+      );
+      await Promise.all(meant.map(({ cid }) => this.#ask(`${server}.KICK`, { cid })));
+    });
+    return latest;
+  }
+
+  /** A server that does not answer keeps none of the others from being read. */
+  async #eachServer(take: (listed: Listed) => Promise<void>): Promise<void> {
+    const servers = await this.#servers();
+    const read = servers.map(async (server) => take(await this.#read(server)));
+    for (const outcome of await Promise.allSettled(read)) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  /** All connections to the bus at one server. */
+  async #read(server: string): Promise<Listed> {
+    const all: Listing[] = [];
+    let now = 0;
+    for (let offset = 0, more = true; more && offset < pageSize * pagesMax; offset += pageSize) {
+      const options = { auth: true, acc: busAccount, limit: pageSize, offset };
+      const { data } = connections.parse((await this.#ask(`${server}.CONNZ`, options)).json());
+      more = data.total > offset + pageSize;
+      now = Date.parse(data.now);
+      for (const { cid, start, authorized_user: name = '' } of data.connections ?? []) {
+        const identity = findIdentity(name);
+        if (identity !== null) all.push({ cid, startedAt: Date.parse(start), identity });
+      }
+    }
+    return { server, now, connections: all };
+  }
+
+  /** The server of this connection and those it has a route to, by their ids. */
+  async #servers(): Promise<readonly string[]> {
+    const answer = await this.#ask(`${this.#connection.info?.server_id}.ROUTEZ`, {});
+    const { data } = routes.parse(answer.json());
+    // Servers have several routes to each other.
+    return [...new Set([data.server_id, ...(data.routes ?? []).map(({ remote_id: id }) => id)])];
+  }
+
+  /** Throws `unavailable` where no answer comes. NATS does nothing for a sender that wants no answer. */
+  async #ask(what: string, options: object): Promise<Msg> {
+    try {
+      const timeout = { timeout: askDeadlineMs };
+      return await this.#connection.request(`$SYS.REQ.SERVER.${what}`, JSON.stringify(options), timeout);
+    } catch (cause) {
+      const message = 'The bus did not list or end connections in time.';
+      throw new SvcError('unavailable', message, { hint: 'Check the bus, then try again: svc status', cause });
+    }
   }
 }

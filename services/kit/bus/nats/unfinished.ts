@@ -1,8 +1,9 @@
 import { runtimeOrEnd } from '../../../contracts/bus/ends.ts';
+import { Budget } from '../../budget.ts';
 import { payloadMaxBytes } from '../bus.ts';
 
-/** Questions of one runtime whose frames are still coming in: two of the largest. */
-const shareMaxBytes = 2 * payloadMaxBytes;
+/** Questions whose frames are still coming in: two of the largest of a runtime, and four of a workspace. */
+const shares = { runtime: 2 * payloadMaxBytes, workspace: 4 * payloadMaxBytes };
 /** Those of all senders together. */
 const unfinishedMaxBytes = 16 * payloadMaxBytes;
 
@@ -13,39 +14,54 @@ export interface GivenUp {
   giveUp(): void;
 }
 
+interface Growing {
+  readonly owner: Readonly<Record<keyof typeof shares, string>>;
+  bytes: number;
+}
+
 /**
- * Bounds the memory of questions whose last frame has not come. A question that grows beyond the share of its runtime, or beyond the bound
- * of all, is given up itself. So no runtime can push out the questions of another.
+ * Bounds the memory of questions whose last frame has not come. A question that grows beyond the share of its runtime or workspace, or beyond
+ * what is free, is given up itself. So no sender can push out the questions of another.
  */
 export class Unfinished {
-  readonly #bytes = new Map<GivenUp, number>();
-  /** By runtime. */
-  readonly #shares = new Map<string, number>();
-  #total = 0;
+  readonly #workspaceOf: (runtime: string) => string | undefined;
+  readonly #growing = new Map<GivenUp, Growing>();
+  readonly #budget = new Budget({
+    ...{ what: 'bytes of unfinished requests', total: unfinishedMaxBytes, shares },
+    hint: 'Try again shortly.',
+  });
+
+  /** An asker without a known workspace has the share of a workspace for itself. */
+  constructor(workspaceOf: (runtime: string) => string | undefined = () => undefined) {
+    this.#workspaceOf = workspaceOf;
+  }
 
   get bytes(): number {
-    return this.#total;
+    return this.#budget.held;
   }
 
   grew(question: GivenUp, bytes: number): void {
-    this.#bytes.set(question, (this.#bytes.get(question) ?? 0) + bytes);
-    if (this.#add(question, bytes) <= shareMaxBytes && this.#total <= unfinishedMaxBytes) return;
-    this.ended(question);
-    question.giveUp();
+    const growing = this.#growing.get(question) ?? this.#begin(question);
+    if (this.#budget.hasRoom(growing.owner, bytes)) {
+      this.#budget.take(growing.owner, bytes);
+      growing.bytes += bytes;
+    } else {
+      this.ended(question);
+      question.giveUp();
+    }
   }
 
   ended(question: GivenUp): void {
-    this.#add(question, -(this.#bytes.get(question) ?? 0));
-    this.#bytes.delete(question);
+    const growing = this.#growing.get(question);
+    if (growing === undefined) return;
+    this.#growing.delete(question);
+    this.#budget.give(growing.owner, growing.bytes);
   }
 
-  /** Returns what the runtime of the question holds now. */
-  #add({ asker }: GivenUp, bytes: number): number {
-    const holder = runtimeOrEnd(asker);
-    const share = (this.#shares.get(holder) ?? 0) + bytes;
-    if (share > 0) this.#shares.set(holder, share);
-    else this.#shares.delete(holder);
-    this.#total += bytes;
-    return share;
+  #begin(question: GivenUp): Growing {
+    const runtime = runtimeOrEnd(question.asker);
+    const growing = { owner: { runtime, workspace: this.#workspaceOf(runtime) ?? runtime }, bytes: 0 };
+    this.#growing.set(question, growing);
+    return growing;
   }
 }

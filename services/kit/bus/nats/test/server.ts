@@ -81,6 +81,11 @@ export class TestServer {
     return this.#child?.pid ?? 0;
   }
 
+  /** SIGSTOP makes it a server that answers nothing, and SIGCONT one that goes on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal);
+  }
+
   /** On the port it had, where it had one. */
   async start(): Promise<void> {
     const program = findNatsServer();

@@ -1,0 +1,16 @@
+import { isIPv6 } from 'node:net';
+
+const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const groupsMax = 8;
+const networkGroups = 4;
+
+/** Names one sender among addresses: an IPv4 address, or the /64 network of an IPv6 address, in which a host takes any address it likes. */
+export function networkOf(address: string): string {
+  const [host = ''] = address.split('%');
+  if (!isIPv6(host)) return host;
+  const [, ipv4] = mapped.exec(host) ?? [];
+  if (ipv4 !== undefined) return ipv4;
+  const [head = [], tail = []] = host.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: Math.max(0, groupsMax - head.length - tail.length) }, () => '0');
+  return `${[...head, ...zeros, ...tail].slice(0, networkGroups).join(':')}::/64`;
+}
