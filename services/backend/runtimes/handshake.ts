@@ -16,6 +16,7 @@ import { assignedServers, findRemoved, requireRuntime } from './assigned.ts';
 import { hear } from './hear.ts';
 import { type Candidate, entryBytesOf, planAssignments } from './plan-assignments.ts';
 import { readAssignments } from './read-assignments.ts';
+import { RuntimePlaces } from './runtime-places.ts';
 import { seal } from './seal.ts';
 import { senderOf } from './sender.ts';
 
@@ -23,23 +24,23 @@ type Context = Pick<Backend, 'graph' | 'secrets' | 'config' | 'log'>;
 
 /** Tells a runtime's process what it shall run. Backends answer in turn. */
 export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'processes'>): Subscription {
+  const places = new RuntimePlaces('handshakes');
   return backend.bus.respond(
     patterns.handshake,
     async ({ subject, payload }) => {
       const sender = senderOf(patterns.handshake, subject);
       const runtime = await requireRuntime(backend.graph, sender.runtime);
-      const request = parseBody(handshakeRequest, payload, handshakeMaxBytes);
-      const reply = await handshake(backend, runtime, request);
-      const { etag, version, sandbox } = request;
-      hear(backend, sender, { whole: etag === undefined, version, sandbox });
-      return { payload: toBody(reply), headers: {} };
+      return await places.take(runtime, async () => {
+        const request = parseBody(handshakeRequest, payload, handshakeMaxBytes);
+        const reply = await handshake(backend, runtime, request);
+        const { etag, version, sandbox } = request;
+        hear(backend, sender, { whole: etag === undefined, version, sandbox });
+        return { payload: toBody(reply), headers: {} };
+      });
     },
-    { queue: 'backend', concurrencyMax },
+    { queue: 'backend' },
   );
 }
-
-/** All launches of a runtime are decrypted at once; a runtime that is refused asks again. */
-const concurrencyMax = 64;
 
 /** Tells remote-mcp the addresses it is known by. */
 export function answerHellos(backend: Pick<Backend, 'bus' | 'config'>): Subscription {

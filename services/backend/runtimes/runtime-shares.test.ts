@@ -1,12 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Assigned } from '../../contracts/bus/messages.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
+import type { Backend } from '../context.ts';
+import type { Graph } from '../graph/graph.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { encryptLaunch } from '../servers/launch.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime } from '../test/test-runtime.ts';
+import { answerHandshakes } from './handshake.ts';
 import { registerRuntime } from './register-runtime.ts';
+import { answerReports } from './report.ts';
 import { startRuntimes } from './start-runtimes.ts';
+import { Turns } from './turns.ts';
 
 let backend: TestBackend;
 let started: Subscription;
@@ -22,6 +27,23 @@ afterAll(async () => {
   await backend.close();
 });
 
+/** A backend in which handshakes and reports wait at their first page of MCP servers until they are let go. */
+function holdSelections(): { readonly held: Pick<Backend, 'graph'>; readonly letGo: () => void } {
+  const { promise, resolve: letGo } = Promise.withResolvers<void>();
+  const select: Graph['select'] = async (selection) => {
+    await promise;
+    return await backend.graph.select(selection);
+  };
+  const graph = new Proxy(backend.graph, {
+    get(target, name) {
+      if (name === 'select') return select;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { held: { graph }, letGo };
+}
+
 let count = 0;
 
 async function newWorkspace() {
@@ -30,7 +52,8 @@ async function newWorkspace() {
     id,
     addServer: (name: string, args: readonly string[] = [], runtime = '') =>
       createMcpServer(backend, owner, id, { name, launch: { command: 'run', args }, runtime }),
-    addRuntime: async (name: string) => {
+    /** A process of the runtime of that name. */
+    addProcess: async (name: string) => {
       const { secret: key } = await registerRuntime(backend, owner, { workspace: id, name });
       return await connectRuntime(backend, { kind: 'runtime', key });
     },
@@ -93,8 +116,42 @@ test('launches as large and many as allowed leave room for another workspace', a
 
 test('a runtime of the workspace itself has room for launches that others are not told', async () => {
   const hostile = await newWorkspace();
-  const office = await hostile.addRuntime('office');
+  const office = await hostile.addProcess('office');
   for (let i = 0; i < 100; i++) await hostile.addServer(`bound-${i}`, ['a'.repeat(65_000)], 'office');
   const { assignments } = await office.shakeHands();
   expect(Object.values(toldOf(assignments, hostile))).toEqual(Array(100).fill('launch'));
+});
+
+interface Row {
+  readonly what: string;
+  readonly answer: (held: Backend) => Subscription;
+  readonly ask: (runtime: TestRuntime) => Promise<unknown>;
+}
+
+const rows: readonly Row[] = [
+  { what: 'handshakes', answer: answerHandshakes, ask: (runtime) => runtime.shakeHands() },
+  { what: 'reports', answer: (held) => answerReports(held, new Turns()), ask: (runtime) => runtime.report([], true) },
+];
+test.each(rows)('$what of one workspace leave places for those of others', async ({ what, answer, ask }) => {
+  const hostile = await newWorkspace();
+  const many: TestRuntime[] = [];
+  for (let i = 0; i < 9 * 8; i++) many.push(await hostile.addProcess(`runtime-${i % 9}`));
+  const other = await (await newWorkspace()).addProcess('office');
+  await started.stop();
+  const { held, letGo } = holdSelections();
+  const answering = answer({ ...backend, ...held });
+  const asked = many.map(ask);
+  let refused = 0;
+  for (const one of asked) one.catch(() => refused++);
+  // Those that get no place are told so at once, and all others wait.
+  await vi.waitFor(() => expect(refused).toBe(9 * 8 - 16), { timeout: 10_000 });
+  const ofOther = ask(other);
+  letGo();
+  await ofOther;
+  await expect(Promise.all(asked)).rejects.toMatchObject({
+    code: 'rate_limited',
+    message: `This workspace may hold at most 16 ${what} at once.`,
+  });
+  await answering.stop();
+  started = await startRuntimes(backend);
 });
