@@ -50,6 +50,6 @@ export function nameTaken(type: Named, name: string): SvcError {
   });
 }
 
-export function tooMany(of: string, max: number): SvcError {
-  return new SvcError('too_large', `There may be at most ${max} ${of}.`);
+export function tooMany(of: string, max: number, options: { readonly hint?: string } = {}): SvcError {
+  return new SvcError('too_large', `There may be at most ${max} ${of}.`, options);
 }

@@ -1,4 +1,5 @@
 import { type Launch, launch as launchParser } from './bus/messages.ts';
+import { launchMaxBytes, settingsMax } from './workspace-limits.ts';
 
 /** A launch as a caller gives it: either `command` or `url`, with what belongs to it. */
 export interface LaunchInput {
@@ -146,10 +147,27 @@ const settingRules: { readonly [Field in SettingsField]: SettingRules } = {
 
 function checkSizes(launch: Launch): CheckedLaunch {
   const parsed = launchParser.safeParse(launch);
-  if (parsed.success) return { ok: true, launch: parsed.data };
+  if (parsed.success) {
+    const problems = [...tooManySettings(parsed.data), ...tooLarge(parsed.data)];
+    return problems.length === 0 ? { ok: true, launch: parsed.data } : { ok: false, problems };
+  }
   const problems = parsed.error.issues.map((issue) => ({
     path: issue.path.filter((part) => typeof part !== 'symbol'),
     message: `"${issue.path.join('.')}" ${issue.code === 'too_big' ? `is too long: at most ${issue.maximum}` : issue.message}`,
   }));
   return { ok: false, problems };
+}
+
+/** Not a rule of the parser: launches that were stored before must still be read. */
+function tooManySettings(launch: Launch): readonly LaunchProblem[] {
+  const [field, settings] = launch.kind === 'child' ? ['env', launch.env] : ['headers', launch.headers];
+  const count = Object.keys(settings).length;
+  if (count <= settingsMax) return [];
+  return [{ path: [field], message: `"${field}" holds ${count}: it may hold ${settingsMax} at most` }];
+}
+
+function tooLarge(launch: Launch): readonly LaunchProblem[] {
+  const bytes = new TextEncoder().encode(JSON.stringify(launch)).byteLength;
+  if (bytes <= launchMaxBytes) return [];
+  return [{ path: [], message: `the launch has ${bytes} bytes as JSON, and may have ${launchMaxBytes} at most` }];
 }

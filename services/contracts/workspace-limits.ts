@@ -2,6 +2,12 @@
 
 /** Each is a process or a connection somewhere, and a line in everybody's catalogue. */
 export const mcpServersMax = 1000;
+/** Of one launch as JSON: hundreds of times what most have. A runtime is told the launches of all workspaces in one message. */
+export const launchMaxBytes = 64 * 1024;
+/** Variables or headers of one launch: more than an MCP server reads. */
+export const settingsMax = 256;
+/** Besides those that were revoked. Each may have processes, connections and messages under way of its own. */
+export const runtimesMax = 20;
 /** Large enough for an organisation's whole library, small enough for a catalogue that is held in memory. */
 export const skillsMax = 10_000;
 /** A workspace needs dozens; this keeps a list of roles, and the choice among them, one that a person can read. */

@@ -150,6 +150,11 @@ describe('a mistake is told with its place', () => {
       /^p\.yaml:2:\d+ mcpServers\.a\.env\.A comes from the environment variable NOTHING, which is not set\.$/,
     ],
     [
+      'a launch that is too large',
+      server(`command: x, args: [${'a'.repeat(65_536)}]`),
+      /^p\.yaml:2:\d+ mcpServers\.a: the launch has \d+ bytes as JSON, and may have 65536 at most\.$/,
+    ],
+    [
       'an env file that is not there',
       server('command: x, envFile: no.env'),
       /^p\.yaml:2:29 "no\.env" cannot be read: it is not there\.$/,

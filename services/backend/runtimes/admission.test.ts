@@ -3,6 +3,7 @@ import { newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { Secret as SecretValue } from '../../contracts/secret.ts';
+import { runtimesMax } from '../../contracts/workspace-limits.ts';
 import { openSecrets } from '../secrets/secrets.ts';
 import {
   addMember,
@@ -191,6 +192,23 @@ describe('a runtime key', () => {
     const where = [{ field: 'runtime' as const, equals: issued[0]?.runtime.id ?? '' }];
     expect(await backend.graph.count({ type: 'runtimeKey', anchor: null, where, limit: 1 })).toBe(10);
     expect(await asRuntime(issued[14]?.secret ?? newKey('runtime'))).toMatchObject({ name: 'office' });
+  });
+
+  test('a workspace has a bounded number of runtimes, besides those that were revoked', async () => {
+    const { id, owner } = await newWorkspace();
+    const register = (name: string) => registerRuntime(backend, owner, { workspace: id, name });
+    for (let i = 0; i < runtimesMax; i++) await register(`runtime-${i}`);
+    const refused = {
+      code: 'too_large',
+      message: 'There may be at most 20 runtimes in a workspace.',
+      hint: expect.stringContaining('svc runtime revoke'),
+    };
+    await expect(register('one-more')).rejects.toMatchObject(refused);
+    const { runtime } = await register('runtime-3');
+    await revokeRuntime(backend, owner, { workspace: id, id: runtime.id });
+    await register('one-more');
+    await expect(register('runtime-3')).rejects.toMatchObject(refused);
+    await registerRuntime(backend, operator, { workspace: null, name: 'of-the-platform' });
   });
 
   test('registering raises the revision and is recorded', async () => {

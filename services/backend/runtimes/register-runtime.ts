@@ -3,9 +3,12 @@ import { type KeyId, newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
+import { runtimesMax } from '../../contracts/workspace-limits.ts';
 import { type ChangeContext, change } from '../change.ts';
 import type { Backend } from '../context.ts';
-import type { Node, Transaction } from '../graph/graph.ts';
+import { everyPage } from '../every-page.ts';
+import { tooMany } from '../get-node.ts';
+import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { isPast } from '../keys/key-state.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
@@ -107,12 +110,23 @@ async function issueKey(transaction: Transaction, secrets: Secrets, { home, name
 /** A name that was revoked may be registered again: whoever may do that may also let it in. */
 async function ensureRuntime(transaction: Transaction, home: string, name: string): Promise<Node<'runtime'>> {
   const known = await transaction.findBy('runtime', { home, name }, null);
+  if (known !== null && known.revokedAt === null) return known;
+  if (home !== platformHome) await requireRoom(transaction, home);
   if (known === null) {
     const fields = { home, name, lastHeartbeatAt: null, revokedAt: null, createdAt: Date.now() };
     return await transaction.create('runtime', { id: newId('runtime'), ...fields });
   }
-  if (known.revokedAt === null) return known;
   return await transaction.update('runtime', known.id, { revokedAt: null }, { anchor: null });
+}
+
+async function requireRoom(transaction: Transaction, home: string): Promise<void> {
+  const where = [{ field: 'home' as const, equals: home }];
+  let count = 0;
+  for await (const page of everyPage(transaction, { type: 'runtime', anchor: null, where, limit: pageMax })) {
+    count += page.filter(({ revokedAt }) => revokedAt === null).length;
+  }
+  if (count < runtimesMax) return;
+  throw tooMany('runtimes in a workspace', runtimesMax, { hint: 'Revoke one of them first: svc runtime revoke NAME' });
 }
 
 interface Retired {

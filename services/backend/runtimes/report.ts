@@ -29,6 +29,7 @@ import { findAssigned, requireRuntime } from './assigned.ts';
 import { platformHome } from './authorize.ts';
 import { type Claim, type Claiming, claimLists } from './claim-lists.ts';
 import { hear } from './hear.ts';
+import { RuntimePlaces } from './runtime-places.ts';
 import { processKey, type Sender, senderOf } from './sender.ts';
 import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
 import { askForListsAgain, isBeingStored, othersThan, setAsideReason } from './tool-lists.ts';
@@ -38,22 +39,24 @@ type Context = Pick<Backend, 'graph' | 'bus' | 'processes'>;
 
 /** Takes in what runtimes say of their MCP servers, one report of a process after the other. Backends answer in turn. */
 export function answerReports(backend: Context, turns: Turns): Subscription {
+  const places = new RuntimePlaces('reports');
   return backend.bus.respond(
     patterns.report,
     async ({ subject, payload, signal }) => {
       const sender = senderOf(patterns.report, subject);
-      const turn = processKey(sender);
-      if (turns.queued(turn) >= queuedMax) throw tooManyReports();
-      const until = AbortSignal.any([signal, AbortSignal.timeout(storedWithinMs)]);
-      const reply = await turns.take(turn, () => storeReport(backend, sender, { payload, until }));
-      return { payload: toBody(reply), headers: {} };
+      const runtime = await requireRuntime(backend.graph, sender.runtime);
+      return await places.take(runtime, async () => {
+        const turn = processKey(sender);
+        if (turns.queued(turn) >= queuedMax) throw tooManyReports();
+        const until = AbortSignal.any([signal, AbortSignal.timeout(storedWithinMs)]);
+        const reply = await turns.take(turn, () => storeReport(backend, sender, { payload, until }));
+        return { payload: toBody(reply), headers: {} };
+      });
     },
-    { queue: 'backend', concurrencyMax },
+    { queue: 'backend' },
   );
 }
 
-/** Reports may be large and wait for their turn; a runtime that is refused reports again. */
-const concurrencyMax = 64;
 /** Of one process: a report that is being stored, one whose asker gave up on it, and the next. */
 const queuedMax = 3;
 /** A runtime waits for 30 s. What was stored until then need not be stored again by its next report. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LaunchInput } from '../../contracts/launch.ts';
+import { launchMaxBytes } from '../../contracts/workspace-limits.ts';
 import { parseLaunch } from './parse-launch.ts';
 
 test('a command, with all that belongs to it', () => {
@@ -32,11 +33,20 @@ test('a URL, with headers whose names have no case', () => {
   });
 });
 
+const largest = /the launch has \d{5} bytes as JSON, and may have 65536 at most/;
+const many = (count: number, value?: string) => Array.from({ length: count }, (_, i) => setting(`A${i}`, value));
 const setting = (name: string, value = 'v') => ({ name, value });
 
 test('a password is not repeated, not even that of what is no URL', () => {
   const url = 'https//user:p4ssw0rd@x.example/mcp';
   expect(() => parseLaunch({ url })).toThrow('"url" is "https//…@x.example/mcp": it must be a full URL');
+});
+
+test('as large as allowed', () => {
+  const room = launchMaxBytes - JSON.stringify(parseLaunch({ command: 'x', args: [''] })).length;
+  expect(parseLaunch({ command: 'x', args: ['a'.repeat(room)] })).toMatchObject({ kind: 'child' });
+  expect(() => parseLaunch({ command: 'x', args: ['a'.repeat(room + 1)] })).toThrow(largest);
+  expect(parseLaunch({ command: 'x', env: many(256) })).toMatchObject({ env: { A255: 'v' } });
 });
 
 describe('refused', () => {
@@ -68,6 +78,13 @@ describe('refused', () => {
     ['a second line in a header', { url: 'http://x', headers: [setting('a', 'x\r\nb: c')] }, /value of "a"/],
     ['too many arguments', { command: 'x', args: Array(1001).fill('a') }, /"args" is too long/],
     ['too long a command', { command: 'x'.repeat(5000) }, /"command" is too long/],
+    ['a long argument', { command: 'x', args: ['a'.repeat(launchMaxBytes)] }, largest],
+    ['many arguments', { command: 'x', args: Array(1000).fill('a'.repeat(66)) }, largest],
+    ['long variables', { command: 'x', env: many(200, 'v'.repeat(400)) }, largest],
+    ['long headers', { url: 'http://x', headers: many(200, 'v'.repeat(400)) }, largest],
+    ['characters that are long as JSON', { command: 'x', args: ['\u0001'.repeat(11_000)] }, largest],
+    ['too many variables', { command: 'x', env: many(257) }, /"env" holds 257: it may hold 256 at most/],
+    ['too many headers', { url: 'http://x', headers: many(257) }, /"headers" holds 257: it may hold 256 at most/],
   ];
   test.each(cases)('%s', (_name, input, message) => {
     expect(() => parseLaunch(input)).toThrow(

@@ -105,7 +105,9 @@ export const refusedAssignment = assignment.omit({ launch: true, setBy: true }).
 export type RefusedAssignment = z.infer<typeof refusedAssignment>;
 const assigned = z.union([assignment, refusedAssignment]);
 export type Assigned = z.infer<typeof assigned>;
-export const assignments = z.array(assigned).max(10_000);
+/** MCP servers that one runtime runs. */
+export const assignmentsMax = 10_000;
+export const assignments = z.array(assigned).max(assignmentsMax);
 
 export const helloReply = z.object({ backendUrl: z.string(), mcpUrl: z.string() });
 export type HelloReply = z.infer<typeof helloReply>;

@@ -82,13 +82,13 @@ export class McpRoute {
     }
   }
 
-  /** Who was refused and why, for an operator who asks why an agent gets in no more. All strangers are one sender. */
+  /** Who was refused and why, for an operator who asks why an agent gets in no more. Strangers share the lines of one workspace. */
   #note({ id, owner, request }: Exchange, { code, message }: SvcError): void {
     const from = request.socket.remoteAddress;
     const { method } = request;
     const key = owner === strangers ? {} : { key: owner.key };
     this.#refusals.write(
-      `${code} ${owner.key}`,
+      { sender: `${code} ${owner.key}`, workspace: owner.workspace },
       { request: id, method, from, ...key, code, why: message },
       'refused a request',
     );

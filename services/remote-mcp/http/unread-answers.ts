@@ -76,7 +76,7 @@ export class UnreadAnswers {
     for (const [response, { held, release }] of this.#waitingOf.get(owner.key) ?? []) {
       if (memory.hasRoom(owner, bytes)) return;
       refusals.write(
-        `unread ${owner.key}`,
+        { sender: `unread ${owner.key}`, workspace: owner.workspace },
         { key: owner.key, bytes: held.amount },
         'ended a connection whose client reads too slowly',
       );

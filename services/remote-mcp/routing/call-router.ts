@@ -110,11 +110,16 @@ export class CallRouter {
     return unusableAnswer(call.tool, why);
   }
 
-  #complain(sender: RuntimeProcess, { tool, request }: RoutedCall, why: string): void {
-    const { runtime, process } = sender;
+  #complain(answerer: RuntimeProcess, { tool, request, principal }: RoutedCall, why: string): void {
+    const { runtime, process } = answerer;
+    const { workspace } = principal;
     const mcpServer = tool.mcpServer.id;
     const fields = { runtime, process, mcpServer, request, why };
-    this.#refusals.write(runtime, fields, 'the answer of a runtime was not usable');
+    this.#refusals.write(
+      { sender: `${workspace} ${runtime}`, workspace },
+      fields,
+      'the answer of a runtime was not usable',
+    );
   }
 }
 

@@ -144,3 +144,18 @@ describe('while the backend is away', () => {
     expect((await pingWith(`Bearer ${unseen.text}`)).status).toBe(200);
   });
 });
+
+test('the log names refused keys of other workspaces, however many keys of one are refused', async () => {
+  const refusedKey = async (of: TestWorkspace, name: string) => {
+    const { id, text } = await of.key(name);
+    expect((await send(platform.mcpUrl, { method: 'PUT', key: text })).status).toBe(405);
+    return id;
+  };
+  const hostile = await TestWorkspace.create(platform, 'hostile');
+  const ids: string[] = [];
+  for (let i = 0; i < 70; i++) ids.push(await refusedKey(hostile, `key-${i}`));
+  const other = await refusedKey(await TestWorkspace.create(platform, 'other'), 'agent');
+  const refusals = platform.logged.filter((line) => line.includes('"refused a request"'));
+  expect(refusals.filter((line) => ids.some((id) => line.includes(id))).length).toBeLessThanOrEqual(10);
+  expect(refusals.filter((line) => line.includes(other))).toHaveLength(1);
+});

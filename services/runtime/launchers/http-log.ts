@@ -2,8 +2,8 @@ import type { Logger } from '../../kit/log.ts';
 import { RefusalLog } from '../../kit/refusal-log.ts';
 import type { LaunchOrder } from './launch.ts';
 
-/** An MCP server that fails each call, and each start, would fill the log. So would many that do. */
-const linesMax = 1000;
+/** An MCP server that fails each call, and each start, would fill the log. So would many that do, such as all of a workspace. */
+const limits = { linesMax: 1000, linesOfWorkspaceMax: 100 };
 
 type HttpOrder = LaunchOrder<'http'>;
 
@@ -12,16 +12,18 @@ export class HttpLog {
   readonly #refusals: RefusalLog;
 
   constructor(logger: Logger) {
-    this.#refusals = new RefusalLog(logger, { linesMax });
+    this.#refusals = new RefusalLog(logger, limits);
   }
 
   /** The body of an error may be a page of anything that listens there. It is in the log, and in no reason. */
-  answered({ mcpServer, name }: HttpOrder, { status, said }: { status: number; said: string }): void {
+  answered({ mcpServer, workspace, name }: HttpOrder, { status, said }: { status: number; said: string }): void {
     if (said === '') return;
-    this.#refusals.write(mcpServer, { mcpServer, mcpServerName: name, status, said }, 'answered with an error');
+    const fields = { mcpServer, mcpServerName: name, status, said };
+    this.#refusals.write({ sender: mcpServer, workspace }, fields, 'answered with an error');
   }
 
-  refused({ mcpServer, name, setBy }: HttpOrder, { message: why, cause: err }: Error): void {
-    this.#refusals.write(mcpServer, { mcpServer, mcpServerName: name, setBy, why, err }, 'refused to connect');
+  refused({ mcpServer, workspace, name, setBy }: HttpOrder, { message: why, cause: err }: Error): void {
+    const fields = { mcpServer, mcpServerName: name, setBy, why, err };
+    this.#refusals.write({ sender: mcpServer, workspace }, fields, 'refused to connect');
   }
 }

@@ -1,11 +1,12 @@
 import type { Launch, Reason } from '../../contracts/bus/messages.ts';
-import type { McpServerId } from '../../contracts/ids.ts';
+import type { McpServerId, WorkspaceId } from '../../contracts/ids.ts';
 import type { Author } from '../../contracts/sandbox.ts';
 import type { Channel, ChannelListener } from './channel.ts';
 
 /** One MCP server to be started. */
 export interface LaunchOrder<Kind extends Launch['kind'] = Launch['kind']> {
   readonly mcpServer: McpServerId;
+  readonly workspace: WorkspaceId;
   readonly name: string;
   readonly setBy: Author;
   readonly launch: Extract<Launch, { kind: Kind }>;

@@ -248,11 +248,11 @@ const noAnswerRepairs: { readonly [Kind in Assignment['launch']['kind']]: string
 };
 
 function launchWith({ assignment, launchers }: InstanceOptions, listener: ChannelListener): Promise<Launched> {
-  const { mcpServer, name, launch, setBy = 'operator' } = assignment;
+  const { mcpServer, workspace, name, launch, setBy = 'operator' } = assignment;
   switch (launch.kind) {
     case 'child':
-      return launchers.child({ mcpServer, name, setBy, launch, listener });
+      return launchers.child({ mcpServer, workspace, name, setBy, launch, listener });
     case 'http':
-      return launchers.http({ mcpServer, name, setBy, launch, listener });
+      return launchers.http({ mcpServer, workspace, name, setBy, launch, listener });
   }
 }

@@ -36,6 +36,7 @@ export async function greetings(attempt: Attempt, times = 1): Promise<Greetings>
   });
   const launched = await launch({
     mcpServer: newId('mcpServer'),
+    workspace: newId('workspace'),
     name: 'one',
     setBy,
     launch: { kind: 'http', url, headers },

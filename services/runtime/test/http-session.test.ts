@@ -20,7 +20,12 @@ class User implements AsyncDisposable {
   static async open(server: HttpMcpServer, options: Partial<HttpLauncherOptions> = {}): Promise<User> {
     const user = new User();
     const launch = createHttpLauncher({ inherited: {}, allowedAddresses: [], log: silent, ...options });
-    const about = { mcpServer: newId('mcpServer'), name: 'one', setBy: 'operator' as const };
+    const about = {
+      mcpServer: newId('mcpServer'),
+      workspace: newId('workspace'),
+      name: 'one',
+      setBy: 'operator' as const,
+    };
     const order = { ...about, launch: server.launch(), listener: user.#listener() };
     const launched = await launch(order);
     if (!launched.ok) throw new Error(launched.reason.message);

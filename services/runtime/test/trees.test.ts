@@ -45,7 +45,14 @@ async function launching() {
     const order = { kind: 'child' as const, command, args, cwd: null, env: {} };
     const mcpServer = newId('mcpServer');
     started.add(path.join(workingDir, 'homes', mcpServer));
-    const launched = await launch({ mcpServer, name: 'one', setBy: 'operator', launch: order, listener });
+    const launched = await launch({
+      mcpServer,
+      workspace: newId('workspace'),
+      name: 'one',
+      setBy: 'operator',
+      launch: order,
+      listener,
+    });
     if (!launched.ok) throw new Error(launched.reason.message);
     return launched.channel;
   };

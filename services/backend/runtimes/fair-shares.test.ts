@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { fairShares } from './fair-shares.ts';
+
+const shares = (demands: Readonly<Record<string, number>>, total: number) =>
+  Object.fromEntries(fairShares(new Map(Object.entries(demands)), total));
+
+test('all get what they ask for where it is enough', () => {
+  expect(shares({ a: 50, b: 0, c: 30 }, 80)).toEqual({ a: 50, b: 0, c: 30 });
+  expect(shares({}, 80)).toEqual({});
+});
+
+test('those that ask for little get all of it, and the others share the rest equally', () => {
+  expect(shares({ greedy: 1_000_000, a: 10, b: 40, alike: 1000 }, 100)).toEqual({
+    greedy: 30,
+    a: 10,
+    b: 30,
+    alike: 30,
+  });
+});
+
+test('where nothing is left nobody gets anything', () => {
+  expect(shares({ a: 1, b: 2 }, 0)).toEqual({ a: 0, b: 0 });
+});

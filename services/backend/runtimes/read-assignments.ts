@@ -1,0 +1,98 @@
+import type { Assigned, Reason } from '../../contracts/bus/messages.ts';
+import type { McpServerId } from '../../contracts/ids.ts';
+import { shownLine } from '../../contracts/shown-text.ts';
+import { giveWay } from '../../kit/give-way.ts';
+import type { Backend } from '../context.ts';
+import type { Node } from '../graph/graph.ts';
+import { type CommandRule, findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
+import { decryptLaunch, type KeptLaunch } from '../servers/launch.ts';
+import { assignedServers } from './assigned.ts';
+import { entryBytesOf } from './plan-assignments.ts';
+
+type Context = Pick<Backend, 'graph' | 'secrets' | 'config' | 'log'>;
+
+export interface AssignmentsRequest {
+  readonly runtime: Node<'runtime'>;
+  /** What `planAssignments` grants each MCP server. */
+  readonly plan: ReadonlyMap<McpServerId, number>;
+  readonly confinesMembers: boolean;
+}
+
+/**
+ * What the plan grants, one entry for each MCP server in it. A launch that cannot be decrypted, is not allowed or does not fit must not keep
+ * the others from running. What was allowed when it was added need not be so any more.
+ */
+export async function readAssignments(
+  backend: Context,
+  { runtime, plan, confinesMembers }: AssignmentsRequest,
+): Promise<readonly Assigned[]> {
+  const rule = parseCommandRule(backend.config.MCP_SERVER_COMMANDS);
+  const assignments: Assigned[] = [];
+  for await (const page of assignedServers(backend.graph, runtime)) {
+    for (const server of page) {
+      const grantedBytes = plan.get(server.id);
+      if (grantedBytes === undefined) continue;
+      const { id: mcpServer, workspace, name, configVersion } = server;
+      const isTooLarge = entryBytesOf(server) > grantedBytes;
+      const told = isTooLarge ? { refused: tooLarge(name, runtime) } : read(backend, server, { rule, confinesMembers });
+      if (told !== null) assignments.push({ mcpServer, workspace, name, configVersion, ...told });
+    }
+    await giveWay();
+  }
+  return assignments;
+}
+
+interface LaunchRules {
+  readonly rule: CommandRule;
+  readonly confinesMembers: boolean;
+}
+
+/** Null where it cannot be decrypted. */
+function read(
+  backend: Context,
+  server: Node<'mcpServer'>,
+  { rule, confinesMembers }: LaunchRules,
+): KeptLaunch | { readonly refused: Reason } | null {
+  const kept = findLaunch(backend, server);
+  if (kept === null) return null;
+  const refused = findRefused(kept, rule) ?? (confinesMembers ? null : findUnconfined(kept, server.name));
+  return refused === null ? kept : { refused };
+}
+
+function findLaunch(backend: Context, server: Node<'mcpServer'>): KeptLaunch | null {
+  try {
+    return decryptLaunch(backend.secrets, server);
+  } catch (error) {
+    const { id: mcpServer, workspace } = server;
+    backend.log('runtimes').error({ err: error, mcpServer, workspace }, 'launch not decrypted');
+    return null;
+  }
+}
+
+function tooLarge(name: string, runtime: Node<'runtime'>): Reason {
+  return {
+    code: 'launch_too_large',
+    message: `The launch of "${name}" does not fit into the share that its workspace has of the launches on the runtime "${runtime.name}".`,
+    repair:
+      'Bind it to another runtime of the workspace (svc runtime register), or shorten the launches of the workspace.',
+  };
+}
+
+/** Of a refusal that lists the commands of a long setting. */
+const refusalLengthMax = 500;
+
+function findRefused({ launch }: KeptLaunch, rule: CommandRule): Reason | null {
+  const refusal = findRefusal(rule, launch);
+  if (refusal === null) return null;
+  return { code: 'command_refused', message: shownLine(refusal, refusalLengthMax), repair: howToAllow };
+}
+
+/** A runtime of an older version runs every command without a sandbox, and connects to every address. */
+function findUnconfined({ setBy }: KeptLaunch, name: string): Reason | null {
+  if (setBy === 'operator') return null;
+  return {
+    code: 'runtime_outdated',
+    message: `A member of the workspace set the launch of "${name}", and this runtime is of an older version, which cannot confine members' launches.`,
+    repair: 'Update the program of the runtime (svc-platform), or let an operator set the launch: svc apply.',
+  };
+}
