@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SvcError } from '../services/contracts/errors.ts';
 import { everyPage, type PageOf } from './every-page.ts';
 
 /** A list of so many numbers, of which a page is at most as long as was asked for. */
@@ -28,4 +29,21 @@ test('a first page that is there is not asked for again', async () => {
 test('a list without end is given up', async () => {
   const endless = async (): Promise<PageOf<number>> => ({ nodes: [], pageInfo: { next: 'more' } });
   await expect(everyPage(endless)).rejects.toMatchObject({ code: 'too_large' });
+});
+
+test('where a page is too large, smaller ones are asked for', async () => {
+  const { asked, fetchPage } = listOf(150);
+  const atMost30 = async (first: number, after: string | null) => {
+    if (first > 30) throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
+    return await fetchPage(first, after);
+  };
+  expect(await everyPage(atMost30)).toHaveLength(150);
+  expect(asked).toEqual([null, '25', '50', '75', '100', '125']);
+});
+
+test('an entry that is too large by itself ends it', async () => {
+  const tooLarge = async () => {
+    throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
+  };
+  await expect(everyPage(tooLarge)).rejects.toMatchObject({ code: 'too_large' });
 });

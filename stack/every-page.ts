@@ -13,16 +13,30 @@ export interface PageOf<Item> {
   readonly pageInfo: z.infer<typeof pageInfo>;
 }
 
-/** Every node of a paged list. `fetchPage` asks for one page after a cursor; the first one may be there already. */
+/**
+ * Every node of a paged list. `fetchPage` asks for one page after a cursor; the first one may be there already. Where the backend says that a
+ * page is too large, smaller ones are asked for from there on.
+ */
 export async function everyPage<Item>(
   fetchPage: (first: number, after: string | null) => Promise<PageOf<Item>>,
   firstPage?: PageOf<Item>,
 ): Promise<Item[]> {
-  let page = firstPage ?? (await fetchPage(pageSize, null));
+  let size = pageSize;
+  const fetchSmaller = async (after: string | null): Promise<PageOf<Item>> => {
+    for (;;) {
+      try {
+        return await fetchPage(size, after);
+      } catch (error) {
+        if (!(error instanceof SvcError) || error.code !== 'too_large' || size === 1) throw error;
+        size = Math.ceil(size / 4);
+      }
+    }
+  };
+  let page = firstPage ?? (await fetchSmaller(null));
   const items = [...page.nodes];
   for (let pages = 1; page.pageInfo.next !== null; pages++) {
     if (pages === pagesMax) throw new SvcError('too_large', `The list is longer than ${pageSize * pagesMax} entries.`);
-    page = await fetchPage(pageSize, page.pageInfo.next);
+    page = await fetchSmaller(page.pageInfo.next);
     items.push(...page.nodes);
   }
   return items;

@@ -9,6 +9,7 @@ import type { Access, Right } from '../members/access.ts';
 import type { LaunchView } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { Loader } from './loader.ts';
+import type { Operation } from './operation.ts';
 
 /** What every resolver has at hand, made anew for each request. */
 export interface GraphqlContext {
@@ -16,6 +17,8 @@ export interface GraphqlContext {
   readonly principal: TokenPrincipal;
   readonly requestId: string;
   readonly load: Loader;
+  /** Counts what is read and answered. `backend.graph` and every field do so by themselves. */
+  readonly operation: Operation;
   /** Opens a workspace or throws. Whoever resolves a field of a workspace calls this first. */
   access(workspace: WorkspaceId, right: Right): Promise<Access>;
 }

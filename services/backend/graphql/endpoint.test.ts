@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Budget } from '../../kit/budget.ts';
 import type { Backend } from '../context.ts';
 import { createRole } from '../roles/change-roles.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { createSkill } from '../skills/change-skills.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { createGraphqlEndpoint } from './endpoint.ts';
+import { Operation } from './operation.ts';
 
 let backend: TestBackend;
 beforeAll(async () => {
@@ -12,9 +14,19 @@ beforeAll(async () => {
 });
 afterAll(() => backend.close());
 
-async function ask(over: Backend, query: string, deadlineMs?: number) {
+const memory = new Budget({ what: 'bytes of memory', hint: 'Wait.', total: 1e9, shares: { user: 1e9 } });
+
+interface Asking {
+  readonly deadlineMs?: number;
+  readonly operation?: Operation;
+}
+
+const newOperation = () => new Operation(memory.hold({ user: 'root' }, 0));
+
+async function ask(over: Backend, query: string, { deadlineMs, operation = newOperation() }: Asking = {}) {
   const endpoint = createGraphqlEndpoint(over, deadlineMs);
   const response = await endpoint.answer({
+    operation,
     principal: operator,
     requestId: 'request-1',
     body: JSON.stringify({ query }),
@@ -47,9 +59,62 @@ describe('a fault below', () => {
   test('that lasts is given up at the deadline', async () => {
     const silent: Backend = { ...backend, graph: { ...backend.graph, select: () => new Promise(() => undefined) } };
     const began = performance.now();
-    const { errors } = await ask(silent, '{ workspaces { nodes { id } } }', 50);
+    const { errors } = await ask(silent, '{ workspaces { nodes { id } } }', { deadlineMs: 50 });
     expect(errors).toMatchObject([{ extensions: { code: 'timeout', request: 'request-1' } }]);
     expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+describe('after its deadline', () => {
+  const timeout = [{ extensions: { code: 'timeout' } }];
+
+  test('an operation ends with the read that is under way, and reads nothing more', async () => {
+    const answered = Promise.withResolvers<void>();
+    let reads = 0;
+    const slow: Backend = {
+      ...backend,
+      graph: {
+        ...backend.graph,
+        async select(selection) {
+          reads += 1;
+          await answered.promise;
+          return await backend.graph.select(selection);
+        },
+      },
+    };
+    const operation = newOperation();
+    let hasEnded = false;
+    void operation.ended.then(() => {
+      hasEnded = true;
+    });
+    const query = '{ a: workspaces { nodes { id } } b: workspaces { nodes { id } } }';
+    expect((await ask(slow, query, { deadlineMs: 50, operation })).errors).toMatchObject(timeout);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(false);
+    answered.resolve();
+    await operation.ended;
+    expect(reads).toBe(1);
+  });
+
+  test('a change whose turn has not come is not made', async () => {
+    const { id } = await addWorkspace(backend, 'late');
+    const turn = Promise.withResolvers<void>();
+    const slow: Backend = {
+      ...backend,
+      graph: {
+        ...backend.graph,
+        async write(work) {
+          await turn.promise;
+          return await backend.graph.write(work);
+        },
+      },
+    };
+    const operation = newOperation();
+    const query = `mutation { createRole(workspace: "${id}", input: { name: "Late" }) { id } }`;
+    expect((await ask(slow, query, { deadlineMs: 50, operation })).errors).toMatchObject(timeout);
+    turn.resolve();
+    await operation.ended;
+    expect(await backend.graph.findBy('role', { name: 'Late' }, id)).toBe(null);
   });
 });
 

@@ -17,9 +17,11 @@ import type { Backend } from '../context.ts';
 import { type Access, getAccess, requireRight } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { GraphqlContext } from './builder.ts';
+import { createGraphCounter } from './counted-graph.ts';
 import { errorToGraphql } from './error-to-graphql.ts';
 import { checkLimits, limits } from './limits.ts';
 import { createLoader } from './loader.ts';
+import type { Operation } from './operation.ts';
 import { createSchema } from './schema.ts';
 
 /** An operation takes milliseconds; what takes this long has met a fault that a caller should hear of. */
@@ -31,6 +33,8 @@ export interface GraphqlRequest {
   /** The JSON text of the request's body. */
   readonly body: string;
   readonly accept: string;
+  /** Has been stopped when the answer is there, and may end later. */
+  readonly operation: Operation;
 }
 
 export interface GraphqlEndpoint {
@@ -39,7 +43,8 @@ export interface GraphqlEndpoint {
 
 /** GraphQL over HTTP, POST only. Whoever gets this far has shown who they are, so introspection is open. */
 export function createGraphqlEndpoint(backend: Backend, deadlineMs = operationDeadlineMs): GraphqlEndpoint {
-  const yoga = createYoga<RequestContext>({
+  const countedGraph = createGraphCounter(backend.graph);
+  const yoga = createYoga<GraphqlContext>({
     schema: createSchema(),
     graphqlEndpoint: graphqlPath,
     plugins: [boundedParser, boundedExecution, shownErrors(backend.log('graphql'))],
@@ -53,17 +58,18 @@ export function createGraphqlEndpoint(backend: Backend, deadlineMs = operationDe
     batching: false,
   });
   return {
-    async answer({ principal, requestId, body, accept }) {
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(new SvcError('timeout', tooLong)), deadlineMs);
+    async answer({ principal, requestId, body, accept, operation }) {
+      const timer = setTimeout(() => operation.stop(new SvcError('timeout', tooLong)), deadlineMs);
+      const graph = countedGraph(operation);
       try {
         return await yoga.fetch(
           `http://backend${graphqlPath}`,
           { method: 'POST', headers: { 'content-type': 'application/json', accept }, body },
-          requestContext(backend, { principal, requestId, signal: deadline.signal }),
+          requestContext({ ...backend, graph }, { principal, requestId, operation }),
         );
       } finally {
         clearTimeout(timer);
+        operation.stop(new SvcError('cancelled', 'The operation has been answered.'));
       }
     },
   };
@@ -71,19 +77,17 @@ export function createGraphqlEndpoint(backend: Backend, deadlineMs = operationDe
 
 const tooLong = 'The operation took too long and was given up. A change it was about to make may still be made.';
 
-type RequestContext = GraphqlContext & { readonly signal: AbortSignal };
-
 function requestContext(
   backend: Backend,
-  { principal, requestId, signal }: Pick<RequestContext, 'principal' | 'requestId' | 'signal'>,
-): RequestContext {
+  { principal, requestId, operation }: Pick<GraphqlContext, 'principal' | 'requestId' | 'operation'>,
+): GraphqlContext {
   const opened = new Map<WorkspaceId, Promise<Access>>();
   return {
     backend,
     principal,
     requestId,
-    signal,
-    load: createLoader(backend.graph, signal),
+    operation,
+    load: createLoader(backend.graph),
     async access(workspace, right) {
       const known = opened.get(workspace) ?? getAccess(backend.graph, { principal, workspace, right: 'read' });
       opened.set(workspace, known);
@@ -102,17 +106,19 @@ const boundedParser: Plugin = {
 };
 
 /** What an operation would cost is known before it starts, and how long it may take once it has. */
-const boundedExecution: Plugin<RequestContext> = {
+const boundedExecution: Plugin<GraphqlContext> = {
   onExecute({ args, executeFn, setExecuteFn }) {
-    checkOperation(args);
-    const { signal } = args.contextValue;
-    setExecuteFn((given: ExecutionArgs) => Promise.race([executeFn(given), failure(signal)]));
+    const found = findOperation(args.document, args.operationName);
+    if (found !== null) checkOperation(args, found);
+    const { operation } = args.contextValue;
+    if (found?.operation === 'mutation') operation.reserveChange();
+    setExecuteFn((given: ExecutionArgs) =>
+      Promise.race([operation.run(() => executeFn(given)), failure(operation.signal)]),
+    );
   },
 };
 
-function checkOperation({ schema, document, operationName, variableValues }: ExecutionArgs): void {
-  const operation = findOperation(document, operationName);
-  if (operation === null) return;
+function checkOperation({ schema, document, variableValues }: ExecutionArgs, operation: OperationDefinitionNode): void {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
   // Wrong variables are refused by the execution, with the name of each.
   if (coerced !== undefined) checkLimits({ schema, document, operation, variables: coerced });
@@ -128,7 +134,7 @@ function failure(signal: AbortSignal): Promise<never> {
   });
 }
 
-function shownErrors(logger: Logger): Plugin<object, RequestContext> {
+function shownErrors(logger: Logger): Plugin<object, GraphqlContext> {
   return {
     onResultProcess({ result, setResult, serverContext }) {
       if (Array.isArray(result) || !('errors' in result) || result.errors === undefined) return;

@@ -11,21 +11,26 @@ import type { Backend } from '../context.ts';
 import { requireOrigin } from '../cross-origin.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { createGraphqlEndpoint } from './endpoint.ts';
+import { Operation } from './operation.ts';
 
 const mebibyte = 1024 * 1024;
 /** For bodies, and for answers that wait to be read. A user's share is five bodies of the largest size, or dozens of large answers. */
 const memoryLimits = { total: 256 * mebibyte, shares: { user: 64 * mebibyte } };
+/** One user's operations keep a change of another user waiting for at most as many changes. `svc apply` sends eight at once. */
+const operationLimits = { total: 256, shares: { user: 32 } };
 
 interface Surface {
   readonly origins: readonly string[];
   readonly connections: AdmittedConnections<'user'>;
 }
 
-/** `POST /graphql`. A request holds the memory of its user until its answer has been sent or its client has gone. */
+/** `POST /graphql`. A request holds memory of its user until its operation has ended, and its answer has been sent or its client has gone. */
 export function addGraphql(app: FastifyInstance, backend: Backend, { origins, connections }: Surface): void {
   const endpoint = createGraphqlEndpoint(backend);
   const hint = 'Send fewer or smaller requests at the same time, and read each answer.';
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
+  const waitHint = 'Wait for the answers to earlier operations, then try again.';
+  const operations = new Budget({ what: 'operations under way', hint: waitHint, ...operationLimits });
   app.register(async (graphql) => {
     graphql.decorateRequest('principal', null);
     graphql.removeAllContentTypeParsers();
@@ -44,19 +49,24 @@ export function addGraphql(app: FastifyInstance, backend: Backend, { origins, co
       handler: async (request, reply) => {
         const { principal, id, headers } = request;
         if (principal === null) throw new Error('a request came past its authentication');
-        const held = memory.hold(ownerOf(principal), 0);
+        const owner = ownerOf(principal);
+        const held = memory.hold(owner, 0);
         try {
           const body = await readText(request.raw, held);
+          const place = operations.hold(owner, 1);
+          const operation = new Operation(held);
+          void operation.ended.then(() => place.release());
           const accept = headers.accept ?? 'application/json';
-          const response = await endpoint.answer({ principal, requestId: id, body, accept });
+          const response = await endpoint.answer({ principal, requestId: id, body, accept, operation });
           const answer = Buffer.from(await response.arrayBuffer());
-          held.resize(answer.length);
+          // Never more than before: a refusal now would come after the change.
+          void operation.ended.then(() => held.resize(Math.min(held.amount, answer.length)));
           reply
             .code(response.status)
             .type(response.headers.get('content-type') ?? 'application/json')
             .header('cache-control', 'no-store')
             .send(answer);
-          await closed(reply.raw);
+          await Promise.all([closed(reply.raw), operation.ended]);
           return reply;
         } finally {
           held.release();

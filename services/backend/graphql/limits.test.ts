@@ -1,4 +1,4 @@
-import { getOperationAST, parse } from 'graphql';
+import { getIntrospectionQuery, getOperationAST, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { checkLimits, limits } from './limits.ts';
 import { createSchema } from './schema.ts';
@@ -85,5 +85,26 @@ describe('width', () => {
   test('fields that introspect are counted too', () => {
     const fields = 'name kind description '.repeat(400);
     expect(() => check(`{ __schema { types { ${fields} } } }`)).toThrow(/fields/);
+  });
+
+  test('an alias is short, in an introspection as well', () => {
+    const name = 'a'.repeat(limits.aliasLength);
+    expect(() => check(`{ ${name}: viewer { id } }`)).not.toThrow();
+    expect(() => check(`{ ${name}a: viewer { id } }`)).toThrow(/more than 100 characters/);
+    expect(() => check(`{ __schema { types { ${name}a: name } } }`)).toThrow(/more than 100 characters/);
+  });
+
+  test('an alias of what is in each node counts for each node', () => {
+    const named = (aliases: string) => inWorkspace(`skills { nodes { tools(first: 1000) { ${aliases} } } }`);
+    expect(() => check(named('__typename'))).not.toThrow();
+    expect(() => check(named('a: __typename'))).toThrow(/nodes/);
+  });
+
+  test('an introspection of the whole schema is fine, and its lists inside of lists are not', () => {
+    expect(() => check(getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }))).not.toThrow();
+    const nested = 'types { fields { type { fields { type { fields { name } } } } } }';
+    expect(() => check(`{ __schema { ${nested} } }`)).toThrow(/nodes/);
+    const twice = 'types { fields { type { fields { a: name b: name c: name } } } }';
+    expect(() => check(`{ __schema { ${twice} } }`)).toThrow(/nodes/);
   });
 });

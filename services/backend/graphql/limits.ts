@@ -26,7 +26,14 @@ export const limits = {
   aliases: 50,
   /** Nodes if every page were full: `first` times the `first` around it. One page of skills with all their tools fits. */
   nodes: 120_000,
+  /** Characters of a field's other name, which an answer repeats for each node. */
+  aliasLength: 100,
 } as const;
+
+/** How many entries each list of an introspection counts as. The whole schema is a tenth of what is allowed. */
+const introspectedLists: Readonly<Record<string, number>> = {
+  ...{ types: 100, fields: 20, inputFields: 20, enumValues: 20, args: 5, directives: 10 },
+};
 
 interface Measured {
   readonly schema: GraphQLSchema;
@@ -79,12 +86,11 @@ function measure(walk: Walk, selections: SelectionSetNode, type: GraphQLNamedTyp
 }
 
 function measureField(walk: Walk, node: FieldNode, type: GraphQLNamedType, place: Place): void {
-  spend(walk, 'fields', 1);
-  if (node.alias !== undefined) spend(walk, 'aliases', 1);
+  countField(walk, node);
   const field = isObjectType(type) ? type.getFields()[node.name.value] : undefined;
-  // What introspects has no field here: its nesting is bounded by a rule of GraphQL itself (lists), and its work by `fields`.
+  // Fields that introspect have no definition here, and their answers are not counted as they are made.
   if (field === undefined) {
-    if (node.selectionSet !== undefined) countOnly(walk, node.selectionSet);
+    measureIntrospection(walk, node, place.nodes);
     return;
   }
   if (place.depth > limits.depth) throw tooMuch('depth');
@@ -96,16 +102,39 @@ function measureField(walk: Walk, node: FieldNode, type: GraphQLNamedType, place
   }
 }
 
-function countOnly(walk: Walk, selections: SelectionSetNode): void {
+function measureIntrospection(walk: Walk, node: FieldNode, nodesAround: number): void {
+  const nodes = nodesAround * (introspectedLists[node.name.value] ?? 1);
+  if (nodes > nodesAround || node.alias !== undefined) spend(walk, 'nodes', nodes);
+  if (node.selectionSet !== undefined) measureIntrospected(walk, node.selectionSet, nodes);
+}
+
+function measureIntrospected(walk: Walk, selections: SelectionSetNode, nodes: number): void {
   for (const selection of selections.selections) {
-    if (selection.kind === Kind.FRAGMENT_SPREAD) {
-      const fragment = walk.fragments.get(selection.name.value);
-      if (fragment !== undefined) countOnly(walk, fragment.selectionSet);
-      continue;
+    switch (selection.kind) {
+      case Kind.FIELD:
+        countField(walk, selection);
+        measureIntrospection(walk, selection, nodes);
+        break;
+      case Kind.INLINE_FRAGMENT:
+        measureIntrospected(walk, selection.selectionSet, nodes);
+        break;
+      case Kind.FRAGMENT_SPREAD: {
+        const fragment = walk.fragments.get(selection.name.value);
+        if (fragment !== undefined) measureIntrospected(walk, fragment.selectionSet, nodes);
+        break;
+      }
     }
-    if (selection.kind === Kind.FIELD) spend(walk, 'fields', 1);
-    if (selection.selectionSet !== undefined) countOnly(walk, selection.selectionSet);
   }
+}
+
+function countField(walk: Walk, { alias }: FieldNode): void {
+  spend(walk, 'fields', 1);
+  if (alias === undefined) return;
+  spend(walk, 'aliases', 1);
+  if (alias.value.length <= limits.aliasLength) return;
+  throw new SvcError('invalid_input', `An alias has more than ${limits.aliasLength} characters.`, {
+    hint: 'Choose a shorter one.',
+  });
 }
 
 /** The page size of a field, or null where it has none. */

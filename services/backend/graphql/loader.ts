@@ -8,25 +8,23 @@ import { edgesMax, type Graph, type Node, pageMax } from '../graph/graph.ts';
  */
 export type Loader = ReturnType<typeof createLoader>;
 
-export function createLoader(graph: Graph, signal: AbortSignal) {
-  const serverOfTool = batched(signal, (tools, options) =>
-    graph.follow({ from: 'tool', edge: 'server' }, tools, options),
-  );
-  const personOfMember = batched(signal, (members, options) =>
+export function createLoader(graph: Graph) {
+  const serverOfTool = batched((tools, options) => graph.follow({ from: 'tool', edge: 'server' }, tools, options));
+  const personOfMember = batched((members, options) =>
     graph.follow({ from: 'member', edge: 'person' }, members, options),
   );
   const spokesmen = new Map<string, Owned>();
   return {
-    skillsOfRole: batched(signal, (roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
-    toolsOfSkill: batched(signal, (skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
-    filesOfSkill: batched(signal, (skills, options) => graph.followBack({ from: 'file', edge: 'of' }, skills, options)),
-    runtimesOfServer: batched(signal, (servers, options) =>
+    skillsOfRole: batched((roles, options) => graph.follow({ from: 'role', edge: 'skills' }, roles, options)),
+    toolsOfSkill: batched((skills, options) => graph.follow({ from: 'skill', edge: 'tools' }, skills, options)),
+    filesOfSkill: batched((skills, options) => graph.followBack({ from: 'file', edge: 'of' }, skills, options)),
+    runtimesOfServer: batched((servers, options) =>
       graph.follow({ from: 'mcpServer', edge: 'runtimes' }, servers, options),
     ),
-    statusesOfServer: batched(signal, (servers, options) =>
+    statusesOfServer: batched((servers, options) =>
       graph.followBack({ from: 'status', edge: 'server' }, servers, options),
     ),
-    rolesOfKey: batched(signal, (keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
+    rolesOfKey: batched((keys, options) => graph.follow({ from: 'key', edge: 'roles' }, keys, options)),
     /** Asked once for all tools of an MCP server: a thousand of them have a few servers. */
     async serverOfTool(tool: Node<'tool'>): Promise<Node<'mcpServer'> | null> {
       const oneOfServer = spokesmen.get(tool.mcpServer) ?? tool;
@@ -70,10 +68,7 @@ interface Batch<Item> {
 }
 
 /** Collects ids until the event loop turns: all resolvers of one level have asked by then, and other work gets its turn in between. */
-function batched<Item>(
-  signal: AbortSignal,
-  loadMany: LoadMany<Item>,
-): (node: Owned, limit: number) => Promise<readonly Item[]> {
+function batched<Item>(loadMany: LoadMany<Item>): (node: Owned, limit: number) => Promise<readonly Item[]> {
   const batches = new Map<string, Batch<Item>>();
   return async (node, limit) => {
     const key = `${node.workspace} ${limit}`;
@@ -82,10 +77,7 @@ function batched<Item>(
       const ids = new Set<string>();
       const loaded = nextTurn().then(() => {
         batches.delete(key);
-        return inSlices([...ids], limit, (slice) => {
-          signal.throwIfAborted();
-          return loadMany(slice, { anchor: node.workspace, limitEach: limit });
-        });
+        return inSlices([...ids], limit, (slice) => loadMany(slice, { anchor: node.workspace, limitEach: limit }));
       });
       batch = { ids, loaded };
       batches.set(key, batch);

@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { addActivity } from './activity.ts';
 import { createBuilder } from './builder.ts';
+import { countAnswers } from './count-answers.ts';
 import { addKeys } from './keys.ts';
 import { addMcpServers } from './mcp-servers.ts';
 import { addPaging } from './paging.ts';
@@ -26,5 +27,5 @@ export function createSchema(): GraphQLSchema {
   addRuntimes(builder);
   addUsage(builder);
   addActivity(builder);
-  return builder.toSchema();
+  return countAnswers(builder.toSchema());
 }

@@ -23,14 +23,14 @@ const lots = { total: 1e9, shares: { user: 1e9 } };
 const never: Pace = { bytes: 0, periodMs: 60_000 };
 
 /** The body of the next request, as it is read, and the memory that it holds. */
-async function reading(header: string, { limits = lots, pace = never } = {}) {
-  client.write(`POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n`);
+async function reading(header: string, { limits = lots, pace = never, text = '' } = {}) {
+  client.write(`POST / HTTP/1.1\r\nhost: x\r\n${header}\r\n\r\n${text}`);
   const [request] = await once(server, 'request');
   const budget = new Budget({ what: 'bytes of memory', hint: 'Send less.', ...limits });
   const held = budget.hold({ user: 'u' }, 0);
   const body = readBody(request, held, pace);
   body.catch(() => undefined);
-  return { body, budget, held };
+  return { body, budget, held, request };
 }
 
 function chunk(text: string): string {
@@ -44,6 +44,21 @@ test('a body of known length counts as a whole before its first byte', async () 
   client.write('y'.repeat(200_000));
   expect((await body)?.toString()).toBe('x'.repeat(100_000) + 'y'.repeat(200_000));
   expect(budget.held).toBe(900_000);
+});
+
+test('a body that comes in one read with its head is taken whole, and counts the same', async () => {
+  const text = 'x'.repeat(20_000);
+  const { body, budget, request } = await reading('content-length: 20000', { text });
+  expect((await body)?.toString()).toBe(text);
+  expect(budget.held).toBe(60_000);
+  expect(request.listenerCount('data')).toBe(0);
+});
+
+test('a body in one read with its head is refused where it has no room', async () => {
+  const limits = { total: 1e6, shares: { user: 59_999 } };
+  const { body, budget } = await reading('content-length: 20000', { limits, text: 'x'.repeat(20_000) });
+  await expect(body).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(budget.held).toBe(0);
 });
 
 test('a body of unknown length counts as it grows', async () => {

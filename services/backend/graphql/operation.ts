@@ -1,0 +1,119 @@
+import { SvcError } from '../../contracts/errors.ts';
+import type { Held } from '../../kit/budget.ts';
+
+const mebibyte = 1024 * 1024;
+/** JSON text of one answer. A larger one holds up the client that parses it as well. */
+export const answerMaxBytes = 8 * mebibyte;
+/** Half of a user's share, so that the user's other requests go on. A page of skills with the longest instructions takes 25 MiB. */
+export const operationMaxBytes = 32 * mebibyte;
+/** A change takes it before it begins, and its answer gets no more: 32 changes at once take a user's share. */
+export const changeMaxBytes = 2 * mebibyte;
+/** The text of an answer, whose characters may have two bytes, and its bytes. */
+const copies = 3;
+/** Fields are many and small: the budget is asked once for several of them. */
+const stepBytes = 64 * 1024;
+
+/**
+ * One operation under way. What it reads and answers counts as memory of its user before it is kept, and it stops where its memory or its time
+ * is used up. It ends when the last thing that it has begun ends, which may be after its client was answered.
+ */
+export class Operation {
+  readonly #held: Held;
+  /** Memory of the request's body. */
+  readonly #bodyBytes: number;
+  readonly #stopping = new AbortController();
+  readonly #ended = Promise.withResolvers<void>();
+  #usedBytes = 0;
+  #answerBytes = 0;
+  #underWay = 0;
+  #isChange = false;
+
+  constructor(held: Held) {
+    this.#held = held;
+    this.#bodyBytes = held.amount;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
+  }
+
+  /** Resolves when nothing of it is under way and nothing more can begin. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** Refuses whatever would begin after this. */
+  stop(reason: SvcError): void {
+    this.#stopping.abort(reason);
+    this.#endWhenIdle();
+  }
+
+  /** Takes all memory that a change may use, because none of it may be refused once the change is made. */
+  reserveChange(): void {
+    this.#held.resize(this.#bodyBytes + changeMaxBytes);
+    this.#isChange = true;
+  }
+
+  async run<Result>(work: () => Promise<Result> | Result): Promise<Result> {
+    this.signal.throwIfAborted();
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      this.#endWhenIdle();
+    }
+  }
+
+  countRead(bytes: number): void {
+    this.#use(bytes);
+  }
+
+  countAnswer(bytes: number): void {
+    this.#answerBytes += bytes;
+    if (this.#answerBytes > answerMaxBytes) this.#refuse(answerTooLarge());
+    this.#use(bytes * copies);
+  }
+
+  #use(bytes: number): void {
+    this.signal.throwIfAborted();
+    this.#usedBytes += bytes;
+    if (this.#isChange) {
+      if (this.#usedBytes > changeMaxBytes) throw changeAnswerTooLarge();
+      return;
+    }
+    if (this.#usedBytes > operationMaxBytes) this.#refuse(readsTooMuch());
+    const needed = this.#bodyBytes + this.#usedBytes;
+    if (needed <= this.#held.amount) return;
+    try {
+      this.#held.resize(needed + stepBytes);
+    } catch (refusal) {
+      this.#refuse(refusal);
+    }
+  }
+
+  #refuse(refusal: unknown): never {
+    if (refusal instanceof SvcError && !this.#isChange) this.stop(refusal);
+    throw refusal;
+  }
+
+  #endWhenIdle(): void {
+    if (this.signal.aborted && this.#underWay === 0) this.#ended.resolve();
+  }
+}
+
+const hint = 'Ask for fewer fields, or for smaller pages with "first".';
+
+function answerTooLarge(): SvcError {
+  return new SvcError('too_large', `The answer is larger than ${answerMaxBytes / mebibyte} MiB.`, { hint });
+}
+
+function readsTooMuch(): SvcError {
+  const message = `The operation takes more than ${operationMaxBytes / mebibyte} MiB of memory.`;
+  return new SvcError('too_large', message, { hint });
+}
+
+function changeAnswerTooLarge(): SvcError {
+  const message = `The change was made. Its answer takes more than ${changeMaxBytes / mebibyte} MiB of memory.`;
+  return new SvcError('too_large', message, { hint: 'Read the fields with a query.' });
+}

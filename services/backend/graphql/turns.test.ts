@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { Turns } from './turns.ts';
+
+test('so many at once, in the order of asking, also after a failure', async () => {
+  const turns = new Turns(2);
+  const begun: number[] = [];
+  const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+  const all = gates.map((gate, i) =>
+    turns.run(async () => {
+      begun.push(i);
+      await gate.promise;
+    }),
+  );
+  all[0]?.catch(() => undefined);
+  expect(begun).toEqual([0, 1]);
+  gates[0]?.reject(new Error('failed'));
+  await expect(all[0]).rejects.toThrow('failed');
+  expect(begun).toEqual([0, 1, 2]);
+  for (const { resolve } of gates) resolve();
+  await Promise.all(all.slice(1));
+  await turns.run(async () => void begun.push(4));
+  expect(begun).toEqual([0, 1, 2, 3, 4]);
+});
