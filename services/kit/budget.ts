@@ -14,8 +14,8 @@ export interface BudgetOptions<Kind extends string> {
 }
 
 /**
- * A quantity that senders share, such as memory or places: counted before it is taken. A sender may hold at most its share, and at most as much
- * as is still free. So however much a few senders hold, another one gets some.
+ * A limited quantity that senders share, such as memory or connections. A sender may hold at most its share, and at most as much
+ * as then stays free, so that a new sender always gets some.
  */
 export class Budget<Kind extends string> {
   readonly #options: BudgetOptions<Kind>;
@@ -28,10 +28,6 @@ export class Budget<Kind extends string> {
     this.#kinds = Object.keys(options.shares) as Kind[];
     const heldBy = this.#kinds.map((kind) => [kind, new Map<string, number>()]);
     this.#heldBy = Object.fromEntries(heldBy) as Record<Kind, Map<string, number>>;
-  }
-
-  get total(): number {
-    return this.#options.total;
   }
 
   get held(): number {
@@ -99,7 +95,7 @@ export class Budget<Kind extends string> {
       const message = `This ${shortage} may hold at most ${shares[shortage]} ${what} at once.`;
       return new SvcError('rate_limited', message, { hint });
     }
-    const message = `Too little is free of the ${total} ${what} that all senders share.`;
+    const message = `All senders together hold nearly all of the ${total} ${what}.`;
     return new SvcError('unavailable', message, { hint: 'Try again shortly.' });
   }
 }

@@ -76,7 +76,7 @@ export function addGraphql(app: FastifyInstance, backend: Backend, { origins, co
   });
 }
 
-/** When the answer has been sent, or its client has gone. Node does not tell the answers that still waited behind another one. */
+/** Resolves when the answer was sent or the client disconnected. A response queued behind another one emits no close: the socket is watched too. */
 function closed(response: ServerResponse): Promise<void> {
   const { socket } = response.req;
   return new Promise((resolve) => {

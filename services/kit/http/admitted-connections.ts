@@ -14,7 +14,7 @@ export class AdmittedConnections<Kind extends string> {
     this.#places = places;
   }
 
-  /** Throws where the sender has too many; the connection stays what it was then. */
+  /** Counts a connection for its sender. Throws if the sender has too many; the connection then keeps its previous owner. */
   use(socket: Socket, owner: Owner<Kind>): void {
     const before = this.#owners.get(socket);
     if (socket.destroyed || (before !== undefined && this.#places.isSame(before, owner))) return;

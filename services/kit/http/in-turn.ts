@@ -5,8 +5,8 @@ import { giveWay } from '../give-way.ts';
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Node hands over a hundred requests that came in one read of a connection before it looks at other connections. Here those behind the first one
- * give way, and they are dropped where their connection was ended meanwhile.
+ * Node handles up to a hundred pipelined requests of one connection before it reads other connections. Here all but the first
+ * give way to other work, and are dropped if their connection has ended by then.
  */
 export function inTurn(handle: Handle): Handle {
   /** How many bytes had been read from a connection when its last request came. */

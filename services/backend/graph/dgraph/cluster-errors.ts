@@ -25,7 +25,7 @@ const giveRights =
 export class Hidden extends SvcError {
   constructor(server: string) {
     super('unavailable', `The graph database at "${server}" shows our user nothing.`, {
-      hint: `It does so for a moment after its start, and as long as most nodes of Dgraph are away: svc status names them. ${giveRights}`,
+      hint: `A node does so for a moment after its start, and while most nodes of Dgraph are down: svc status lists them. ${giveRights}`,
     });
   }
 }
@@ -61,7 +61,7 @@ export function isUnanswered(thrown: unknown): boolean {
   return isServiceError(thrown) && (thrown.code === grpc.status.UNAVAILABLE || isBeginning(thrown));
 }
 
-/** Nobody answered in time, and nobody said that he would not. At its deadline a call may end as a cancelled one, seen of a node that waits for another. */
+/** No node answered in time, and none refused. A call that passes its deadline may end as CANCELLED, as on a node that waits for another. */
 export function isSilent(thrown: unknown): boolean {
   return isServiceError(thrown) && [grpc.status.DEADLINE_EXCEEDED, grpc.status.CANCELLED].includes(thrown.code);
 }

@@ -184,7 +184,7 @@ async function whyRefused(open: () => Promise<Named>): Promise<SvcError> {
     if (!isRefused(thrown)) return toSvcError(thrown);
   }
   return new SvcError('unavailable', 'No backend said why the bus refused this connection.', {
-    hint: 'Is a backend up? svc status. If one is, try again in a few seconds: too many refused clients ask at once.',
+    hint: 'Check whether a backend runs: svc status. If it does, try again in a few seconds: too many refused clients ask at once.',
   });
 }
 
