@@ -27,14 +27,14 @@ export const authorizationSubject = '$SYS.REQ.USER.AUTH';
 const handOnSubject = 'svc.authorization';
 /** NATS waits for 2 s (templates/nats.conf). Checking a credential is one look-up in the graph. */
 const authorizeDeadlineMs = 1500;
-/** Whoever asks why it was refused has this long to read it. */
+/** A refused client that asks why has this long to read the reason. */
 const refusedLifetimeSeconds = 5;
-/** So many of them are let in at once: strangers by their address, and runtimes that proved themselves. Any further is refused without a reason. */
+/** Refused clients that are connected at once to read why: strangers, of one network, proven runtimes, of one workspace. Others get no reason. */
 const strangersMax = 32;
 const strangersOfNetworkMax = 16;
 const provenMax = 32;
 const provenOfWorkspaceMax = 8;
-/** Connections being decided on at once; whoever comes then comes again. */
+/** Connections being decided on at once. NATS refuses any further one, and its client tries again. */
 const decidingMax = 1000;
 
 /**
