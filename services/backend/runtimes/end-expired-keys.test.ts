@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { patterns, subjects } from '../../contracts/bus/subjects.ts';
+import { SvcError } from '../../contracts/errors.ts';
 import { newProcessId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
@@ -81,4 +82,12 @@ test('a key that is one too many ends at once', async () => {
   const first = await connect((await registerRuntime(backend, owner, request)).secret);
   for (let i = 0; i < 10; i++) await registerRuntime(backend, owner, request);
   await first.lost;
+});
+
+test('a new key is shown also where the bus does not end what came in with a removed one', async () => {
+  const { id, owner } = await addWorkspace(backend, 'acme');
+  const request = { workspace: id, name: 'edge' };
+  const disconnect = vi.spyOn(backend.bus, 'disconnect').mockRejectedValue(new SvcError('unavailable', 'No answer.'));
+  for (let key = 0; key < 11; key++) await registerRuntime(backend, owner, request);
+  expect(disconnect).toHaveBeenCalled();
 });

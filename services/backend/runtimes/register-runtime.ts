@@ -14,7 +14,7 @@ import type { Secrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { platformHome } from './authorize.ts';
 
-type Context = ChangeContext & Pick<Backend, 'secrets' | 'config'>;
+type Context = ChangeContext & Pick<Backend, 'secrets' | 'config' | 'log'>;
 
 export interface RegisteredRuntime {
   readonly runtime: Node<'runtime'>;
@@ -57,8 +57,17 @@ export async function registerRuntime(
           });
           return issued;
         });
-  for (const key of removed) await backend.bus.disconnect(runtime.id, { key });
+  for (const key of removed) await endConnections(backend, runtime, key);
   return { runtime, secret, busServers: busServersOf(backend), overlapEndsAt };
+}
+
+/** The new key exists by now and must be shown, also where the bus does not answer: it goes on trying to end these connections. */
+async function endConnections(backend: Context, runtime: Node<'runtime'>, key: KeyId): Promise<void> {
+  try {
+    await backend.bus.disconnect(runtime.id, { key });
+  } catch (thrown) {
+    backend.log('runtimes').warn({ err: thrown, runtime: runtime.id, key }, 'connections of a removed key not ended');
+  }
 }
 
 /** What the platform itself uses is not for others where it says what is. */
