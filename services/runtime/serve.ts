@@ -131,7 +131,7 @@ function startWork(
   const calls = answerCalls({ connection, supervisor, logger: log('calls') });
   const onAssignments = () => {
     // A backend that has just begun asks, and knows only those that it hears.
-    heartbeat.beat();
+    heartbeat.beatSoon();
     fetchAndTellAll();
   };
   const commands = takeCommands({ connection, supervisor, logger, onAssignments });

@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { assignmentsMax } from '../../contracts/bus/messages.ts';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
-import { assignmentsMaxBytes, type Candidate, entryBytes, planAssignments } from './plan-assignments.ts';
+import {
+  assignmentsMaxBytes,
+  type Candidate,
+  entryBytes,
+  planAssignments,
+  workspaceMaxBytes,
+} from './plan-assignments.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -27,7 +33,7 @@ test('a workspace with launches as many and as large as there may be takes nothi
   const others = workspaces(50, () => [...candidates(20, 700), ...candidates(5, 8000)]);
   const plan = planAssignments([...hostile, ...others]);
   expect(grantedOf(plan, others)).toBe(others.length);
-  expect(grantedOf(plan, hostile)).toBeGreaterThan(100);
+  expect(grantedOf(plan, hostile)).toBe(Math.floor(workspaceMaxBytes / (63 * 1024)));
   expect(plan.size).toBe(hostile.length + others.length);
   expectWithinBounds(plan);
 });
@@ -36,7 +42,7 @@ test('four launches of 3.5 MiB that were stored before the bound leave room for 
   const hostile = candidates(4, 3.5 * mebibyte);
   const other = candidates(100, 10_000);
   const plan = planAssignments([...hostile, ...other]);
-  expect([grantedOf(plan, hostile), grantedOf(plan, other)]).toEqual([2, 100]);
+  expect([grantedOf(plan, hostile), grantedOf(plan, other)]).toEqual([0, 100]);
   expectWithinBounds(plan);
 });
 
@@ -59,8 +65,8 @@ test('of more MCP servers than a runtime takes, the newest of the largest worksp
 
 test('the oldest of a workspace come first, and smaller ones fill the rest', () => {
   const workspace: WorkspaceId = newId('workspace');
-  const [first, second] = [candidates(1, 6 * mebibyte, workspace), candidates(1, 6 * mebibyte, workspace)];
-  const third = candidates(1, 2 * mebibyte, workspace);
+  const [first, second] = [candidates(1, 1.5 * mebibyte, workspace), candidates(1, mebibyte, workspace)];
+  const third = candidates(1, 0.5 * mebibyte, workspace);
   const plan = planAssignments([...first, ...second, ...third]);
   expect([first, second, third].map((own) => grantedOf(plan, own))).toEqual([1, 0, 1]);
 });
@@ -68,4 +74,13 @@ test('the oldest of a workspace come first, and smaller ones fill the rest', () 
 test('is the same for the same MCP servers', () => {
   const all = workspaces(7, () => candidates(300, 20_000));
   expect([...planAssignments(all)]).toEqual([...planAssignments(all)]);
+});
+
+test('workspaces that all ask for more than there is get equal shares', () => {
+  const all = Array.from({ length: 40 }, () => candidates(100, 64 * 1024));
+  const plan = planAssignments(all.flat());
+  const granted = all.map((own) => grantedOf(plan, own));
+  expect(new Set(granted).size).toBe(1);
+  expect(granted[0]).toBeGreaterThan(0);
+  expectWithinBounds(plan);
 });

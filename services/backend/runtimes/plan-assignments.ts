@@ -15,6 +15,11 @@ export interface Candidate {
 export const entryBytes = 1024;
 /** Sealed and written as base64url, it takes 14.7 of the 16 MiB that a message may have. */
 export const assignmentsMaxBytes = (11 / 16) * payloadMaxBytes;
+/**
+ * What one workspace gets of it at most, besides `entryBytes` for each MCP server: a change of any of them has all of it decrypted, sealed and
+ * sent again.
+ */
+export const workspaceMaxBytes = 2 * 1024 * 1024;
 /** Ids, name and author, and the field names of JSON. */
 const knownMaxBytes = 512;
 
@@ -36,7 +41,7 @@ export function planAssignments(candidates: readonly Candidate[]): ReadonlyMap<M
   const told = new Map([...all].map(([workspace, own]) => [workspace, own.slice(0, counts.get(workspace))]));
   const toldCount = sum([...told.values()].map(({ length }) => length));
   const shares = fairShares(
-    mapValues(told, (own) => sum(own.map(excessOf))),
+    mapValues(told, (own) => Math.min(sum(own.map(excessOf)), workspaceMaxBytes)),
     assignmentsMaxBytes - toldCount * entryBytes,
   );
   return new Map([...told].flatMap(([workspace, own]) => grantOldestFirst(own, shares.get(workspace) ?? 0)));

@@ -31,7 +31,7 @@ export interface AssignmentsOptions {
 const intervalMs = 15_000;
 const answerMaxMs = 10_000;
 /** Commands come in swarms, and one handshake answers all of them. The backend refuses a runtime that asks without a pause. */
-const pauseMs = 100;
+const pauseMs = 200;
 const retry: Backoff = { firstMs: 300, maxMs: 15_000 };
 
 /** Keeps what runs here equal to what the backend assigns to this runtime. */

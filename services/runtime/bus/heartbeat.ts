@@ -13,9 +13,12 @@ export interface HeartbeatOptions {
   readonly sandbox: Sandbox;
 }
 
+/** One is sent for all that ask within this time: each change of any workspace asks, and the bus refuses a runtime that says too much. */
+const gatherMs = 50;
+
 export interface RunningHeartbeat {
-  /** Says so now too. */
-  beat(): void;
+  /** Says so in a moment too. */
+  beatSoon(): void;
   end(): void;
 }
 
@@ -35,5 +38,17 @@ export function startHeartbeat(options: HeartbeatOptions): RunningHeartbeat {
   };
   beat();
   const timer = setInterval(beat, intervalMs);
-  return { beat, end: () => clearInterval(timer) };
+  let asked: NodeJS.Timeout | null = null;
+  return {
+    beatSoon() {
+      asked ??= setTimeout(() => {
+        asked = null;
+        beat();
+      }, gatherMs);
+    },
+    end() {
+      clearInterval(timer);
+      if (asked !== null) clearTimeout(asked);
+    },
+  };
 }

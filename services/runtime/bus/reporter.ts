@@ -22,6 +22,8 @@ export interface ReporterOptions {
 
 /** Changes come in swarms: a start is four of them. */
 const gatherMs = 50;
+/** With `gatherMs` it makes five reports a second at most, which leaves the other half of what the bus allows to handshakes. */
+const pauseMs = 150;
 const answerMaxMs = 30_000;
 /** Whoever waits for the runtime to end has other things to do; the backend notices its end by itself. */
 const withdrawMaxMs = 2000;
@@ -119,6 +121,7 @@ export class Reporter {
       if (signal.aborted) return;
       this.#wake = new AbortController();
       failures = (await this.#tell(failures)) ? 0 : failures + 1;
+      await pause(pauseMs, undefined, { signal }).catch(() => {});
       const waitMs = failures === 0 ? 0 : backoffMs(retry, failures, Math.random());
       if (waitMs > 0) await pause(waitMs, undefined, { signal: this.#wake.signal }).catch(() => {});
     }

@@ -99,6 +99,30 @@ test('what could not be reported is reported later', async () => {
   expect(platform.reports[0]?.complete).toBe(true);
 });
 
+test('sends few messages a second, however often it is told of changes', async () => {
+  await using platform = await Platform.open();
+  platform.assign({ one: script('echo') });
+  await platform.startRuntime();
+  await platform.connected('one');
+  const count = () => ({
+    beats: platform.heartbeats.length,
+    questions: platform.handshakes + platform.reports.length,
+  });
+  const before = count();
+  const began = performance.now();
+  for (let round = 0; performance.now() - began < 3000; round++) {
+    platform.assign({ one: script('echo'), [`another${round}`]: script('exits') });
+    platform.command({ kind: 'assignments' });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const seconds = (performance.now() - began) / 1000;
+  const after = count();
+  // What the bus takes for an honest process (kit/bus/senders.ts).
+  expect((after.beats - before.beats) / seconds).toBeLessThanOrEqual(20);
+  expect((after.questions - before.questions) / seconds).toBeLessThanOrEqual(10);
+  expect(platform.handshakes).toBeGreaterThan(4);
+});
+
 describe('a runtime that was revoked', () => {
   test('stops its MCP servers, and says so', async () => {
     await using platform = await Platform.open();

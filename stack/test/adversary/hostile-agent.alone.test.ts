@@ -150,13 +150,13 @@ onEachTopology(
       await attacking;
     });
 
-    test('the log grows by no more than a few lines a second', async () => {
+    test('strangers write a few lines a minute to the log, however much they ask', async () => {
       const to = await target();
       const lines = async () => (await platform.run(['logs', '--lines', '100000'])).stdout.split('\n').length;
       const before = await lines();
       const { 401: refused } = await attack('wrongKeys', to);
       expect(refused).toBeGreaterThan(500);
-      expect((await lines()) - before).toBeLessThan(100);
+      expect((await lines()) - before).toBeLessThan(10);
     });
   },
   { isLong: true },

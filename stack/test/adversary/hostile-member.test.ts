@@ -113,6 +113,9 @@ const attacks: readonly Attack[] = [
   },
 ];
 
+/** On an idle machine it takes a second. */
+const connectedMaxMs = 15_000;
+
 let platform: Platform;
 let grounds: Grounds;
 let workspace: string;
@@ -192,6 +195,37 @@ async function statusOf(id: string): Promise<string> {
 async function set(launch: Launch): Promise<string> {
   const query = 'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }';
   return (await ask(query, { input: { name: `attack${++count}`, launch } })).createMcpServer.id;
+}
+
+/** Sets as many as the workspace takes: the last one, and why there may be no more. */
+async function setUntilRefused(launch: Launch): Promise<readonly [last: string, refusal: string]> {
+  let last = '';
+  for (;;) {
+    try {
+      last = await set(launch);
+    } catch (error) {
+      return [last, String(error)];
+    }
+  }
+}
+
+/** An MCP server that an operator adds to another workspace. */
+async function addVictim(url: string): Promise<{ readonly status: () => Promise<string> }> {
+  const backend = await connectToBackend(platform.installation);
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+  const query = (text: string, variables: object) => backend.query(text, { ...variables }, (data): any => data);
+  const { createWorkspace } = await query(
+    'mutation { createWorkspace(input: { name: "Victims", ownerEmail: "victim@example.com" }) { id } }',
+    {},
+  );
+  const input = { name: 'files', launch: { url } };
+  const { createMcpServer } = await query(
+    'mutation ($w: ID!, $input: McpServerInput!) { createMcpServer(workspace: $w, input: $input) { id } }',
+    { w: createWorkspace.id, input },
+  );
+  const asked = 'query ($w: ID!, $id: ID!) { workspace(id: $w) { mcpServer(id: $id) { status } } }';
+  const at = { w: createWorkspace.id, id: createMcpServer.id };
+  return { status: async () => (await query(asked, at)).workspace.mcpServer.status };
 }
 
 async function remove(id: string): Promise<void> {
@@ -330,6 +364,30 @@ onEachTopology((topology) => {
       const id = await set({ ...probing(grounds), cwd: platform.folder });
       expect((await outcomeOf(id)).seen).toEqual({ secret: 'SYK_', planted: 'done' });
       expect(planted()).toEqual([platform.folder]);
+    },
+    startTimeoutMs,
+  );
+
+  test(
+    'launches as large and as many as allowed keep no MCP server of another workspace from being started',
+    async () => {
+      const large = (length: number): Launch => ({
+        url: 'https://10.0.0.1/',
+        headers: Array.from({ length: 250 }, (_, i) => ({ name: `x-${i}`, value: 'v'.repeat(length) })),
+      });
+      await expect(set(large(14_000))).rejects.toThrow(/the launch has \d+ bytes as JSON, and may have 65536 at most/);
+      const [last, refusal] = await setUntilRefused(large(240));
+      expect(refusal).toContain('There may be at most 1000 MCP servers in a workspace');
+      const served = await httpMcpServer();
+      try {
+        const victim = await addVictim(served.launch().url);
+        await until(async () => (await victim.status()) === 'Connected', connectedMaxMs);
+      } finally {
+        served.close();
+      }
+      const { code, repair } = await outcomeOf(last, (outcome) => outcome.code === 'launch_too_large');
+      expect(code).toBe('launch_too_large');
+      expect(repair).toContain('svc runtime register');
     },
     startTimeoutMs,
   );
