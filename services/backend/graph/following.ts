@@ -13,16 +13,17 @@ export interface Following {
   /** Each once. */
   readonly ids: readonly string[];
   readonly limitEach: number;
+  readonly textMax: number;
 }
 
 export function checkFollowing<Type extends TypeName>(
   { from, edge }: Edge<Type, EdgeName<Type>>,
   ids: readonly string[],
-  { anchor, limitEach }: FollowOptions<Type>,
+  { anchor, limitEach, textMax = Number.POSITIVE_INFINITY }: FollowOptions<Type>,
 ): Omit<Following, 'back'> {
   checkIds(ids);
   return {
     ...{ from, edge, target: checkEdge(from, edge), workspace: checkAnchor(from, anchor) },
-    ...{ ids: [...new Set(ids)], limitEach: checkLimit(limitEach) },
+    ...{ ids: [...new Set(ids)], limitEach: checkLimit(limitEach), textMax },
   };
 }

@@ -113,6 +113,8 @@ export interface FollowOptions<Type extends TypeName> {
   readonly anchor: Anchor<Type>;
   /** 1 to `pageMax`; times the number of nodes it may be more than `edgesMax`, as long as the edges are not. */
   readonly limitEach: number;
+  /** Characters in all texts of the nodes together: more are `too_large`. */
+  readonly textMax?: number;
 }
 
 export interface Edge<Type extends TypeName, Name extends EdgeName<Type>> {

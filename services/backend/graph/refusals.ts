@@ -29,3 +29,8 @@ export function changedMeanwhile(type: string, id: string, { is, expected }: Ver
 export function tooManyEdges(max: number): SvcError {
   return new SvcError('too_large', `More than ${max} edges were to be followed at once: follow fewer nodes.`);
 }
+
+export function tooMuchText(max: number): SvcError {
+  const message = `The nodes at the other ends of the edges hold more than ${max} characters.`;
+  return new SvcError('too_large', message, { hint: 'Ask for fewer of them with "first".' });
+}

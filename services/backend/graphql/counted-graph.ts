@@ -1,10 +1,17 @@
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph, Node, Page, Selection } from '../graph/graph.ts';
 import type { TypeName } from '../graph/schema.ts';
-import type { Operation } from './operation.ts';
-import { Turns } from './turns.ts';
+import { type Operation, operationMaxBytes } from './operation.ts';
+import { Turns, TurnsByName } from './turns.ts';
 
-/** Lists that are read for all operations at once, each up to 25 MiB that no budget knows yet. */
+/** Lists that are read for all operations at once, each of which no budget knows yet. */
 const listsAtOnce = 4;
+/** Of one user: the more a user reads, the longer only this user waits. */
+const listsOfUserAtOnce = 2;
+/** Of a page these are read first, at most 6 MiB. If they are small, the rest follows at once, else in slices of this size. */
+const firstSlice = 25;
+const smallSliceBytes = 256 * 1024;
+/** An operation may not hold more anyway. */
+const textMax = operationMaxBytes;
 /** Single nodes that one operation reads at once: they are small, and with Dgraph each takes a round trip. */
 const nodesAtOnce = 16;
 /** A node without its texts, and a place in a list. */
@@ -14,11 +21,13 @@ const placeBytes = 8;
 /** Made once for each backend: gives operations the graph, and counts what each one reads. */
 export function createGraphCounter(graph: Graph): (operation: Operation) => Graph {
   const lists = new Turns(listsAtOnce);
+  const listsOfUsers = new TurnsByName(listsOfUserAtOnce);
   return (operation) => {
     // One list after the other: the first one that is too much keeps the others from being read.
     const ownLists = new Turns(1);
     const ownNodes = new Turns(nodesAtOnce);
-    const list = <Result>(read: () => Promise<Result>) => ownLists.run(() => lists.run(() => operation.run(read)));
+    const list = <Result>(read: () => Promise<Result>) =>
+      ownLists.run(() => listsOfUsers.run(operation.user, () => lists.run(() => operation.run(read))));
     const node = async <Found extends object>(read: () => Promise<Found | null>): Promise<Found | null> => {
       const found = await ownNodes.run(() => operation.run(read));
       if (found !== null) operation.countRead(bytesOfNode(found));
@@ -27,17 +36,27 @@ export function createGraphCounter(graph: Graph): (operation: Operation) => Grap
     return {
       find: (type, id, anchor) => node(() => graph.find(type, id, anchor)),
       findBy: (type, values, anchor) => node(() => graph.findBy(type, values, anchor)),
-      async select(selection) {
-        return await list(async () => {
-          const page = await graph.select(selection);
-          for (const found of page.nodes) operation.countRead(bytesOfNode(found));
-          return page;
-        });
+      async select<Type extends TypeName>(selection: Selection<Type>): Promise<Page<Type>> {
+        const nodes: Node<Type>[] = [];
+        let { after } = selection;
+        let sliceMax = firstSlice;
+        for (;;) {
+          const limit = Math.min(sliceMax, selection.limit - nodes.length);
+          const from = after === undefined ? {} : { after };
+          const slice = await list(() => graph.select<Type>({ ...selection, ...from, limit }));
+          const bytes = slice.nodes.reduce((sum, found) => sum + bytesOfNode(found), 0);
+          operation.countRead(bytes);
+          nodes.push(...slice.nodes);
+          if (slice.next === null || nodes.length === selection.limit) return { nodes, next: slice.next };
+          after = slice.next;
+          if (bytes < smallSliceBytes) sliceMax = selection.limit;
+        }
       },
       count: (selection) => list(() => graph.count(selection)),
-      follow: (edge, from, options) => list(async () => countEnds(operation, await graph.follow(edge, from, options))),
+      follow: (edge, from, options) =>
+        list(async () => countEnds(operation, await graph.follow(edge, from, { ...options, textMax }))),
       followBack: (edge, to, options) =>
-        list(async () => countEnds(operation, await graph.followBack(edge, to, options))),
+        list(async () => countEnds(operation, await graph.followBack(edge, to, { ...options, textMax }))),
       write: (work) =>
         operation.run(() =>
           graph.write(async (transaction) => {

@@ -21,7 +21,7 @@ interface Asking {
   readonly operation?: Operation;
 }
 
-const newOperation = () => new Operation(memory.hold({ user: 'root' }, 0));
+const newOperation = () => new Operation('root', memory.hold({ user: 'root' }, 0));
 
 async function ask(over: Backend, query: string, { deadlineMs, operation = newOperation() }: Asking = {}) {
   const endpoint = createGraphqlEndpoint(over, deadlineMs);

@@ -54,7 +54,7 @@ export function addGraphql(app: FastifyInstance, backend: Backend, { origins, co
         try {
           const body = await readText(request.raw, held);
           const place = operations.hold(owner, 1);
-          const operation = new Operation(held);
+          const operation = new Operation(owner.user, held);
           void operation.ended.then(() => place.release());
           const accept = headers.accept ?? 'application/json';
           const response = await endpoint.answer({ principal, requestId: id, body, accept, operation });

@@ -18,6 +18,8 @@ const stepBytes = 64 * 1024;
  * is used up. It ends when the last thing that it has begun ends, which may be after its client was answered.
  */
 export class Operation {
+  /** Whose operation it is, as budgets name users. */
+  readonly user: string;
   readonly #held: Held;
   /** Memory of the request's body. */
   readonly #bodyBytes: number;
@@ -28,7 +30,8 @@ export class Operation {
   #underWay = 0;
   #isChange = false;
 
-  constructor(held: Held) {
+  constructor(user: string, held: Held) {
+    this.user = user;
     this.#held = held;
     this.#bodyBytes = held.amount;
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Turns } from './turns.ts';
+import { Turns, TurnsByName } from './turns.ts';
 
 test('so many at once, in the order of asking, also after a failure', async () => {
   const turns = new Turns(2);
@@ -20,4 +20,19 @@ test('so many at once, in the order of asking, also after a failure', async () =
   await Promise.all(all.slice(1));
   await turns.run(async () => void begun.push(4));
   expect(begun).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('one name does not wait for another', async () => {
+  const turns = new TurnsByName(1);
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const work = (what: string) => async () => {
+    begun.push(what);
+    await gate.promise;
+  };
+  const all = [turns.run('a', work('a1')), turns.run('a', work('a2')), turns.run('b', work('b1'))];
+  expect(begun).toEqual(['a1', 'b1']);
+  gate.resolve();
+  await Promise.all(all);
+  expect(begun).toEqual(['a1', 'b1', 'a2']);
 });

@@ -1,10 +1,16 @@
 /** At most so many pieces of work at once, begun in the order of asking. Callers bound how many wait. */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
+  readonly #atOnce: number;
   #free: number;
 
   constructor(atOnce: number) {
+    this.#atOnce = atOnce;
     this.#free = atOnce;
+  }
+
+  get isIdle(): boolean {
+    return this.#free === this.#atOnce;
   }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -16,6 +22,26 @@ export class Turns {
       const next = this.#waiting.shift();
       if (next === undefined) this.#free += 1;
       else next();
+    }
+  }
+}
+
+/** Turns for each name. A name that nothing runs for is forgotten. */
+export class TurnsByName {
+  readonly #turns = new Map<string, Turns>();
+  readonly #atOnce: number;
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce;
+  }
+
+  async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const turns = this.#turns.get(name) ?? new Turns(this.#atOnce);
+    this.#turns.set(name, turns);
+    try {
+      return await turns.run(work);
+    } finally {
+      if (turns.isIdle) this.#turns.delete(name);
     }
   }
 }

@@ -32,6 +32,7 @@ afterAll(() => backend.stop());
 const ask = (fields: string) => backend.ask({ query: `{ workspace(name: "W") { ${fields} } }`, token });
 const fiftyTimes = (field: string) => Array.from({ length: 50 }, (_, i) => `a${i}: ${field}`).join(' ');
 const smallerPages = 'Ask for fewer fields, or for smaller pages with "first".';
+const more: string[] = [];
 /** Of this process in its life. */
 const peakBytes = () => process.resourceUsage().maxRSS * 1024;
 
@@ -55,6 +56,24 @@ test('what is read counts, even if the answer leaves it out', async () => {
 test('a text that many nodes lead to counts each time', async () => {
   const { errors } = await ask('roles(first: 100) { nodes { skills(first: 1) { instructions } } }');
   expect(errors).toMatchObject([{ message: 'The answer is larger than 8 MiB.', extensions: { hint: smallerPages } }]);
+});
+
+test('a long list without pages is not read to its end', async () => {
+  const create =
+    'mutation ($w: ID!, $s: [ID!]) { createRole(workspace: $w, input: { name: "Long", skills: $s }) { id } }';
+  await backend.withGraph((graph) =>
+    graph.write(async (transaction) => {
+      for (let i = 100; i < 300; i++) {
+        const id = newId('skill');
+        const told = { name: `skill-${i}`, description: '', instructions: 'x'.repeat(instructionsMaxBytes) };
+        await transaction.create('skill', { id, workspace, createdAt: i, ...told });
+        more.push(id);
+      }
+    }),
+  );
+  await backend.must(create, { w: workspace, s: more });
+  const { errors } = await ask('role(name: "Long") { skills(first: 1000) { id } }');
+  expect(errors).toMatchObject([{ extensions: { code: 'too_large', hint: expect.stringContaining('"first"') } }]);
 });
 
 test('a text counts as it is written in JSON', async () => {

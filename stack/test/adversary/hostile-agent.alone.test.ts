@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { graphqlPath } from '../../../services/contracts/token.ts';
+import { instructionsMaxBytes } from '../../../services/contracts/workspace-limits.ts';
 import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import type { Topology } from '../../definition/definition.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
@@ -26,6 +28,7 @@ let pid: number;
 
 async function start(topology: Topology): Promise<void> {
   ({ platform, a, b } = await startTwoHomes({ topology }));
+  await storeLargeSkills();
   const { services } = await platform.svc('status');
   pid = services.find(({ name }: { readonly name: string }) => name === 'remote-mcp').pid;
   const [mcpUrl, key] = [`${platform.mcpUrl}?skillIds=${b.same.skill}`, b.same.keyText];
@@ -42,19 +45,40 @@ async function target(): Promise<Target> {
   };
 }
 
+const everyPage = 'skills { nodes { name tools { name } mcpServers { name status } } }';
+/** The instructions of every skill, as often as one query may ask for them. */
+const mostText = Array.from({ length: 50 }, (_, i) => `a${i}: skills(first: 100) { nodes { instructions } }`).join(' ');
+
 /** The owner of workspace A asks the backend. */
-async function memberTarget(): Promise<Target> {
-  const page = '{ skills { nodes { name tools { name } mcpServers { name status } } } }';
+async function memberTarget(query: string): Promise<Target> {
   return {
     url: `http://127.0.0.1:${platform.ports.backend}${graphqlPath}`,
     key: await memberToken(platform.installation, a.owner.id),
     session: '',
-    question: { query: `query ($w: ID!) { workspace(id: $w) ${page} }`, variables: { w: a.workspace } },
+    question: { query, variables: { w: a.workspace } },
   };
 }
 
 /** One thread of an embedded platform reads, routes and answers a message. With one of 4 MiB it is busy for some 50 ms, and several may come together. */
 const noticedMs = 250;
+
+const inWorkspace = (fields: string) => `query ($w: ID!) { workspace(id: $w) { ${fields} } }`;
+const describeSkill = (text: string, skill: string) =>
+  `mutation ($w: ID!) { updateSkill(workspace: $w, id: "${skill}", input: { description: "${text}" }) { version } }`;
+
+/** The owner of workspace A has another workspace, with as many skills as a page has, each with the longest instructions. */
+async function storeLargeSkills(): Promise<void> {
+  const backend = await platform.backend();
+  const input = { name: 'Large', ownerEmail: a.owner.email };
+  const createWorkspace = 'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }';
+  const made = z.object({ createWorkspace: z.object({ id: z.string() }) });
+  const w = (await backend.query(createWorkspace, { input }, made.parse)).createWorkspace.id;
+  const instructions = 'x'.repeat(instructionsMaxBytes);
+  const create = 'mutation ($w: ID!, $input: SkillInput!) { createSkill(workspace: $w, input: $input) { id } }';
+  for (let i = 0; i < 100; i++) {
+    await backend.query(create, { w, input: { name: `large-${i}`, instructions } }, () => undefined);
+  }
+}
 
 /** What the attacker must get beside what the victim gets. */
 interface Row {
@@ -89,7 +113,7 @@ const onPlaces: readonly Row[] = [
   { attack: 'hugeHeads', gets: (outcome) => expect(outcome).toMatchObject({ 431: some }) },
 ];
 
-/** The same attacks on the backend, with a query that asks for as much as one request may. */
+/** The same attacks on the backend. */
 const byMember: readonly Row[] = [
   { attack: 'unfinishedBodies', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
   { attack: 'bodiesThatStop', gets: (outcome) => expect(outcome).toMatchObject({ 429: some }) },
@@ -97,6 +121,27 @@ const byMember: readonly Row[] = [
   { attack: 'deepBodies', gets: (outcome) => expect(outcome).toMatchObject({ 400: some }) },
   { attack: 'pipelined', gets: ({ closed }) => expect(closed).toBeGreaterThan(0) },
   { attack: 'fullSpeed', gets: (outcome) => expect(outcome).toMatchObject({ 200: some }) },
+];
+
+interface Flood extends Row {
+  readonly of: string;
+  readonly query: () => string;
+}
+
+/** The most that a member may ask of the backend, while another workspace is changed. */
+const floods: readonly Flood[] = [
+  {
+    ...{ of: 'the most text', attack: 'costlyQuestions', query: () => `{ workspace(name: "Large") { ${mostText} } }` },
+    gets: ({ connections }) => expect(connections).toBe(4),
+  },
+  {
+    ...{ of: 'pages', attack: 'pipelinedQuestions', query: () => inWorkspace(everyPage) },
+    gets: (outcome) => expect(outcome).toMatchObject({ 200: some, 429: some }),
+  },
+  {
+    ...{ of: 'changes', attack: 'pipelinedQuestions', query: () => describeSkill('flooded', a.same.skill) },
+    gets: (outcome) => expect(outcome).toMatchObject({ 200: some, 429: some }),
+  },
 ];
 
 onEachTopology(
@@ -112,14 +157,14 @@ onEachTopology(
 
       // Embedded, the backend shares a process with what the victim talks to.
       test.each(topology === 'embedded' ? byMember : [])('$attack of a member', async ({ attack: name, gets }) => {
-        const to = await memberTarget();
+        const to = await memberTarget(inWorkspace(everyPage));
         gets(await victim.expectUndisturbedBy(() => attack(name, to)));
       });
 
       // Node parses the first 64 KiB of each connection before the platform sees a byte. A hundred connections at once take it a second.
       test.each([
         { sender: 'an agent', targeted: target, status: 400 },
-        { sender: 'a member', targeted: memberTarget, status: 411 },
+        { sender: 'a member', targeted: () => memberTarget(inWorkspace(everyPage)), status: 411 },
       ])("'bodiesOfSingleBytes' of $sender, but for one moment", async ({ targeted, status }) => {
         const to = await targeted();
         const outcome = await victim.expectUndisturbedBy(() => attack('bodiesOfSingleBytes', to), { quantile: 0.9 });
@@ -127,6 +172,31 @@ onEachTopology(
         expect(outcome[200]).toBe(undefined);
       });
     });
+
+    test.each(floods)(
+      'another workspace is changed while a member asks for $of',
+      async ({ attack: name, query, gets }) => {
+        const to = await memberTarget(query());
+        const backend = await platform.backend();
+        const before = memoryBytes();
+        let attacking = true;
+        const attacked = attack(name, to).finally(() => {
+          attacking = false;
+        });
+        const tookMs: number[] = [];
+        while (attacking) {
+          const began = performance.now();
+          const change = describeSkill(`change ${tookMs.length}`, b.same.skill);
+          await backend.query(change, { w: b.workspace }, () => undefined);
+          tookMs.push(performance.now() - began);
+        }
+        gets(await attacked);
+        expect(tookMs.length).toBeGreaterThan(1);
+        expect(Math.max(...tookMs)).toBeLessThan(3000);
+        // Garbage included, which is collected late where a machine has room.
+        expect(memoryBytes() - before).toBeLessThan(4 * totalBytes);
+      },
+    );
 
     test('the memory of the platform stays bounded, and does not grow from one attack to the next', async () => {
       const begun = memoryBytes();

@@ -85,6 +85,17 @@ export const httpAttacks = {
     return await repeat(target, 64, () => [many], 300);
   },
 
+  /** The same question four times behind each other, on many connections: far more than are answered at once. */
+  async pipelinedQuestions(target) {
+    const many = Buffer.concat(Array.from({ length: 4 }, () => Buffer.concat(post(target, target.question))));
+    return await repeat(target, 128, () => [many], 4);
+  },
+
+  /** A question that is costly by itself, on a few connections. */
+  async costlyQuestions(target) {
+    return await repeat(target, 4, () => post(target, target.question));
+  },
+
   /** As many requests as 64 clients with one key or token can send. */
   async fullSpeed(target) {
     return await repeat(target, 64, () => post(target, target.question));

@@ -58,6 +58,17 @@ export function edgesContract(engine: GraphEngine): void {
     for (const nodes of ends.values()) expect(ids(nodes)).toEqual(ids(skills).slice(0, 2));
   });
 
+  it('to nodes with more text than is asked for are refused', async () => {
+    await using test = await TestGraph.open(engine);
+    const { role, skills } = await roleWithSkills(test, 3);
+    const texts = skills.flatMap((skill) => Object.values(skill)).filter((value) => typeof value === 'string');
+    const textMax = texts.join('').length;
+    const follow = (max: number) =>
+      test.graph.follow(roleSkills, [role.id], { anchor: test.acme, limitEach: 10, textMax: max });
+    expect((await follow(textMax)).get(role.id)).toEqual(skills);
+    await expectRefusal(follow(textMax / 2), 'too_large');
+  });
+
   it('are taken away, and taking away what is not there is no error', async () => {
     await using test = await TestGraph.open(engine);
     const { role, skills } = await roleWithSkills(test, 3);

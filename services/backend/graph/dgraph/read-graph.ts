@@ -3,6 +3,7 @@ import { checkFollowing } from '../following.ts';
 import type { Edge, EdgeName, EdgeTarget, FollowOptions, Graph, Page } from '../graph.ts';
 import type { NodeRecord } from '../node-record.ts';
 import { checkAnchor, checkUnique } from '../node-rules.ts';
+import { tooMuchText } from '../refusals.ts';
 import type { TypeName } from '../schema.ts';
 import { type CheckedSelection, checkSelection } from '../selection-rules.ts';
 import type { Reads } from './reads.ts';
@@ -38,15 +39,26 @@ export function readGraph(reads: Reads): Pick<Graph, 'find' | 'findBy' | 'select
     ) {
       const following = { ...checkFollowing(edge, from, options), back: false };
       const found = await reads.follow(following);
+      checkText(found, following.textMax);
       return new Map(following.ids.map((id) => [id, (found.get(id) ?? []).map(toNode<EdgeTarget<Type, Name>>)]));
     },
 
     async followBack(edge, to, options) {
       const following = { ...checkFollowing(edge, to, options), back: true };
       const found = await reads.follow(following);
+      checkText(found, following.textMax);
       return new Map(following.ids.map((id) => [id, (found.get(id) ?? []).map(toNode<typeof edge.from>)]));
     },
   };
+}
+
+/** Dgraph answers with all nodes or none: theirs are counted when they are here. */
+function checkText(found: ReadonlyMap<string, readonly NodeRecord[]>, max: number): void {
+  let length = 0;
+  for (const node of new Set([...found.values()].flat())) {
+    for (const value of Object.values(node)) if (typeof value === 'string') length += value.length;
+  }
+  if (length > max) throw tooMuchText(max);
 }
 
 /** Of one node more than the page has, which tells whether there is another. */

@@ -39,6 +39,15 @@ export class Connection {
     return this.#named(() => this.#statement(sql).all(...values)) as unknown as Row[];
   }
 
+  /** As `rows`, one after the other: whoever has enough need not read the rest. */
+  *eachRow(sql: string, values: readonly SqlValue[]): Generator<Row, void, undefined> {
+    try {
+      yield* this.#statement(sql).iterate(...values) as unknown as Iterable<Row>;
+    } catch (thrown) {
+      throw toGraphError(thrown, this.file);
+    }
+  }
+
   row(sql: string, values: readonly SqlValue[]): Row | null {
     return (this.#named(() => this.#statement(sql).get(...values)) as unknown as Row | undefined) ?? null;
   }

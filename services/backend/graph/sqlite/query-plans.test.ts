@@ -83,7 +83,8 @@ describe.each(types)('%s', (type) => {
     for (const [edge, target] of Object.entries(typeNamed(type).edges)) {
       for (const back of [false, true]) {
         for (const anchor of owned ? [workspace, null] : [null]) {
-          const plan = followPlan({ from: type, edge, target, back, workspace: anchor, ids: ['x'], limitEach: 1 });
+          const bounds = { limitEach: 1, textMax: 1000 };
+          const plan = followPlan({ from: type, edge, target, back, workspace: anchor, ids: ['x'], ...bounds });
           expectIndexed({ sql: plan.ends.sql, values: [...plan.ends.values, 'x'] }, { sorted: true });
           expectIndexed({ sql: `${plan.node} limit ?`, values: ['x'] }, { sorted: true });
         }

@@ -29,6 +29,7 @@ export interface FollowPlan {
   readonly node: string;
   readonly ids: readonly string[];
   readonly limitEach: number;
+  readonly textMax: number;
 }
 
 export function findPlan(type: string, id: string, workspace: string | null): RowsPlan {
@@ -41,7 +42,7 @@ export function findByPlan(type: string, { fields, values, workspace }: UniqueKe
 }
 
 /** An edge never leaves a workspace, so the node it starts from says where both ends are. */
-export function followPlan({ from, edge, target, back, workspace, ids, limitEach }: Following): FollowPlan {
+export function followPlan({ from, edge, target, back, workspace, ids, limitEach, textMax }: Following): FollowPlan {
   const [near, far] = back ? ['target', 'source'] : ['source', 'target'];
   const join = workspace === null ? '' : `join ${quoted(from)} s on s.id = e.source and s.workspace = ?`;
   const found = back ? from : target;
@@ -53,6 +54,7 @@ export function followPlan({ from, edge, target, back, workspace, ids, limitEach
     node: `select ${columnList(found)} from ${quoted(found)} n where n.id = ?`,
     ids,
     limitEach,
+    textMax,
   };
 }
 

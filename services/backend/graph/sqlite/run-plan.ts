@@ -1,5 +1,5 @@
 import { edgesMax } from '../graph.ts';
-import { tooManyEdges } from '../refusals.ts';
+import { tooManyEdges, tooMuchText } from '../refusals.ts';
 import type { Connection, Row } from './connection.ts';
 import type { FollowPlan, RowsPlan } from './read-plan.ts';
 import type { Sql } from './sql.ts';
@@ -16,48 +16,87 @@ export function runRows(connection: Connection, plan: RowsPlan): Row[] {
   return connection.snapshot(() => runSteps(connection, chosenSteps(connection, plan), plan.limit));
 }
 
-/** What a straight plan gives where that is at most `max` rows, else null: the look costs no more than those. */
-export function runFew(connection: Connection, plan: RowsPlan, max: number): Row[] | null {
+/** What can be read in a fraction of a millisecond. */
+export interface Few {
+  readonly rows: number;
+  /** Characters of all texts. */
+  readonly textLength: number;
+}
+
+/** What a straight plan gives where that is few, else null: the look costs no more than a few. */
+export function runFew(connection: Connection, plan: RowsPlan, few: Few): Row[] | null {
   if (!plan.straight) return null;
-  const rows = connection.snapshot(() => runSteps(connection, plan.steps, Math.min(plan.limit, max + 1)));
-  return rows.length <= max ? rows : null;
+  const rows: Row[] = [];
+  let textLength = 0;
+  return connection.snapshot(() => {
+    for (const { sql, values } of plan.steps) {
+      for (const row of connection.eachRow(sql, [...values, plan.limit - rows.length])) {
+        textLength += textLengthOf(row);
+        if (rows.push(row) > few.rows || textLength > few.textLength) return null;
+      }
+      if (rows.length === plan.limit) break;
+    }
+    return rows;
+  });
 }
 
 /** As `runFew`, for edges. */
-export function followFew(connection: Connection, plan: FollowPlan, max: number): Followed | null {
-  if (plan.ids.length > max) return null;
-  const limitEach = Math.min(plan.limitEach, max + 1);
+export function followFew(connection: Connection, plan: FollowPlan, few: Few): Followed | null {
+  if (plan.ids.length > few.rows) return null;
+  const limitEach = Math.min(plan.limitEach, few.rows + 1);
+  const max = { ...few, textLength: Math.min(few.textLength, plan.textMax) };
   const followed = connection.snapshot(() => follow(connection, { ...plan, limitEach }, max));
-  return followed?.ends.every((ends) => ends.length < limitEach || limitEach === plan.limitEach) ? followed : null;
+  if (typeof followed === 'string') return null;
+  return followed.ends.every((ends) => ends.length < limitEach || limitEach === plan.limitEach) ? followed : null;
 }
 
 export function runFollow(connection: Connection, plan: FollowPlan): Followed {
-  const followed = connection.snapshot(() => follow(connection, plan, edgesMax));
-  if (followed !== null) return followed;
-  throw tooManyEdges(edgesMax);
+  const max = { rows: edgesMax, textLength: plan.textMax };
+  const followed = connection.snapshot(() => follow(connection, plan, max));
+  if (followed === 'too_many') throw tooManyEdges(edgesMax);
+  if (followed === 'too_long') throw tooMuchText(plan.textMax);
+  return followed;
 }
 
-/** Null as soon as there are more ends than `max`. */
-function follow(connection: Connection, { ends, node, ids, limitEach }: FollowPlan, max: number): Followed | null {
+/** Reads no further as soon as there is more than `max`. */
+function follow(
+  connection: Connection,
+  { ends, node, ids, limitEach }: FollowPlan,
+  max: Few,
+): Followed | 'too_many' | 'too_long' {
   const rows: Row[] = [];
   const places = new Map<string, number | null>();
   let total = 0;
+  let textLength = 0;
   const place = (id: string) => {
     const known = places.get(id);
     if (known !== undefined) return known;
     const row = connection.row(node, [id]);
     const found = row === null ? null : rows.push(row) - 1;
     places.set(id, found);
+    textLength += row === null ? 0 : textLengthOf(row);
     return found;
   };
   const found: number[][] = [];
   for (const id of ids) {
     const others = connection.rows(ends.sql, [...ends.values, id, limitEach]);
     total += others.length;
-    if (total > max) return null;
-    found.push(others.map(([other]) => place(String(other))).filter((other) => other !== null));
+    if (total > max.rows) return 'too_many';
+    const here: number[] = [];
+    for (const [other] of others) {
+      const found = place(String(other));
+      if (found !== null) here.push(found);
+      if (textLength > max.textLength) return 'too_long';
+    }
+    found.push(here);
   }
   return { rows, ends: found };
+}
+
+function textLengthOf(row: Row): number {
+  let length = 0;
+  for (const value of row) if (typeof value === 'string') length += value.length;
+  return length;
 }
 
 function chosenSteps(connection: Connection, plan: RowsPlan): readonly Sql[] {

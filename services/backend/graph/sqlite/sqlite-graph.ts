@@ -30,7 +30,7 @@ export interface SqliteGraphLimits {
 const defaultLimits: SqliteGraphLimits = { workMs: 10_000, lockMs: 5000, waitMs: 30_000, waitingMax: 1000 };
 const lockPauseMs = 20;
 /** Read in a fraction of a millisecond. */
-const fewRows = 64;
+const few = { rows: 64, textLength: 512 * 1024 };
 /** Where a commit moves the log into the file, which takes milliseconds: 16 MiB, about a hundred commits. */
 const logPages = 4096;
 
@@ -49,8 +49,8 @@ export async function openSqliteGraph({ file, ...options }: SqliteGraphOptions):
   // A look at a few rows costs this thread less than a message to another would; what turns out to be long is asked of the other.
   const reads = readsOn({
     point: async (plan) => runRows(mustBeOpen(), plan),
-    rows: async (plan) => runFew(mustBeOpen(), plan, fewRows) ?? (await thread.ask({ kind: 'rows', plan })),
-    follow: async (plan) => followFew(mustBeOpen(), plan, fewRows) ?? (await thread.ask({ kind: 'follow', plan })),
+    rows: async (plan) => runFew(mustBeOpen(), plan, few) ?? (await thread.ask({ kind: 'rows', plan })),
+    follow: async (plan) => followFew(mustBeOpen(), plan, few) ?? (await thread.ask({ kind: 'follow', plan })),
   });
 
   return {
