@@ -1,7 +1,7 @@
 import type { Graph, Node, Page, Selection } from '../graph/graph.ts';
 import type { TypeName } from '../graph/schema.ts';
 import { type Operation, operationMaxBytes } from './operation.ts';
-import { Turns, TurnsByName } from './turns.ts';
+import { Slots, SlotsByName } from './slots.ts';
 
 /** Lists that are read for all operations at once, each of which no budget knows yet. */
 const listsAtOnce = 4;
@@ -20,12 +20,12 @@ const placeBytes = 8;
 
 /** Made once for each backend: gives operations the graph, and counts what each one reads. */
 export function createGraphCounter(graph: Graph): (operation: Operation) => Graph {
-  const lists = new Turns(listsAtOnce);
-  const listsOfUsers = new TurnsByName(listsOfUserAtOnce);
+  const lists = new Slots(listsAtOnce);
+  const listsOfUsers = new SlotsByName(listsOfUserAtOnce);
   return (operation) => {
     // One list after the other: the first one that is too much keeps the others from being read.
-    const ownLists = new Turns(1);
-    const ownNodes = new Turns(nodesAtOnce);
+    const ownLists = new Slots(1);
+    const ownNodes = new Slots(nodesAtOnce);
     const list = <Result>(read: () => Promise<Result>) =>
       ownLists.run(() => listsOfUsers.run(operation.user, () => lists.run(() => operation.run(read))));
     const node = async <Found extends object>(read: () => Promise<Found | null>): Promise<Found | null> => {

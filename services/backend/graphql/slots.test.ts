@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { Turns, TurnsByName } from './turns.ts';
+import { Slots, SlotsByName } from './slots.ts';
 
 test('so many at once, in the order of asking, also after a failure', async () => {
-  const turns = new Turns(2);
+  const slots = new Slots(2);
   const begun: number[] = [];
   const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const all = gates.map((gate, i) =>
-    turns.run(async () => {
+    slots.run(async () => {
       begun.push(i);
       await gate.promise;
     }),
@@ -18,19 +18,19 @@ test('so many at once, in the order of asking, also after a failure', async () =
   expect(begun).toEqual([0, 1, 2]);
   for (const { resolve } of gates) resolve();
   await Promise.all(all.slice(1));
-  await turns.run(async () => void begun.push(4));
+  await slots.run(async () => void begun.push(4));
   expect(begun).toEqual([0, 1, 2, 3, 4]);
 });
 
 test('one name does not wait for another', async () => {
-  const turns = new TurnsByName(1);
+  const slots = new SlotsByName(1);
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   const work = (what: string) => async () => {
     begun.push(what);
     await gate.promise;
   };
-  const all = [turns.run('a', work('a1')), turns.run('a', work('a2')), turns.run('b', work('b1'))];
+  const all = [slots.run('a', work('a1')), slots.run('a', work('a2')), slots.run('b', work('b1'))];
   expect(begun).toEqual(['a1', 'b1']);
   gate.resolve();
   await Promise.all(all);

@@ -1,5 +1,5 @@
 /** At most so many pieces of work at once, begun in the order of asking. Callers bound how many wait. */
-export class Turns {
+export class Slots {
   readonly #waiting: (() => void)[] = [];
   readonly #atOnce: number;
   #free: number;
@@ -26,9 +26,9 @@ export class Turns {
   }
 }
 
-/** Turns for each name. A name that nothing runs for is forgotten. */
-export class TurnsByName {
-  readonly #turns = new Map<string, Turns>();
+/** Slots for each name. A name that nothing runs for is forgotten. */
+export class SlotsByName {
+  readonly #slots = new Map<string, Slots>();
   readonly #atOnce: number;
 
   constructor(atOnce: number) {
@@ -36,12 +36,12 @@ export class TurnsByName {
   }
 
   async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const turns = this.#turns.get(name) ?? new Turns(this.#atOnce);
-    this.#turns.set(name, turns);
+    const slots = this.#slots.get(name) ?? new Slots(this.#atOnce);
+    this.#slots.set(name, slots);
     try {
-      return await turns.run(work);
+      return await slots.run(work);
     } finally {
-      if (turns.isIdle) this.#turns.delete(name);
+      if (slots.isIdle) this.#slots.delete(name);
     }
   }
 }
