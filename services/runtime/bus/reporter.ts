@@ -20,10 +20,13 @@ export interface ReporterOptions {
   readonly onRefused: () => void;
 }
 
-/** Changes come in swarms: a start is four of them. */
-const gatherMs = 50;
-/** With `gatherMs` it makes five reports a second at most, which leaves the other half of what the bus allows to handshakes. */
-const pauseMs = 150;
+/**
+ * Changes come in swarms: a start is four of them. Each report of a swarm gathers for longer, up to five reports a second, which leave the other
+ * half of what the bus allows to handshakes.
+ */
+const gathering = { firstMs: 50, moreMs: 20, maxMs: 200 };
+/** A swarm has ended when nothing has changed for so long. */
+const quietMs = 1000;
 const answerMaxMs = 30_000;
 /** Whoever waits for the runtime to end has other things to do; the backend notices its end by itself. */
 const withdrawMaxMs = 2000;
@@ -115,13 +118,16 @@ export class Reporter {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    let gatherMs = gathering.firstMs - gathering.moreMs;
     for (let failures = 0; !signal.aborted; ) {
+      const since = performance.now();
       if (!this.#complete && this.#changed.size === 0) await untilAborted(this.#wake.signal);
+      const isQuiet = performance.now() - since > quietMs;
+      gatherMs = isQuiet ? gathering.firstMs : Math.min(gatherMs + gathering.moreMs, gathering.maxMs);
       await pause(gatherMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       this.#wake = new AbortController();
       failures = (await this.#tell(failures)) ? 0 : failures + 1;
-      await pause(pauseMs, undefined, { signal }).catch(() => {});
       const waitMs = failures === 0 ? 0 : backoffMs(retry, failures, Math.random());
       if (waitMs > 0) await pause(waitMs, undefined, { signal: this.#wake.signal }).catch(() => {});
     }

@@ -11,6 +11,7 @@ import {
   newSessionId,
   type ProcessId,
   parseId,
+  type RuntimeId,
   randomText,
 } from '../../../services/contracts/ids.ts';
 import { newKey } from '../../../services/contracts/keys.ts';
@@ -50,6 +51,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   /** What the attacker knows of others: ids that it was shown, or read somewhere. */
   let known: Known;
   let asBefore: unknown;
+  const registered: RuntimeId[] = [];
   const opened: HostileRuntime[] = [];
 
   beforeAll(async () => {
@@ -79,9 +81,17 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   /** A fresh one for each row: what one of them did must not count against the next. */
   async function hostile(): Promise<HostileRuntime> {
     const options = { busPort: platform.busPorts.port, backend, workspace: attacker.workspace };
+    // A workspace has a bounded number of runtimes: the oldest has attacked long ago.
+    if (registered.length >= registeredMax) await revoke(registered.shift());
     const runtime = await HostileRuntime.register(options, `hostile-${randomText(8).toLowerCase()}`);
     opened.push(runtime);
+    registered.push(runtime.identity.runtime);
     return runtime;
+  }
+
+  async function revoke(id: RuntimeId | undefined): Promise<void> {
+    const query = 'mutation ($w: ID!, $id: ID!) { revokeRuntime(workspace: $w, id: $id) }';
+    await backend.query(query, { w: attacker.workspace, id }, () => undefined);
   }
 
   const trap = async () => setTrap({ platform, backend, home: attacker, runtime: await hostile() });
@@ -407,6 +417,8 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
   }
 });
 
+/** Fewer than `runtimesMax`, because the workspace has runtimes of its own. */
+const registeredMax = 15;
 /** Long floods are run by hand. */
 const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
 /** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */
