@@ -208,12 +208,12 @@ describe.skipIf(findNatsServer() === null)('on three real servers', () => {
     const each = (state: string) => cluster.nodes.map(({ port }) => `${port} ${state}`).toSorted();
     await vi.waitUntil(() => states.filter((one) => one.endsWith(' connected')).length === 3, soon);
     expect(states.toSorted()).toEqual([...each('connected'), ...each('disconnected')].toSorted());
-    second.signal('SIGSTOP');
+    await second.freeze();
     try {
       await expect(system.list()).rejects.toMatchObject({ code: 'unavailable' });
       await expect(system.end(isAsker)).rejects.toMatchObject({ code: 'unavailable' });
     } finally {
-      second.signal('SIGCONT');
+      second.thaw();
     }
     // A node that has gone has no connections.
     await second.stop('SIGKILL');

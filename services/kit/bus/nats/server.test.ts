@@ -171,7 +171,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     edge.onConnection((state) => states.push(state));
     await using system = await openSystemAccount(server);
     const isEdge = ({ kind }: Identity) => kind === 'runtime';
-    server.signal('SIGSTOP');
+    await server.freeze();
     const asked = Promise.allSettled([system.end(isEdge), system.list()]);
     try {
       expect(await asked).toEqual([
@@ -180,7 +180,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
       ]);
       expect(states).toEqual([]);
     } finally {
-      server.signal('SIGCONT');
+      server.thaw();
     }
     await vi.waitUntil(() => states.includes('connected'), soon);
     expect(states).toEqual(['disconnected', 'connected']);

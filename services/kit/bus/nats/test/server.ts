@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { natsConfiguration } from '../../../../../stack/bus/nats-configuration.ts';
 import { newBusSeed, publicBusKey } from '../../../../../stack/bus/seeds.ts';
 import { findProgram } from '../../../../../stack/find-program.ts';
@@ -82,8 +83,15 @@ export class TestServer {
   }
 
   /** SIGSTOP makes it a server that answers nothing, and SIGCONT one that goes on. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child?.kill(signal);
+  /** Resolves when no thread runs any more: until then the server may still answer. */
+  async freeze(): Promise<void> {
+    this.#child?.kill('SIGSTOP');
+    const stateFile = `/proc/${this.#child?.pid}/stat`;
+    while (!/\) T /.test(readFileSync(stateFile, 'utf8'))) await pause(1);
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
   }
 
   /** On the port it had, where it had one. */
