@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
+
+/** Bodies of 4 MiB, dozens of them, on a machine that runs other suites too. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+const waitMaxMs = 30_000;
 
 let backend: TestBackend;
 let greedy: string;
@@ -46,9 +50,9 @@ async function ask(token: string, body = JSON.stringify({ query })): Promise<num
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + waitMaxMs;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('This does not become so within 10 s.');
+    if (performance.now() > deadline) throw new Error(`This does not become so within ${waitMaxMs / 1000} s.`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
