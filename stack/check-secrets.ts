@@ -132,7 +132,7 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
   for (const { file, field, isNeeded } of needed) {
     if (!isNeeded || hasSecret(file)) continue;
     throw new SvcError('not_found', `${nameOfSecret(file)} is missing, and graphdb.${field} in svc.yaml needs it.`, {
-      hint: 'Write the secret of the external Dgraph into this file: svc does not generate it.',
+      hint: 'Write the secret of the external Dgraph into this file. Only secrets of our own Dgraph are generated.',
     });
   }
 }

@@ -64,7 +64,7 @@ export async function settleLosses(losses: Losses): Promise<Settled> {
   // A node of a pair comes first: nothing starts without it. The next svc up --start-empty copies the other nodes.
   const copied = awaited.length > 0 ? awaited : keptOut.filter(isReadable);
   if (whole.length + copied.length === 0) return { ...settled, copied: [] };
-  for (const { node } of copied) onNotice(`svc stops the platform and copies another node's data to ${node}.`);
+  for (const { node } of copied) onNotice(`The platform stops, and ${node} gets a copy of another node's data.`);
   await startEmpty(tell([...whole, ...copied]));
   return { ...settled, copied: copied.map(({ node }) => node) };
 }
