@@ -18,7 +18,7 @@ export interface NodePlaces {
   readonly copy: (copying: Copying) => Promise<void>;
 }
 
-/** What copies need on a disk, and what is left there. */
+/** Bytes that the copies need on one disk, and the bytes that are free there. */
 export interface Room {
   readonly place: string;
   /** Command that shows what takes the room. */

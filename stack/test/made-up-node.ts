@@ -4,7 +4,7 @@ import { dataOf } from '../graph/graph-parts.ts';
 import { kindOf, metaFileOf, walMeta } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 
-/** As Dgraph leaves wal.meta: the id of the node first, and what it voted for at 512. */
+/** A wal.meta as Dgraph writes it: the id of the node first, and its vote at 512. */
 export function walMetaOf(id: number, voteSizeBytes: number): Buffer {
   const meta = Buffer.alloc(1024);
   meta.writeBigUInt64BE(BigInt(id), 0);

@@ -39,7 +39,7 @@ export class Connection {
     return this.#named(() => this.#statement(sql).all(...values)) as unknown as Row[];
   }
 
-  /** As `rows`, one after the other: whoever has enough need not read the rest. */
+  /** Like `rows`, one row at a time: the caller may stop early. */
   *eachRow(sql: string, values: readonly SqlValue[]): Generator<Row, void, undefined> {
     try {
       yield* this.#statement(sql).iterate(...values) as unknown as Iterable<Row>;

@@ -188,7 +188,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       expect(copied).toEqual(walMetaOf(0, 6));
       expect(original).toEqual(walMetaOf(7, 6));
       expect(filling()).toEqual([]);
-      // What is there already makes room.
+      // The copy replaces the content of the volume, so those bytes count as free.
       expect((await roomsFor([copying]))[0]?.neededBytes).toBeLessThan(100_000);
     });
 
