@@ -17,7 +17,7 @@ export interface GraphqlContext {
   readonly principal: TokenPrincipal;
   readonly requestId: string;
   readonly load: Loader;
-  /** Counts what is read and answered. `backend.graph` and every field do so by themselves. */
+  /** Counts the bytes read and answered. `backend.graph` and every field report to it. */
   readonly operation: Operation;
   /** Opens a workspace or throws. Whoever resolves a field of a workspace calls this first. */
   access(workspace: WorkspaceId, right: Right): Promise<Access>;

@@ -30,7 +30,7 @@ export const limits = {
   aliasLength: 100,
 } as const;
 
-/** How many entries each list of an introspection counts as. The whole schema is a tenth of what is allowed. */
+/** The number of entries that each list of an introspection counts as. The whole schema uses a tenth of `nodes`. */
 const introspectedLists: Readonly<Record<string, number>> = {
   ...{ types: 100, fields: 20, inputFields: 20, enumValues: 20, args: 5, directives: 10 },
 };

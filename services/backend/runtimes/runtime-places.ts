@@ -14,7 +14,7 @@ export class RuntimePlaces {
     this.#places = new Budget({ what, total, shares, hint: 'Try again shortly.' });
   }
 
-  /** Throws `rate_limited` or `unavailable` where there is no place for the runtime. */
+  /** Throws `rate_limited` or `unavailable` if the runtime gets no place. */
   async take<Result>({ id, home }: Node<'runtime'>, work: () => Promise<Result>): Promise<Result> {
     const place = this.#places.hold({ runtime: id, workspace: home }, 1);
     try {

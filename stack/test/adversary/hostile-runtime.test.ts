@@ -336,7 +336,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       }
     });
     opened.push(...entered);
-    // The first one is that of the runtime itself.
+    // The runtime's own connection counts too.
     expect(entered.filter(({ client }) => !client.closed).length).toBeLessThan(connectionShares.runtime);
     const lines = readFileSync(join(platform.installation.logsDir, 'backend.log'), 'utf8').split('\n');
     const named = lines.filter((line) => line.includes('opened too many connections'));
