@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { SvcError } from '../../contracts/errors.ts';
+import { newId, newProcessId } from '../../contracts/ids.ts';
 import { createLog } from '../log.ts';
 import type { Message } from './bus.ts';
 import { Subscriber } from './subscriber.ts';
@@ -38,4 +40,17 @@ it('a handler that fails is named in the log, once for each message', async () =
   await done.promise;
   await subscriber.stop();
   expect(lines).toMatchObject([{ level: 'error' }, { level: 'error' }]);
+});
+
+it('messages of a runtime that no handler takes make one line for each runtime', async () => {
+  const { lines, subscriber } = newSubscriber(() => {
+    throw new SvcError('invalid_input', 'no heartbeat');
+  }, 1000);
+  const runtimes = [newId('runtime'), newId('runtime')];
+  for (const runtime of runtimes) {
+    for (let i = 0; i < 100; i++) subscriber.hear({ ...message, subject: `svc.heartbeat.${runtime}.${newProcessId()}` });
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  await subscriber.stop();
+  expect(lines).toMatchObject(runtimes.map((sender) => ({ level: 'warn', sender, err: { code: 'invalid_input' } })));
 });

@@ -1,3 +1,5 @@
+import { runtimeEndIn, runtimeOrEnd } from '../../contracts/bus/ends.ts';
+import { BoundedLog } from '../bounded-log.ts';
 import type { Logger } from '../log.ts';
 import { withBugReported } from '../report-bug.ts';
 import type { Message, SubscribeOptions, Subscription } from './bus.ts';
@@ -23,6 +25,7 @@ export class Subscriber implements Turn, Subscription {
   readonly #handle: Handle;
   readonly #wiring: Wiring;
   readonly #pendingMax: number;
+  readonly #failures: BoundedLog;
   #pending: Message[] = [];
   #next = 0;
   #scheduled = false;
@@ -35,6 +38,7 @@ export class Subscriber implements Turn, Subscription {
     this.#handle = handle;
     this.#pendingMax = options.pendingMax ?? pendingMaxDefault;
     this.#wiring = wiring;
+    this.#failures = new BoundedLog(wiring.logger);
   }
 
   /** Takes a message that is this subscriber's own. */
@@ -50,9 +54,9 @@ export class Subscriber implements Turn, Subscription {
     if (message === undefined) return;
     try {
       const handled = this.#handle(message);
-      if (handled instanceof Promise) this.#handling = this.#finish(handled);
+      if (handled instanceof Promise) this.#handling = this.#finish(message, handled);
     } catch (thrown) {
-      this.#failed(thrown);
+      this.#failed(message, thrown);
     }
     if (this.#handling === null) this.#proceed();
   }
@@ -88,11 +92,11 @@ export class Subscriber implements Turn, Subscription {
     return message;
   }
 
-  async #finish(handled: Promise<void>): Promise<void> {
+  async #finish(message: Message, handled: Promise<void>): Promise<void> {
     try {
       await handled;
     } catch (thrown) {
-      this.#failed(thrown);
+      this.#failed(message, thrown);
     }
     this.#handling = null;
     this.#proceed();
@@ -108,9 +112,12 @@ export class Subscriber implements Turn, Subscription {
     }
   }
 
-  #failed(thrown: unknown): void {
+  /** A runtime can send any number of messages that fail. */
+  #failed({ subject }: Message, thrown: unknown): void {
     const error = withBugReported(thrown, this.#wiring.logger);
-    if (error.code !== 'internal')
-      this.#wiring.logger.warn({ pattern: this.pattern, err: error }, 'failed to handle a message');
+    if (error.code === 'internal') return;
+    const end = runtimeEndIn(subject);
+    const sender = end === null ? this.pattern : runtimeOrEnd(end);
+    this.#failures.write(sender, { pattern: this.pattern, sender, err: error }, 'failed to handle a message');
   }
 }

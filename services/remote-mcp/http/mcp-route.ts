@@ -4,7 +4,7 @@ import { giveWay } from '../../kit/give-way.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { RefusedBodies } from '../../kit/http/refused-bodies.ts';
-import { RefusalLog } from '../../kit/refusal-log.ts';
+import { BoundedLog } from '../../kit/bounded-log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';
@@ -23,7 +23,7 @@ export class McpRoute {
   readonly #endpoint: Endpoint;
   readonly #origins: Origins;
   readonly #requestIds: RequestIds;
-  readonly #refusals: RefusalLog;
+  readonly #refusals: BoundedLog;
   readonly #unread: UnreadAnswers;
   readonly #refusedBodies = new RefusedBodies();
   readonly #connections: AdmittedConnections<'key' | 'workspace'>;
@@ -35,7 +35,7 @@ export class McpRoute {
     this.#endpoint = new Endpoint(platform);
     this.#origins = new Origins({ allowed, validated });
     this.#requestIds = new RequestIds();
-    this.#refusals = new RefusalLog(platform.log('http'), { level: 'info' });
+    this.#refusals = new BoundedLog(platform.log('http'), { level: 'info' });
     this.#unread = new UnreadAnswers({ memory: platform.memory, refusals: this.#refusals });
   }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Held } from '../../kit/budget.ts';
-import type { RefusalLog } from '../../kit/refusal-log.ts';
+import type { BoundedLog } from '../../kit/bounded-log.ts';
 import type { AgentMemory, AgentOwner } from './agent-memory.ts';
 
 /** A client that reads nothing of its answer for this long is taken for gone. */
@@ -13,7 +13,7 @@ interface Waiting {
 
 export interface UnreadAnswersOptions {
   readonly memory: AgentMemory;
-  readonly refusals: Pick<RefusalLog, 'write'>;
+  readonly refusals: Pick<BoundedLog, 'write'>;
   readonly silenceMaxMs?: number;
 }
 

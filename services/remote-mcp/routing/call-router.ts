@@ -4,7 +4,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { randomText } from '../../contracts/ids.ts';
 import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
-import { RefusalLog } from '../../kit/refusal-log.ts';
+import { BoundedLog } from '../../kit/bounded-log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
@@ -41,12 +41,12 @@ const none: ReadonlySet<RuntimeProcess> = new Set();
 export class CallRouter {
   readonly #link: BusLink;
   readonly #tokenPrefix = randomText(12);
-  readonly #refusals: RefusalLog;
+  readonly #refusals: BoundedLog;
   #tokens = 0;
 
   constructor(link: BusLink, logger: Logger) {
     this.#link = link;
-    this.#refusals = new RefusalLog(logger);
+    this.#refusals = new BoundedLog(logger);
   }
 
   /** Unique among all remote-mcps: two agents may well have chosen the same. */

@@ -1,5 +1,5 @@
 import type { Logger } from '../../kit/log.ts';
-import { RefusalLog } from '../../kit/refusal-log.ts';
+import { BoundedLog } from '../../kit/bounded-log.ts';
 import type { LaunchOrder } from './launch.ts';
 
 /** An MCP server that fails each call, and each start, would fill the log. So would many that do, such as all of a workspace. */
@@ -9,10 +9,10 @@ type HttpOrder = LaunchOrder<'http'>;
 
 /** What operators read about MCP servers over HTTP: for each of them a line a minute. */
 export class HttpLog {
-  readonly #refusals: RefusalLog;
+  readonly #refusals: BoundedLog;
 
   constructor(logger: Logger) {
-    this.#refusals = new RefusalLog(logger, limits);
+    this.#refusals = new BoundedLog(logger, limits);
   }
 
   /** The body of an error may be a page of anything that listens there. It is in the log, and in no reason. */

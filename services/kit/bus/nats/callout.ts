@@ -4,7 +4,7 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { withoutKeys } from '../../../contracts/keys.ts';
 import { Budget, type Owner } from '../../budget.ts';
 import type { Logger } from '../../log.ts';
-import { RefusalLog } from '../../refusal-log.ts';
+import { BoundedLog } from '../../bounded-log.ts';
 import { withBugReported } from '../../report-bug.ts';
 import type { Authorizer, Subscription } from '../bus.ts';
 import { withinDeadline } from '../deadline.ts';
@@ -48,7 +48,7 @@ export class Callout {
   readonly penalties = new Penalties();
   readonly introductions = new Introductions();
   readonly connections: ConnectionCounts;
-  readonly #refusals: RefusalLog;
+  readonly #refusals: BoundedLog;
   #authorizer: Authorizer | null = null;
   #admitted: (identity: Identity) => void = () => undefined;
   #deciding = 0;
@@ -65,7 +65,7 @@ export class Callout {
     this.#connection = connection;
     this.#issuer = issuer;
     this.#logger = logger;
-    this.#refusals = new RefusalLog(logger);
+    this.#refusals = new BoundedLog(logger);
     this.connections = new ConnectionCounts(logger);
     this.#listen(authorizationSubject);
   }

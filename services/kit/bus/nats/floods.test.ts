@@ -117,6 +117,7 @@ describe.skipIf(findNatsServer() === null)('a runtime that floods the bus is end
   let url = '';
   let asker: Bus;
   let other: Runtime;
+  let idle: readonly number[];
 
   beforeAll(async () => {
     const engine = {
@@ -137,6 +138,8 @@ describe.skipIf(findNatsServer() === null)('a runtime that floods the bus is end
     platform.backend.respond(patterns.report, answer, { concurrencyMax: 64 });
     for (const bus of [platform.backend, asker]) bus.subscribe(patterns.heartbeat, () => undefined);
     await Promise.all([reached(other.bus), reached(platform.backend), reached(asker)]);
+    await latencies(500);
+    idle = await latencies(1000);
   });
   afterAll(async () => {
     await platform[Symbol.asyncDispose]();
@@ -146,8 +149,6 @@ describe.skipIf(findNatsServer() === null)('a runtime that floods the bus is end
     '$name',
     async ({ send, reachesNobody = false }) => {
       const hostile = platform.issueKey();
-      await latencies(500);
-      const idle = await latencies(1000);
       const { child, connected, end } = start({ url, key: hostile.secret });
       await connected;
       const process = await hostile.admitted;
@@ -160,7 +161,7 @@ describe.skipIf(findNatsServer() === null)('a runtime that floods the bus is end
         }),
       };
       child.send(flood);
-      const flooded = await latencies(3000);
+      const flooded = await latencies(2000);
       expect(await end).toBe(reachesNobody ? 'stayed' : 'ended');
       expect(atShare(flooded, 0.99)).toBeLessThan(Math.max(5 * atShare(idle, 0.99), unnoticedMs));
       const named = lines.filter((line) => line.includes(process) && line.includes('sent more than it may'));

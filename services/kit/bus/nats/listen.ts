@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import type { Logger } from '../../log.ts';
-import { RefusalLog } from '../../refusal-log.ts';
+import { BoundedLog } from '../../bounded-log.ts';
 
 export interface Listening {
   readonly connection: NatsConnection;
@@ -15,7 +15,7 @@ export interface Listening {
  * the client decodes headers when they are first read, and throws where it cannot.
  */
 export function listen({ connection, pattern, hear, queue, logger }: Listening): Subscription {
-  const refusals = new RefusalLog(logger);
+  const refusals = new BoundedLog(logger);
   return connection.subscribe(pattern, {
     ...(queue === undefined ? {} : { queue }),
     callback: (error, message) => {

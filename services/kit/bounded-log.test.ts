@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLog } from './log.ts';
-import { RefusalLog, type RefusalLogOptions } from './refusal-log.ts';
+import { BoundedLog, type BoundedLogOptions } from './bounded-log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function open(options: RefusalLogOptions = {}) {
+function open(options: BoundedLogOptions = {}) {
   const lines: { readonly level: string; readonly msg: string; readonly count?: number; readonly n?: number }[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));
   const logger = createLog({ service: 'test', level: 'info', destination: { write } })('test');
-  return { refusals: new RefusalLog(logger, options), lines };
+  return { refusals: new BoundedLog(logger, options), lines };
 }
 
 it('writes one line a minute for each sender, and then how many more there were', () => {

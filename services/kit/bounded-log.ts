@@ -2,7 +2,7 @@ import type { Logger } from './log.ts';
 
 const windowMs = 60_000;
 
-export interface RefusalLogOptions {
+export interface BoundedLogOptions {
   /** Lines a minute, whatever the number of senders. */
   readonly linesMax?: number;
   /** Of them, lines of one workspace, whatever the number of its senders. */
@@ -17,7 +17,7 @@ export type LogSender = string | { readonly sender: string; readonly workspace: 
  * Writes refusals and the like to the log at a bounded rate: each sender's once a minute, and then how many more there were. A workspace may
  * have at most as many lines as are still free, so that others get some however many senders it has.
  */
-export class RefusalLog {
+export class BoundedLog {
   readonly #logger: Logger;
   readonly #linesMax: number;
   readonly #linesOfWorkspaceMax: number;
@@ -27,7 +27,7 @@ export class RefusalLog {
   #unwritten = 0;
   #windowEnds = 0;
 
-  constructor(logger: Logger, options: RefusalLogOptions = {}) {
+  constructor(logger: Logger, options: BoundedLogOptions = {}) {
     const { linesMax = 60, linesOfWorkspaceMax = 10, level = 'warn' } = options;
     this.#logger = logger;
     this.#linesMax = linesMax;
