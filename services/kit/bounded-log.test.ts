@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createLog } from './log.ts';
 import { BoundedLog, type BoundedLogOptions } from './bounded-log.ts';
+import { createLog } from './log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -48,7 +48,8 @@ it('messages of a runtime that no handler takes make one line for each runtime',
   }, 1000);
   const runtimes = [newId('runtime'), newId('runtime')];
   for (const runtime of runtimes) {
-    for (let i = 0; i < 100; i++) subscriber.hear({ ...message, subject: `svc.heartbeat.${runtime}.${newProcessId()}` });
+    for (let i = 0; i < 100; i++)
+      subscriber.hear({ ...message, subject: `svc.heartbeat.${runtime}.${newProcessId()}` });
   }
   await new Promise((resolve) => setImmediate(resolve));
   await subscriber.stop();

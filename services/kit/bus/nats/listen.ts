@@ -1,6 +1,6 @@
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
-import type { Logger } from '../../log.ts';
 import { BoundedLog } from '../../bounded-log.ts';
+import type { Logger } from '../../log.ts';
 
 export interface Listening {
   readonly connection: NatsConnection;

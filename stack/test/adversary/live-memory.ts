@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+
+/** Where the inspector of a Node process listens after SIGUSR1. */
+const inspectorUrl = 'http://127.0.0.1:9229/json/list';
+const openWithinMs = 5000;
+
+const targets = z.tuple([z.object({ webSocketDebuggerUrl: z.string() })]);
+const memory = z.object({ pid: z.number(), bytes: z.number() });
+const evaluated = z.object({ result: z.object({ result: z.object({ value: memory }) }) });
+
+const measure = `(({ heapUsed, external }) => ({ pid: process.pid, bytes: heapUsed + external }))(process.memoryUsage())`;
+
+/**
+ * The bytes that a Node process holds after a garbage collection. The resident size says little about a leak: an idle process keeps its garbage,
+ * and malloc keeps freed memory.
+ */
+export async function liveBytes(pid: number): Promise<number> {
+  process.kill(pid, 'SIGUSR1');
+  const socket = new WebSocket(await debuggerUrl());
+  await once(socket, 'open');
+  try {
+    // What the first collection finalizes, the second one frees.
+    for (const id of [1, 2]) await ask(socket, { id, method: 'HeapProfiler.collectGarbage' });
+    const params = { expression: measure, returnByValue: true };
+    const { value } = evaluated.parse(await ask(socket, { id: 3, method: 'Runtime.evaluate', params })).result.result;
+    if (value.pid !== pid) throw new Error(`process ${value.pid} has the port of the inspector, not ${pid}`);
+    return value.bytes;
+  } finally {
+    socket.close();
+  }
+}
+
+async function debuggerUrl(): Promise<string> {
+  const signal = AbortSignal.timeout(openWithinMs);
+  for (;;) {
+    const response = await fetch(inspectorUrl, { signal }).catch(() => null);
+    if (response !== null) return targets.parse(await response.json())[0].webSocketDebuggerUrl;
+    await wait(50, undefined, { signal });
+  }
+}
+
+interface Request {
+  readonly id: number;
+  readonly method: string;
+  readonly params?: object;
+}
+
+async function ask(socket: WebSocket, request: Request): Promise<unknown> {
+  socket.send(JSON.stringify(request));
+  const [{ data }] = await once(socket, 'message');
+  return JSON.parse(data);
+}
