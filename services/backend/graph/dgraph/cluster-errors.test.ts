@@ -57,6 +57,21 @@ it('a node that has only begun has done nothing: it is as if nobody had been the
   expect(isUnsent(answered(2, 'No connection established'))).toBe(false);
 });
 
+it('a call that never had a connection was not sent, also where it ended at its deadline', () => {
+  for (const unsent of [
+    answered(4, 'Deadline exceeded after 0.5s,Waiting for LB pick'),
+    answered(14, 'No connection established'),
+  ]) {
+    expect(isUnsent(unsent)).toBe(true);
+    for (const toError of [toClusterError, toCommitError]) {
+      expect(toError(unsent, servers)).toMatchObject({ message: expect.stringContaining('cannot be reached') });
+    }
+  }
+  const late = answered(4, 'Deadline exceeded after 0.5s,remote_addr=127.0.0.1:9080');
+  expect(isUnsent(late)).toBe(false);
+  expect(toClusterError(late, servers)).toMatchObject({ message: expect.stringContaining('did not answer in time') });
+});
+
 it('a call that ended at its deadline is silence, whether it was cancelled or late', () => {
   expect([1, 4, 2, 14].map((code) => isSilent(answered(code, 'x')))).toEqual([true, true, false, false]);
 });

@@ -74,7 +74,7 @@ export function isUnsent(thrown: unknown): boolean {
 
 /** The answer to what may have been stored did not come. */
 export function toCommitError(thrown: unknown, servers: readonly string[]): unknown {
-  const isLost = isServiceError(thrown) && lost.includes(thrown.code);
+  const isLost = isServiceError(thrown) && lost.includes(thrown.code) && !isUnsent(thrown);
   if (!isLost) return toClusterError(thrown, servers);
   return new SvcError('unavailable', 'The graph database went away: whether the change was saved is not known.', {
     hint: 'Look whether it is there before you repeat it.',
@@ -124,10 +124,12 @@ const refusals: Partial<Record<number, (where: string, cause: unknown) => SvcErr
 /** What came back says it better than its code does. */
 function refusalCode({ code, details }: grpc.ServiceError): number {
   if (/invalid username or password|no accessJwt available/i.test(details)) return grpc.status.UNAUTHENTICATED;
-  return isBeginning({ details }) ? grpc.status.UNAVAILABLE : code;
+  return isBeginning({ details }) || isUnconnected({ code, details }) ? grpc.status.UNAVAILABLE : code;
 }
 
-function isUnconnected({ code, details }: grpc.ServiceError): boolean {
+/** The client was still connecting when the call ended, some of them at their deadline. */
+function isUnconnected({ code, details }: Pick<grpc.ServiceError, 'code' | 'details'>): boolean {
+  if (code === grpc.status.DEADLINE_EXCEEDED) return /waiting for LB pick/i.test(details);
   const isUnsaid = /no connection established|name resolution failed|channel closed before call started/i.test(details);
   return code === grpc.status.UNAVAILABLE && isUnsaid;
 }
