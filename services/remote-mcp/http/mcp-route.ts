@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SvcError } from '../../contracts/errors.ts';
+import { BoundedLog } from '../../kit/bounded-log.ts';
 import { giveWay } from '../../kit/give-way.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { RefusedBodies } from '../../kit/http/refused-bodies.ts';
-import { BoundedLog } from '../../kit/bounded-log.ts';
 import { withBugReported } from '../../kit/report-bug.ts';
 import { refuseSuspended } from '../auth/refusals.ts';
 import type { RemoteMcp } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Held } from '../../kit/budget.ts';
 import type { BoundedLog } from '../../kit/bounded-log.ts';
+import type { Held } from '../../kit/budget.ts';
 import type { AgentMemory, AgentOwner } from './agent-memory.ts';
 
 /** A client that reads nothing of its answer for this long is taken for gone. */

@@ -1,5 +1,5 @@
-import type { Logger } from '../../kit/log.ts';
 import { BoundedLog } from '../../kit/bounded-log.ts';
+import type { Logger } from '../../kit/log.ts';
 import type { LaunchOrder } from './launch.ts';
 
 /** An MCP server that fails each call, and each start, would fill the log. So would many that do, such as all of a workspace. */

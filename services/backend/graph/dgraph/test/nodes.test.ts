@@ -141,9 +141,9 @@ describeOnCluster((cluster) => {
       { user, password: new Secret(`${password}x`) },
       { user: 'nobody', password: new Secret(password) },
     ]) {
-      await expectRefusal(openGraph({ url, namespace, ...login }), 'unavailable', /user or password/);
+      await expectRefusal(openGraph({ url, namespace, ...login }), 'unavailable', /user, or the password/);
     }
-    await expectRefusal(openGraph({ url }), 'unavailable', /user or password/);
+    await expectRefusal(openGraph({ url }), 'unavailable', /user, or the password/);
   });
 
   it('pages of a large workspace are whole in both directions, whatever their length', async () => {
