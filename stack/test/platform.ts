@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
 import { type BackendClient, connectToBackend } from '../backend-client.ts';
 import type { Engine, Graph, Topology } from '../definition/definition.ts';
@@ -25,6 +27,8 @@ export interface PlatformOptions {
   readonly settings?: (yaml: string) => string;
   /** Where the folder is made. */
   readonly within?: string;
+  /** An archive of an installation, which is unpacked instead of making a new one. */
+  readonly archive?: string;
   readonly topology?: Topology;
   readonly graph?: Graph;
   readonly engine?: Engine;
@@ -41,6 +45,8 @@ export const hasDgraph = findProgram('dgraph', process.env.PATH) !== null;
 export const startTimeoutMs = 120_000;
 /** How long a test may take that runs `svc` a few times. */
 export const testTimeoutMs = 60_000;
+
+const unpack = promisify(execFile);
 
 interface Made {
   readonly folder: string;
@@ -93,7 +99,8 @@ export class Platform {
     const [ports, busPorts, dgraphPorts] = [await freeServicePorts(), await freeBusPorts(), await freeDgraphPorts()];
     const platform = new Platform({ folder, ports, busPorts, dgraphPorts, env });
     const chosen = ['--topology', topology, '--graph', graph, '--engine', engine];
-    await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
+    if (options.archive === undefined) await platform.svc('init', platform.installation.dir, '--yes', ...chosen);
+    else await unpack('tar', ['--no-same-owner', '-xzf', options.archive, '-C', folder]);
     const { definitionFile } = platform.installation;
     let yaml = await readFile(definitionFile, 'utf8');
     for (const [section, ports] of Object.entries(platform.#sections)) {

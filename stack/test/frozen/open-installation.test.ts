@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
+import { Platform, startTimeoutMs } from '../platform.ts';
+
+/**
+ * installation.tar.gz holds an installation in a folder "svc" that version 0.1.0 of November 2026 made and `svc down` stopped: the database
+ * files, the keys and secrets of this test, a session of an agent. Later versions must open it. It is never made anew.
+ */
+const here = import.meta.dirname;
+const known = z
+  .object({
+    key: z.string(),
+    revokedKey: z.string(),
+    session: z.string(),
+    secret: z.string(),
+    lists: z.record(z.string(), z.record(z.string(), z.unknown())),
+  })
+  .parse(JSON.parse(readFileSync(join(here, 'installation.json'), 'utf8')));
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await Platform.init({ archive: join(here, 'installation.tar.gz') });
+  keepSessions(join(platform.installation.dir, 'data', 'bus.sqlite'));
+  await platform.svc('up');
+}, startTimeoutMs);
+afterAll(() => platform[Symbol.asyncDispose](), startTimeoutMs);
+
+/** Sessions end when they have been idle for long, as those of an archive have. */
+function keepSessions(file: string): void {
+  const database = new DatabaseSync(file);
+  const { changes } = database.prepare('UPDATE entry SET put_at = ?').run(Date.now());
+  database.close();
+  expect(changes).toBeGreaterThan(0);
+}
+
+test.each(Object.entries(known.lists))(
+  'svc %s says what it said',
+  async (command, list) => {
+    const isSo = async () => expect(await platform.svc(...command.split(' '))).toMatchObject(list);
+    // Its MCP server takes a moment to start.
+    await vi.waitFor(isSo, { timeout: 20_000, interval: 500 });
+  },
+  30_000,
+);
+
+test('a key lets its agent in, and a revoked key does not', async () => {
+  expect((await send(platform.mcpUrl, { key: known.key, body: ping })).status).toBe(200);
+  expect((await send(platform.mcpUrl, { key: known.revokedKey, body: ping })).status).toBe(401);
+  expect((await platform.run(['keys', 'test'], { env: { SVC_API_KEY: known.key } })).code).toBe(0);
+});
+
+test('an agent goes on with the session it had', async () => {
+  const { status, body } = await send(platform.mcpUrl, {
+    ...{ key: known.key, session: known.session },
+    body: rpc('tools/list'),
+  });
+  expect({ status, names: body.result.tools.map(({ name }: { readonly name: string }) => name) }).toEqual({
+    status: 200,
+    names: expect.arrayContaining(['list_skills', 'load_skill']),
+  });
+});
+
+test('a tool is called, and its MCP server has its secret', async () => {
+  const session = await openSession(platform.mcpUrl, known.key);
+  const params = { name: 'call_tool', arguments: { name: 'secret', arguments: {} } };
+  const { body } = await send(platform.mcpUrl, { key: known.key, session, body: rpc('tools/call', params) });
+  expect(JSON.stringify(body)).toContain(known.secret);
+});
