@@ -35,7 +35,7 @@ export interface RemoteMcp {
   readonly streams: SessionStreams;
   readonly messages: SessionMessages;
   readonly listChanges: ListChanges;
-  readonly calls: CallRouter;
+  readonly router: CallRouter;
   readonly readFile: ReadFile;
   readonly usage: UsageLog;
   readonly memory: AgentMemory;
@@ -84,7 +84,7 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
     log: log('catalogue'),
   });
   const listChanges = new ListChanges({ catalogues, streams });
-  const calls = new CallRouter(link, log('calls'));
+  const router = new CallRouter(link, log('calls'));
 
   function backend(): BackendAddress {
     const backendUrl = config.PRIVATE_BACKEND_URL ?? link.hello?.backendUrl;
@@ -94,7 +94,7 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
 
   return {
     ...{ config, version, log, link, principals, processes },
-    ...{ catalogues, waits, sessions, streams, messages, listChanges, calls, usage },
+    ...{ catalogues, waits, sessions, streams, messages, listChanges, router, usage },
     readFile: fileReader(backend),
     memory: agentMemory(),
   };

@@ -2,7 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { AnswererGone } from '../../kit/bus/bus.ts';
 import { namesOf } from '../catalogue/availability.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
-import { silenceMaxMs } from './attempts.ts';
+import { silenceMaxMs } from './call-deadlines.ts';
 
 /** The call was carried out by nobody. */
 export class NobodyHasIt extends SvcError {

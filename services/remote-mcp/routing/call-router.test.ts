@@ -4,7 +4,6 @@ import { newId, newProcessId } from '../../contracts/ids.ts';
 import type { Reply, RequestOptions } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
-import { Attempts } from './attempts.ts';
 import { CallRouter, type RoutedCall } from './call-router.ts';
 import type { Notification } from './check-reply.ts';
 import { RuntimeProcess } from './runtime-process.ts';
@@ -47,7 +46,7 @@ async function begin(from = process) {
   const call = {
     tool: { mcpServer: { id: newId('mcpServer'), processes: [from] } },
     ...{ method: 'tools/call', params: '{}', session: { id: 's' }, principal: { key: newId('key') }, request: 'r' },
-    ...{ progressToken: 't', attempts: new Attempts(), signal: new AbortController().signal },
+    ...{ progressToken: 't', silenceMs: 60_000, signal: new AbortController().signal },
     onInterim: (notification: Notification | null) => void heard.push(notification),
   } as unknown as RoutedCall;
   const before = asked.length;

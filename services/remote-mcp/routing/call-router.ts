@@ -8,14 +8,11 @@ import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import type { Session } from '../sessions/session.ts';
-import type { Attempts } from './attempts.ts';
+import { callMaxMs } from './call-deadlines.ts';
 import { isOfBus, NobodyHasIt, unusableAnswer, worded } from './call-failure.ts';
 import { checkReply, type Notification, notificationIn } from './check-reply.ts';
 import { boundsOfCall, InterimBudget } from './interim-budget.ts';
 import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
-
-/** Architecture §11: a call may last so long in all. */
-const callMaxMs = 30 * 60_000;
 
 export interface RoutedCall {
   readonly tool: Tool;
@@ -28,7 +25,8 @@ export interface RoutedCall {
   readonly request: string;
   /** Stands in `params` for the agent's progress token. */
   readonly progressToken: string | null;
-  readonly attempts: Attempts;
+  /** How long it may be silent. */
+  readonly silenceMs: number;
   readonly signal: AbortSignal;
   /** Takes notice of something that came before the answer: null where it is nothing to pass on. */
   readonly onInterim: (notification: Notification | null) => void;
@@ -88,7 +86,7 @@ export class CallRouter {
     try {
       return await bus.request(process.callSubject, Buffer.from(call.params), {
         headers: headersOf(call),
-        timeoutMs: call.attempts.silenceLeftMs,
+        timeoutMs: call.silenceMs,
         timeoutMaxMs: callMaxMs,
         signal: call.signal,
         onInterim: (reply) => {

@@ -1,6 +1,9 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { Admitted } from '../auth/rechecks.ts';
 
+/** An id as it was given: a number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
+export type RequestId = string | number;
+
 /** A request that is being carried out, until it is answered or ended with the reason why it is not. */
 export class CallUnderWay implements Admitted {
   readonly #controller = new AbortController();

@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import { id } from '../../contracts/id-schema.ts';
 import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
-import {
-  type LogLevel,
-  logLevels,
-  type ProtocolVersion,
-  protocolVersions,
-} from '../wire/revision-2025-11-25/protocol.ts';
 import { type Disclosure, skillsMax } from './disclosure.ts';
+import { type LogLevel, logLevels, type ProtocolVersion, protocolVersions } from './protocol.ts';
 
 const rolesMax = 10_000;
 const roles = z.array(id('role')).max(rolesMax);

@@ -1,8 +1,7 @@
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
-import type { RequestId } from '../wire/revision-2025-11-25/message.ts';
-import type { LogLevel, ProtocolVersion } from '../wire/revision-2025-11-25/protocol.ts';
-import type { CallUnderWay } from './call-under-way.ts';
+import type { CallUnderWay, RequestId } from './call-under-way.ts';
 import type { Disclosure } from './disclosure.ts';
+import type { LogLevel, ProtocolVersion } from './protocol.ts';
 import type { SessionState } from './session-record.ts';
 
 const never = Number.NEGATIVE_INFINITY;

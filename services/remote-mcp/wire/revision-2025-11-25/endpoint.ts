@@ -8,11 +8,11 @@ import { withBugReported } from '../../../kit/report-bug.ts';
 import type { RemoteMcp } from '../../context.ts';
 import { type Accepts, checkContent, readAccept } from '../../http/accept.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { findProtocolVersion, protocolVersions } from '../../sessions/protocol.ts';
 import type { Session } from '../../sessions/session.ts';
 import { errorResponse, jsonRpcCodes } from './error-to-json-rpc.ts';
 import { type Invalid, type Params, type RpcMessage, type RpcRequest, readMessage } from './message.ts';
 import { notificationMethods, requestMethods } from './methods.ts';
-import { findProtocolVersion, protocolVersions } from './protocol.ts';
 import { RpcAnswer } from './rpc-answer.ts';
 
 /** Reading a larger body takes long enough that small ones must not wait for several of them. */

@@ -4,9 +4,9 @@ import { findId, type RoleId, type SkillId } from '../../../contracts/ids.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { RemoteMcp } from '../../context.ts';
 import { type Disclosure, nothingDisclosed, skillsMax } from '../../sessions/disclosure.ts';
+import { findProtocolVersion, protocolVersions } from '../../sessions/protocol.ts';
 import { fingerprint } from '../../tools/list-changes.ts';
 import { isOfKey, isSkillOfKey } from '../../tools/view.ts';
-import { findProtocolVersion, protocolVersions } from './protocol.ts';
 import type { AgentRequest } from './session-request.ts';
 
 const instructions = [

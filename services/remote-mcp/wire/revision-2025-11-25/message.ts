@@ -2,10 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import { isObject } from '../../../contracts/is-object.ts';
 import type { Held } from '../../../kit/budget.ts';
 import { depthMax, locateMembers, type Member, valueBytes, valuesMax } from '../../../kit/json-members.ts';
+import type { RequestId } from '../../sessions/call-under-way.ts';
 import { jsonRpcCodes } from './error-to-json-rpc.ts';
 
-/** An id as it was given: a number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
-export type RequestId = string | number;
 export type Params = Readonly<Record<string, unknown>>;
 
 export interface RpcRequest {

@@ -1,10 +1,10 @@
 import { SvcError } from '../../../contracts/errors.ts';
 import type { RemoteMcp } from '../../context.ts';
+import { findLogLevel, logLevels } from '../../sessions/protocol.ts';
 import { fingerprint } from '../../tools/list-changes.ts';
 import { listTools } from '../../tools/list-tools.ts';
 import { callTool } from './call-tool.ts';
 import { initialize } from './initialize.ts';
-import { findLogLevel, logLevels } from './protocol.ts';
 import type { AgentRequest, SessionRequest } from './session-request.ts';
 
 /** How a request is answered: without a session, within one, or not yet, in which case its capability is not offered either. */

@@ -1,4 +1,4 @@
-import { memberTexts, writeMembers } from '../../../kit/json-members.ts';
+import { memberTexts, writeMembers } from '../../kit/json-members.ts';
 
 /** What the MCP server shall see of a call. */
 export interface Forwarded {

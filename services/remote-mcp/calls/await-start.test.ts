@@ -1,20 +1,19 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SvcError } from '../../../contracts/errors.ts';
-import { newId } from '../../../contracts/ids.ts';
-import { CatalogueBuilder } from '../../catalogue/catalogue-builder.ts';
-import { CatalogueWaits } from '../../catalogue/catalogue-waits.ts';
-import { Attempts } from '../../routing/attempts.ts';
-import { RuntimeProcess } from '../../routing/runtime-process.ts';
-import { nothingDisclosed } from '../../sessions/disclosure.ts';
-import type { View } from '../../tools/view.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { newId } from '../../contracts/ids.ts';
+import { CatalogueBuilder } from '../catalogue/catalogue-builder.ts';
+import { CatalogueWaits } from '../catalogue/catalogue-waits.ts';
+import { RuntimeProcess } from '../routing/runtime-process.ts';
+import { nothingDisclosed } from '../sessions/disclosure.ts';
+import { Attempts } from './attempts.ts';
 import { awaitStart } from './await-start.ts';
-import type { SessionRequest } from './session-request.ts';
+import type { CallView } from './call.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** Of one skill, whose MCP server is being started. */
-async function viewOfStarting(): Promise<View> {
+async function viewOfStarting(): Promise<CallView> {
   const [workspace, server, tool, skill] = [newId('workspace'), newId('mcpServer'), newId('tool'), newId('skill')];
   const builder = new CatalogueBuilder({ of: (runtime, process) => new RuntimeProcess(runtime, process) });
   builder.add({ entry: 'head', workspace, name: 'acme', suspended: false, version: 1, statusVersion: 1 });
@@ -38,18 +37,17 @@ async function viewOfStarting(): Promise<View> {
     ...{ key: newId('key'), keyName: 'agent', user: newId('user'), workspace, workspaceName: 'acme' },
     ...{ suspended: false, roles: null, expiresAt: null },
   };
-  return { catalogue, principal, session: { disclosure: nothingDisclosed } };
+  return { catalogue, principal, session: { disclosure: nothingDisclosed } as CallView['session'] };
 }
 
 /** How long a start is waited for that never comes to an end. */
-async function waitedMs(attempts: Attempts | null): Promise<number> {
+async function waitedMs(attempts: Attempts): Promise<number> {
   const view = await viewOfStarting();
-  const request = { exchange: { request: { headers: {} } }, session: view.session } as SessionRequest;
   const began = performance.now();
   const waiting = awaitStart(
     { waits: new CatalogueWaits(), principals: { authenticate: () => view.principal } as never },
-    request,
-    { view, name: 'read', attempts, signal: new AbortController().signal },
+    { authorization: undefined, signal: new AbortController().signal },
+    { view, name: 'read', attempts },
   );
   await vi.runAllTimersAsync();
   await waiting;
@@ -57,7 +55,7 @@ async function waitedMs(attempts: Attempts | null): Promise<number> {
 }
 
 test('a start is waited for half a minute', async () => {
-  expect(await waitedMs(null)).toBe(30_000);
+  expect(await waitedMs(new Attempts())).toBe(30_000);
 });
 
 test('before another attempt, no longer than the call may still be silent', async () => {

@@ -1,4 +1,4 @@
-import { memberTexts } from '../../../kit/json-members.ts';
+import { memberTexts } from '../../kit/json-members.ts';
 
 const member = Buffer.from('"isError"');
 

@@ -1,19 +1,31 @@
 import type { SvcError } from '../../contracts/errors.ts';
+import { silenceMaxMs } from '../routing/call-deadlines.ts';
 
-/** Architecture §11: a call may be silent for this long. */
-export const silenceMaxMs = 60_000;
 /** A call that ends whoever takes it must not end them all. */
 const repeatsMax = 2;
 
 /** One call of an agent, and what goes from one attempt at it to the next. */
 export class Attempts {
-  readonly startedAt = performance.now();
-  #heardAt = this.startedAt;
+  #startedAt = performance.now();
+  #heardAt = this.#startedAt;
+  #isSent = false;
   #repeats = 0;
   #failure: SvcError | null = null;
   /** The most progress that the agent was told of, in all attempts and in those before this one. */
   #told = Number.NEGATIVE_INFINITY;
   #toldBefore = Number.NEGATIVE_INFINITY;
+
+  /** When the call was first sent. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /** Called before the call is sent. The time that it waited for a start is not part of its duration. */
+  sending(): void {
+    if (this.#isSent) return;
+    this.#isSent = true;
+    this.#startedAt = this.#heardAt = performance.now();
+  }
 
   /** Why the last one failed. */
   get failure(): SvcError | null {

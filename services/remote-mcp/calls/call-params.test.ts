@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memberTexts } from '../../../kit/json-members.ts';
+import { memberTexts } from '../../kit/json-members.ts';
 import { membersOfInnerCall, paramsOfCall } from './call-params.ts';
 
 const forward = (text: string, progressToken: string | null = null) =>

@@ -1,0 +1,145 @@
+import { callHeader, callReplyKinds } from '../../contracts/bus/call.ts';
+import type { UsageRecord } from '../../contracts/bus/messages.ts';
+import { isObject } from '../../contracts/is-object.ts';
+import { withBugReported } from '../../kit/report-bug.ts';
+import type { Skill, Tool } from '../catalogue/catalogue.ts';
+import { CallInterrupted, NobodyHasIt } from '../routing/call-failure.ts';
+import { explainInactive, explainUnavailable } from '../tools/explain.ts';
+import { failed, formatToolText } from '../tools/tool-text.ts';
+import { resolveTool } from '../tools/view.ts';
+import { Attempts } from './attempts.ts';
+import { awaitStart } from './await-start.ts';
+import type { Call, CallAnswer, CallParts, CallView } from './call.ts';
+import { paramsOfCall } from './call-params.ts';
+import { isToolError } from './is-tool-error.ts';
+import { passNotification } from './pass-notification.ts';
+
+interface ToolCall {
+  readonly name: string;
+  /** JSON texts of the members of `params`. */
+  readonly members: ReadonlyMap<string, string>;
+  readonly view: CallView;
+}
+
+/**
+ * Calls the tool of an MCP server: finds it, waits once while its MCP server starts, sends the call, and sends it again where no runtime accepted
+ * it or where it was interrupted and is safe to repeat.
+ */
+export async function callMcpServer(
+  parts: CallParts,
+  call: Call,
+  { name, members, view: first }: ToolCall,
+): Promise<CallAnswer> {
+  const attempts = new Attempts();
+  let view = first;
+  for (;;) {
+    let waitedMs = 0;
+    let found = resolveTool(view, name);
+    if (found.kind === 'starting') {
+      const waitsSince = performance.now();
+      view = await awaitStart(parts, call, { view, name, attempts });
+      waitedMs = performance.now() - waitsSince;
+      found = resolveTool(view, name);
+    }
+    switch (found.kind) {
+      case 'unknown':
+        return unknownTool(name);
+      case 'inactive':
+        return { kind: 'result', json: formatToolText(failed(explainInactive(view, found.skill))) };
+      case 'starting':
+      case 'unavailable':
+        count(parts, call, { ...found, view, outcome: 'error', startedAt: performance.now() - waitedMs });
+        // The failure of an earlier attempt tells more than why there is no further one.
+        if (attempts.failure !== null) return { kind: 'failed', error: attempts.failure };
+        return { kind: 'result', json: formatToolText(failed(explainUnavailable(name, found.skill, waitedMs))) };
+    }
+    try {
+      return await send(parts, call, { ...found, members, view, attempts });
+    } catch (thrown) {
+      view = { ...view, catalogue: parts.catalogues.peek(view.catalogue.workspace) ?? view.catalogue };
+      if (isRepeatable(thrown, found.tool) && attempts.again(thrown) && isExpected(view, name)) continue;
+      const error = withBugReported(thrown, parts.log('calls'));
+      count(parts, call, { ...found, view, outcome: 'error', startedAt: attempts.startedAt });
+      if (error.code === 'cancelled') throw error;
+      return { kind: 'failed', error };
+    }
+  }
+}
+
+interface FoundCall {
+  readonly tool: Tool;
+  readonly skill: Skill;
+  readonly view: CallView;
+}
+
+interface SentCall extends FoundCall {
+  readonly members: ReadonlyMap<string, string>;
+  readonly attempts: Attempts;
+}
+
+async function send(
+  parts: CallParts,
+  call: Call,
+  { tool, skill, members, view, attempts }: SentCall,
+): Promise<CallAnswer> {
+  const given = progressTokenOf(call.params);
+  const progressToken = given === null ? null : parts.router.newProgressToken();
+  attempts.sending();
+  const { headers, payload } = await parts.router.send({
+    ...{ tool, progressToken, session: call.session, principal: view.principal },
+    ...{ request: call.request, signal: call.signal, silenceMs: attempts.silenceLeftMs },
+    method: 'tools/call',
+    params: paramsOfCall(members, { nameText: tool.originalNameText, progressToken }),
+    onInterim: (interim) => {
+      attempts.heard();
+      if (interim !== null) passNotification(interim, call, { ours: progressToken, given, attempts });
+    },
+  });
+  const isError = headers[callHeader.kind] === callReplyKinds.error;
+  const outcome = isError ? 'error' : isToolError(payload) ? 'tool_error' : 'ok';
+  count(parts, call, { tool, skill, view, outcome, startedAt: attempts.startedAt });
+  return { kind: isError ? 'error_of_mcp_server' : 'result', json: payload };
+}
+
+function unknownTool(name: string): CallAnswer {
+  return {
+    kind: 'unknown_tool',
+    message: `Unknown tool: ${JSON.stringify(name.slice(0, 200))}`,
+    hint: 'list_skills shows what there is, and load_skill the tools of a skill.',
+  };
+}
+
+function isRepeatable(thrown: unknown, tool: Tool): thrown is NobodyHasIt | CallInterrupted {
+  return thrown instanceof NobodyHasIt || (thrown instanceof CallInterrupted && tool.isRepeatable);
+}
+
+/** Whether the tool can be called now, or when its MCP server has started. */
+function isExpected(view: CallView, name: string): boolean {
+  const { kind } = resolveTool(view, name);
+  return kind === 'callable' || kind === 'starting';
+}
+
+function progressTokenOf({ _meta: meta }: Call['params']): string | number | null {
+  const token = isObject(meta) ? meta.progressToken : undefined;
+  return typeof token === 'string' || typeof token === 'number' ? token : null;
+}
+
+interface CountedCall extends FoundCall {
+  readonly outcome: NonNullable<UsageRecord['call']>['outcome'];
+  readonly startedAt: number;
+}
+
+function count(
+  { usage, log }: Pick<CallParts, 'usage' | 'log'>,
+  { request, session }: Call,
+  { tool, skill, view, outcome, startedAt }: CountedCall,
+): void {
+  const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
+  usage.called(view.principal, { mcpServer: tool.mcpServer.id, tool: tool.id, skill: skill.id, outcome, durationMs });
+  const logger = log('calls');
+  if (!logger.isLevelEnabled('debug')) return;
+  logger.debug(
+    { request, session: session.id, mcpServer: tool.mcpServer.id, tool: tool.name, outcome, durationMs },
+    'answered a call',
+  );
+}
