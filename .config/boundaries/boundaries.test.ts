@@ -122,6 +122,32 @@ describe('the import table', () => {
   });
 });
 
+describe('floors', () => {
+  const wire = 'services/remote-mcp/wire/a.ts';
+  const calls = 'services/remote-mcp/calls/a.ts';
+
+  test('an import that runs upward is refused, and one that runs downward is not', () => {
+    expect(violationsOf({ [wire]: `import '../calls/a.ts';`, [calls]: '' })).toEqual([]);
+    expect(violationsOf({ [wire]: '', [calls]: `import type { A } from '../wire/a.ts';` })).toEqual([
+      `${calls}:1 imports upward: ${wire}`,
+    ]);
+  });
+
+  test('the files of the part itself are its roof', () => {
+    const roof = 'services/remote-mcp/context.ts';
+    expect(violationsOf({ [roof]: `import './calls/a.ts';`, [calls]: '' })).toEqual([]);
+    expect(violationsOf({ [roof]: '', [calls]: `import type { A } from '../context.ts';` })).toEqual([
+      `${calls}:1 imports upward: ${roof}`,
+    ]);
+  });
+
+  test('a folder that is no floor is refused, and a test imports what it likes', () => {
+    const strange = 'services/remote-mcp/strange/a.ts';
+    expect(violationsOf({ [strange]: '' })).toEqual([`${strange}:1 lies on no floor of services/remote-mcp`]);
+    expect(violationsOf({ 'services/remote-mcp/calls/a.test.ts': `import '../wire/a.ts';`, [wire]: '' })).toEqual([]);
+  });
+});
+
 describe('circles of imports', () => {
   test('one of two files, and a longer one, are each told once', () => {
     const found = violationsOf({

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { cycleViolations } from './cycles.ts';
 import { nameViolations } from './file-names.ts';
+import { floorViolations } from './floors.ts';
 import { importViolations } from './import-table.ts';
 import { processViolations } from './process-use.ts';
 import { readSourceFile } from './source-file.ts';
@@ -19,6 +20,7 @@ export function boundaryViolations(root: string): Violation[] {
     ...files.flatMap((file) => [
       ...nameViolations(file.path),
       ...importViolations(file, packages),
+      ...floorViolations(file),
       ...processViolations(file),
     ]),
     ...cycleViolations(files),

@@ -8,7 +8,7 @@ import { answerHealth } from '../kit/http/health.ts';
 import { inTurn } from '../kit/http/in-turn.ts';
 import { Leaving } from '../kit/http/leaving.ts';
 import type { RemoteMcp } from './context.ts';
-import { McpRoute } from './http/mcp-route.ts';
+import { McpRoute } from './mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
 
 /** A client that sends slowly is let go; calls may take as long as they need, and what is not read is looked after by UnreadAnswers. */

@@ -4,8 +4,8 @@ import { readEnv } from '../kit/env.ts';
 import { listen, stopListening } from '../kit/http/listen.ts';
 import { createLog } from '../kit/log.ts';
 import type { StartService } from '../kit/service.ts';
-import { Listeners } from './bus/listeners.ts';
 import { buildRemoteMcp, type RemoteMcp } from './context.ts';
+import { Listeners } from './listeners.ts';
 import { RemoteMcpServer } from './server.ts';
 
 /** What was ended has to be written. */

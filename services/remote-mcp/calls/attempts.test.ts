@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SvcError } from '../../contracts/errors.ts';
-import { silenceMaxMs } from '../routing/call-deadlines.ts';
 import { Attempts } from './attempts.ts';
+import { silenceMaxMs } from './call-deadlines.ts';
 
 const why = new SvcError('unavailable', 'Its process has gone.');
 

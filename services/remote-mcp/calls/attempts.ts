@@ -1,5 +1,5 @@
 import type { SvcError } from '../../contracts/errors.ts';
-import { silenceMaxMs } from '../routing/call-deadlines.ts';
+import { silenceMaxMs } from './call-deadlines.ts';
 
 /** A call that ends whoever takes it must not end them all. */
 const repeatsMax = 2;

@@ -4,13 +4,13 @@ import type { Log } from '../../kit/log.ts';
 import type { Principals } from '../auth/principals.ts';
 import type { CatalogueWaits } from '../catalogue/catalogue-waits.ts';
 import type { Catalogues } from '../catalogue/catalogues.ts';
-import type { CallRouter } from '../routing/call-router.ts';
 import type { Notification } from '../routing/check-reply.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { ReadFile } from '../tools/read-file.ts';
 import type { View } from '../tools/view.ts';
 import type { UsageLog } from '../usage/usage-log.ts';
+import type { CallRouter } from './call-router.ts';
 
 /** A tool call of an agent. Every revision of MCP reads its own messages into this form. */
 export interface Call {

@@ -1,7 +1,7 @@
 import { cataloguePath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
-import { askBackend, type BackendAddress, notAnswering } from '../ask-backend.ts';
+import { askBackend, type BackendAddress, notAnswering } from '../http/ask-backend.ts';
 import type { RuntimeProcesses } from '../routing/runtime-processes.ts';
 import type { Catalogue } from './catalogue.ts';
 import { readCatalogue } from './catalogue-reader.ts';

@@ -1,7 +1,7 @@
 import { internalFilesPath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { FileId, WorkspaceId } from '../../contracts/ids.ts';
-import { askBackend, type BackendAddress, notAnswering } from '../ask-backend.ts';
+import { askBackend, type BackendAddress, notAnswering } from '../http/ask-backend.ts';
 
 const deadlineMs = 15_000;
 

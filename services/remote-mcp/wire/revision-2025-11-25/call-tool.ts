@@ -2,8 +2,8 @@ import { SvcError } from '../../../contracts/errors.ts';
 import { isObject } from '../../../contracts/is-object.ts';
 import { answerCall } from '../../calls/answer-call.ts';
 import type { CallAnswer } from '../../calls/call.ts';
-import type { RemoteMcp } from '../../context.ts';
 import { CallUnderWay } from '../../sessions/call-under-way.ts';
+import type { WireParts } from '../wire-parts.ts';
 import { jsonRpcCodes, type RpcError } from './error-to-json-rpc.ts';
 import type { RpcAnswer } from './rpc-answer.ts';
 import type { SessionRequest } from './session-request.ts';
@@ -12,7 +12,7 @@ import type { SessionRequest } from './session-request.ts';
 const callsMax = 256;
 
 /** `tools/call` (2025-11-25, "Tools"). */
-export async function callTool(platform: RemoteMcp, request: SessionRequest): Promise<void> {
+export async function callTool(platform: WireParts, request: SessionRequest): Promise<void> {
   const { message, answer, principal, session, exchange } = request;
   const { params, paramsText } = message;
   const { name, arguments: args } = params;

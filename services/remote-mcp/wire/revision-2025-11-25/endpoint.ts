@@ -5,11 +5,11 @@ import { giveWay } from '../../../kit/give-way.ts';
 import { HttpRefusal } from '../../../kit/http/http-refusal.ts';
 import { readBody } from '../../../kit/http/read-body.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
-import type { RemoteMcp } from '../../context.ts';
 import { type Accepts, checkContent, readAccept } from '../../http/accept.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { findProtocolVersion, protocolVersions } from '../../sessions/protocol.ts';
 import type { Session } from '../../sessions/session.ts';
+import type { WireParts } from '../wire-parts.ts';
 import { errorResponse, jsonRpcCodes } from './error-to-json-rpc.ts';
 import { type Invalid, type Params, type RpcMessage, type RpcRequest, readMessage } from './message.ts';
 import { notificationMethods, requestMethods } from './methods.ts';
@@ -20,9 +20,9 @@ const largeBytes = 64 * 1024;
 
 /** Streamable HTTP of the revisions with sessions (2025-11-25, "Transports"), for requests whose key and origin are good. */
 export class Endpoint {
-  readonly #platform: RemoteMcp;
+  readonly #platform: WireParts;
 
-  constructor(platform: RemoteMcp) {
+  constructor(platform: WireParts) {
     this.#platform = platform;
   }
 

@@ -2,11 +2,11 @@ import type { Principal } from '../../../contracts/bus/messages.ts';
 import { SvcError } from '../../../contracts/errors.ts';
 import { findId, type RoleId, type SkillId } from '../../../contracts/ids.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
-import type { RemoteMcp } from '../../context.ts';
 import { type Disclosure, nothingDisclosed, skillsMax } from '../../sessions/disclosure.ts';
 import { findProtocolVersion, protocolVersions } from '../../sessions/protocol.ts';
 import { fingerprint } from '../../tools/list-changes.ts';
 import { isOfKey, isSkillOfKey } from '../../tools/view.ts';
+import type { WireParts } from '../wire-parts.ts';
 import type { AgentRequest } from './session-request.ts';
 
 const instructions = [
@@ -16,7 +16,7 @@ const instructions = [
 
 /** Opens a session (2025-11-25, "Lifecycle", "Initialization"). A session id that the client still sends is of no meaning. */
 export async function initialize(
-  platform: Pick<RemoteMcp, 'catalogues' | 'sessions' | 'version'>,
+  platform: Pick<WireParts, 'catalogues' | 'sessions' | 'version'>,
   { exchange, principal, message, answer }: AgentRequest,
 ): Promise<void> {
   const { protocolVersion } = message.params;

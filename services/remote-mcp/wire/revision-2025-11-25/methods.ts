@@ -1,16 +1,16 @@
 import { SvcError } from '../../../contracts/errors.ts';
-import type { RemoteMcp } from '../../context.ts';
 import { findLogLevel, logLevels } from '../../sessions/protocol.ts';
 import { fingerprint } from '../../tools/list-changes.ts';
 import { listTools } from '../../tools/list-tools.ts';
+import type { WireParts } from '../wire-parts.ts';
 import { callTool } from './call-tool.ts';
 import { initialize } from './initialize.ts';
 import type { AgentRequest, SessionRequest } from './session-request.ts';
 
 /** How a request is answered: without a session, within one, or not yet, in which case its capability is not offered either. */
 export type RequestMethod =
-  | { readonly kind: 'open'; handle(platform: RemoteMcp, request: AgentRequest): void | Promise<void> }
-  | { readonly kind: 'in_session'; handle(platform: RemoteMcp, request: SessionRequest): void | Promise<void> }
+  | { readonly kind: 'open'; handle(platform: WireParts, request: AgentRequest): void | Promise<void> }
+  | { readonly kind: 'in_session'; handle(platform: WireParts, request: SessionRequest): void | Promise<void> }
   | { readonly kind: 'later' };
 
 const later: RequestMethod = { kind: 'later' };
@@ -47,14 +47,14 @@ export const notificationMethods: ReadonlyMap<string, 'cancels' | 'no_effect'> =
   ['notifications/tasks/status', 'no_effect'],
 ]);
 
-async function toolsList({ catalogues }: RemoteMcp, { principal, session, message, answer }: SessionRequest) {
+async function toolsList({ catalogues }: WireParts, { principal, session, message, answer }: SessionRequest) {
   const { cursor } = message.params;
   const view = { catalogue: await catalogues.of(principal.workspace), principal, session };
   answer.result(listTools(view, cursor));
   if (cursor === undefined) session.listed = fingerprint(view);
 }
 
-async function setLevel({ sessions }: RemoteMcp, { session, message, answer }: SessionRequest) {
+async function setLevel({ sessions }: WireParts, { session, message, answer }: SessionRequest) {
   const level = findLogLevel(message.params.level);
   if (level === null) throw new SvcError('invalid_input', `"level" must be one of ${logLevels.join(', ')}.`);
   await sessions.change(session, (present) => ({ ...present, logLevel: level }));

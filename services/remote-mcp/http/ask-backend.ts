@@ -1,7 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestOverHttp } from 'node:http';
 import { request as requestOverTls } from 'node:https';
-import { SvcError } from '../contracts/errors.ts';
-import type { Secret } from '../contracts/secret.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import type { Secret } from '../../contracts/secret.ts';
 
 /** Where the backend is, and what it knows remote-mcp by. */
 export interface BackendAddress {

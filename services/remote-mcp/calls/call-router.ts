@@ -7,12 +7,12 @@ import { AnswererGone, NobodyAnswers, type Reply } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
+import { checkReply, type Notification, notificationIn } from '../routing/check-reply.ts';
+import { boundsOfCall, InterimBudget } from '../routing/interim-budget.ts';
+import { leastBusy, type RuntimeProcess } from '../routing/runtime-process.ts';
 import type { Session } from '../sessions/session.ts';
 import { callMaxMs } from './call-deadlines.ts';
 import { isOfBus, NobodyHasIt, unusableAnswer, worded } from './call-failure.ts';
-import { checkReply, type Notification, notificationIn } from './check-reply.ts';
-import { boundsOfCall, InterimBudget } from './interim-budget.ts';
-import { leastBusy, type RuntimeProcess } from './runtime-process.ts';
 
 export interface RoutedCall {
   readonly tool: Tool;

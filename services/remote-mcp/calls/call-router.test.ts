@@ -4,9 +4,9 @@ import { newId, newProcessId } from '../../contracts/ids.ts';
 import type { Reply, RequestOptions } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
+import type { Notification } from '../routing/check-reply.ts';
+import { RuntimeProcess } from '../routing/runtime-process.ts';
 import { CallRouter, type RoutedCall } from './call-router.ts';
-import type { Notification } from './check-reply.ts';
-import { RuntimeProcess } from './runtime-process.ts';
 
 const kind = (of: string) => ({ [callHeader.kind]: of });
 const final: Reply = { payload: Buffer.from('{}'), headers: kind(callReplyKinds.result) };

@@ -1,13 +1,13 @@
-import { event } from '../../contracts/bus/messages.ts';
-import { patterns, tokensOf } from '../../contracts/bus/subjects.ts';
-import { findId, type SessionId, type WorkspaceId } from '../../contracts/ids.ts';
-import type { Bus, Message } from '../../kit/bus/bus.ts';
-import { type Admitted, Rechecks } from '../auth/rechecks.ts';
-import type { RemoteMcp } from '../context.ts';
-import type { Session } from '../sessions/session.ts';
-import type { SessionMessage } from '../sessions/session-messages.ts';
-import { Backlog } from './backlog.ts';
-import type { BusListener } from './bus-link.ts';
+import { event } from '../contracts/bus/messages.ts';
+import { patterns, tokensOf } from '../contracts/bus/subjects.ts';
+import { findId, type SessionId, type WorkspaceId } from '../contracts/ids.ts';
+import type { Bus, Message } from '../kit/bus/bus.ts';
+import { type Admitted, Rechecks } from './auth/rechecks.ts';
+import { Backlog } from './bus/backlog.ts';
+import type { BusListener } from './bus/bus-link.ts';
+import type { RemoteMcp } from './context.ts';
+import type { Session } from './sessions/session.ts';
+import type { SessionMessage } from './sessions/session-messages.ts';
 
 /** A record that could not be read is read again after this long. */
 const readAgainMs = 5000;

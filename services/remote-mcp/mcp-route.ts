@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { SvcError } from '../../contracts/errors.ts';
-import { BoundedLog } from '../../kit/bounded-log.ts';
-import { giveWay } from '../../kit/give-way.ts';
-import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
-import { HttpRefusal } from '../../kit/http/http-refusal.ts';
-import { RefusedBodies } from '../../kit/http/refused-bodies.ts';
-import { withBugReported } from '../../kit/report-bug.ts';
-import { refuseSuspended } from '../auth/refusals.ts';
-import type { RemoteMcp } from '../context.ts';
-import { Endpoint } from '../wire/revision-2025-11-25/endpoint.ts';
-import { strangers } from './agent-memory.ts';
-import { Exchange } from './exchange.ts';
-import { Origins, preflightHeaders } from './origins.ts';
-import { RequestIds } from './request-id.ts';
-import { UnreadAnswers } from './unread-answers.ts';
+import type { SvcError } from '../contracts/errors.ts';
+import { BoundedLog } from '../kit/bounded-log.ts';
+import { giveWay } from '../kit/give-way.ts';
+import type { AdmittedConnections } from '../kit/http/admitted-connections.ts';
+import { HttpRefusal } from '../kit/http/http-refusal.ts';
+import { RefusedBodies } from '../kit/http/refused-bodies.ts';
+import { withBugReported } from '../kit/report-bug.ts';
+import { refuseSuspended } from './auth/refusals.ts';
+import type { RemoteMcp } from './context.ts';
+import { strangers } from './http/agent-memory.ts';
+import { Exchange } from './http/exchange.ts';
+import { Origins, preflightHeaders } from './http/origins.ts';
+import { RequestIds } from './http/request-id.ts';
+import { UnreadAnswers } from './http/unread-answers.ts';
+import { Endpoint } from './wire/revision-2025-11-25/endpoint.ts';
 
 const methods = 'GET, POST, DELETE, OPTIONS';
 

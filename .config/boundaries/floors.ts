@@ -1,0 +1,37 @@
+import { posix } from 'node:path';
+import { resolveImport } from './import-table.ts';
+import type { SourceFile } from './source-file.ts';
+import { isTestCode, type Violation } from './violation.ts';
+
+/**
+ * The folders of a part as floors of a house, from the top. A file imports from its own floor and from those below it. The files that lie
+ * directly in the part are its roof. A folder below a floor belongs to the floor.
+ */
+const houses: Readonly<Record<string, readonly string[]>> = {
+  'services/remote-mcp': [
+    ...['wire', 'calls', 'tools', 'catalogue', 'routing'],
+    ...['sessions', 'auth', 'usage', 'bus', 'http'],
+  ],
+};
+
+/** Imports that run upward inside a part, and folders that are no floor of it. */
+export function floorViolations(file: SourceFile): Violation[] {
+  const part = Object.keys(houses).find((name) => file.path.startsWith(`${name}/`));
+  if (part === undefined || isTestCode(file.path)) return [];
+  const from = floorOf(part, file.path);
+  if (from === null) return [{ path: file.path, line: 1, message: `lies on no floor of ${part}` }];
+  return file.imports.flatMap(({ specifier, line }) => {
+    const target = specifier?.startsWith('.') ? resolveImport(file.path, specifier) : null;
+    if (target === null || !target.startsWith(`${part}/`)) return [];
+    const to = floorOf(part, target);
+    return to === null || to >= from ? [] : [{ path: file.path, line, message: `imports upward: ${target}` }];
+  });
+}
+
+/** 0 is the roof; null where the folder is not listed. */
+function floorOf(part: string, path: string): number | null {
+  const [first = '', second] = posix.relative(part, path).split('/');
+  if (second === undefined) return 0;
+  const index = houses[part]?.indexOf(first) ?? -1;
+  return index === -1 ? null : index + 1;
+}
