@@ -12,6 +12,7 @@ const houses: Readonly<Record<string, readonly string[]>> = {
     ...['wire', 'calls', 'tools', 'catalogue', 'routing'],
     ...['sessions', 'auth', 'usage', 'bus', 'http'],
   ],
+  'services/runtime': ['bus', 'supervisor', 'launchers', 'wire', 'time'],
 };
 
 /** Imports that run upward inside a part, and folders that are no floor of it. */

@@ -7,7 +7,7 @@ import type { McpServerId, RuntimeId } from '../../contracts/ids.ts';
 import type { Sandbox } from '../../contracts/sandbox.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
-import type { Homes } from '../homes.ts';
+import type { Homes } from '../launchers/homes.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
 import type { RuntimeConnection } from './connect.ts';

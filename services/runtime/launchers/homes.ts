@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findId, type McpServerId, type RuntimeId } from '../contracts/ids.ts';
-import { placesOf } from './launchers/child-environment.ts';
+import { findId, type McpServerId, type RuntimeId } from '../../contracts/ids.ts';
+import { placesOf } from './child-environment.ts';
 
 /**
  * Whose homes there are. A home is kept between starts and while its MCP server is turned off or runs elsewhere; it goes with the MCP
