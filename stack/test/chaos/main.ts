@@ -1,32 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { z } from 'zod';
-import { engines } from '../../definition/definition.ts';
 import { Agent, type Call, type Outcome } from './agents.ts';
 import type { Fault } from './fault.ts';
 import { faultsOf } from './faults.ts';
+import { type ChaosOptions, readOptions, usage } from './options.ts';
 import { unnoticed } from './plants.ts';
 import { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 import { Writer } from './writer.ts';
 
 /**
- * `npm run chaos [-- --seconds N] [--seed N] [--away SECONDS] [--only WORDS] [--engine ENGINE] [--faketime LIBRARY] [--graph GRAPH] [--clusters] [--hang]`: fifty agents at steady work while one part after the other is taken away,
- * in an order that the seed gives, then parts at random until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
+ * `npm run chaos`: fifty agents at steady work while one part after the other is taken away, in an order that the seed gives, then parts at random
+ * until the time is over. Everything runs on this machine, on 127.0.0.1, and ends by itself.
  */
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '600' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    away: { type: 'string', default: '60' },
-    only: { type: 'string', default: '' },
-    faketime: { type: 'string' },
-    engine: { type: 'string', default: 'process' },
-    graph: { type: 'string', default: 'sqlite' },
-    clusters: { type: 'boolean', default: false },
-    hang: { type: 'boolean', default: false },
-  },
-});
+const options = optionsOrExit();
 
 const agentsCount = 50;
 const callEveryMs = 250;
@@ -36,18 +22,12 @@ const settleMs = 5000;
 const watchMs = 2000;
 const healthyWithinMs = 60_000;
 
-const random = randomOf(Number(values.seed));
+const random = randomOf(options.seed);
 const problems: string[] = [];
 const calls: Call[] = [];
-process.stdout.write(`seed ${values.seed}\n`);
+process.stdout.write(`seed ${options.seed}\n`);
 
-const platform = await ChaosPlatform.start({
-  engine: z.enum(engines).parse(values.engine),
-  libfaketime: values.faketime,
-  graph: values.graph,
-  clusters: values.clusters,
-  hangs: values.hang,
-});
+const platform = await ChaosPlatform.start(options);
 try {
   await run();
 } finally {
@@ -56,6 +36,18 @@ try {
 problems.push(...(await platform.engine.left()).map((left) => `left behind: ${left}`));
 await platform.remove();
 tell();
+
+function optionsOrExit(): ChaosOptions {
+  try {
+    const given = readOptions(process.argv.slice(2));
+    if (given !== null) return given;
+    process.stdout.write(usage);
+    process.exit(0);
+  } catch (thrown) {
+    process.stderr.write(`${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
 
 async function run(): Promise<void> {
   const stop = new AbortController();
@@ -78,10 +70,10 @@ async function run(): Promise<void> {
   const parts = (await platform.status()).services.map(({ name }) => name);
   if (platform.clock === null)
     process.stdout.write('left out: setting the clocks, which takes libfaketime and processes\n');
-  const all = faultsOf(platform, { parts, longAwayMs: Number(values.away) * 1000 });
-  const faults = all.filter(({ name }) => name.includes(values.only));
-  if (faults.length === 0) problems.push(`nothing goes wrong that is called "${values.only}"`);
-  const deadline = performance.now() + Number(values.seconds) * 1000;
+  const all = faultsOf(platform, { parts, longAwayMs: options.away * 1000 });
+  const faults = all.filter(({ name }) => name.includes(options.only));
+  if (faults.length === 0) problems.push(`nothing goes wrong that is called "${options.only}"`);
+  const deadline = performance.now() + options.seconds * 1000;
   for (const fault of shuffled(faults)) if (performance.now() < deadline) await suffer(fault, agents);
   while (performance.now() < deadline) {
     const fault = faults[Math.floor(random() * faults.length)];

@@ -13,6 +13,7 @@ import { takeInHand } from './bus-in-hand.ts';
 import { Clock } from './clock.ts';
 import { ContainersInHand } from './containers.ts';
 import type { EngineInHand } from './engine-in-hand.ts';
+import type { ChaosOptions } from './options.ts';
 import { ProcessesInHand } from './processes.ts';
 
 const status = z.object({
@@ -29,17 +30,6 @@ const createdKey = z.object({ key: z.string() });
 
 const clockToleranceSeconds = 5;
 const clockWithinMs = 10_000;
-
-export interface ChaosOptions {
-  readonly engine: Engine;
-  /** A library that lets clocks jump; without one they keep the machine's time. */
-  readonly libfaketime: string | undefined;
-  readonly graph: string;
-  /** Whether bus and graph are clusters of the installation's own. */
-  readonly clusters: boolean;
-  /** Whether containers hang too. */
-  readonly hangs: boolean;
-}
 
 /** An installation to be hard on: two of each that may be several; and the bus is in our hand, so that it can be taken away, or a part. */
 export class ChaosPlatform {
@@ -67,7 +57,7 @@ export class ChaosPlatform {
     await svc(dir, 'init', dir, '--topology', 'distributed', '--graph', graph, '--engine', name, '--yes');
     const installation = installationIn(dir);
     const engine = await starts[name](installation, folder, options);
-    const clock = name === 'process' ? Clock.in(folder, options.libfaketime) : null;
+    const clock = name === 'process' ? Clock.in(folder, options.faketime) : null;
     if (clock !== null) await supervise(dir, clock.node);
     await svc(dir, 'server', 'add', 'demo', '--', 'node', demoServers[name]);
     await writeFile(join(dir, 'chaos.yaml'), content);
@@ -146,12 +136,12 @@ const starts: Readonly<Record<Engine, Start>> = {
     await svc(dir, 'up');
     return new ProcessesInHand(installation, bus);
   },
-  async docker(installation, _folder, { graph, clusters, hangs }) {
+  async docker(installation, _folder, { graph, clusters, hang }) {
     const { dir } = installation;
     if (graph === 'dgraph') await haveDgraphImage(process.env.DOCKER_HOST ?? null);
     await choose(dir, { replicas: 2, ...(clusters ? { nodes: nodesOf(graph) } : {}) });
     await svc(dir, 'up');
-    return await ContainersInHand.of(installation, { keepers: clusters ? [] : ['backend', 'nats'], hangs });
+    return await ContainersInHand.of(installation, { keepers: clusters ? [] : ['backend', 'nats'], hangs: hang });
   },
 };
 
