@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { SvcError } from '../../contracts/errors.ts';
+import { giveWay } from '../../kit/give-way.ts';
 
 export interface CheckPlacesOptions {
   /** Checks at once. */
@@ -37,9 +38,12 @@ export class CheckPlaces {
 
   /** Throws `unavailable` where no place is free in time, or where the connection is closed before. */
   async run<Result>(sender: CheckSender, check: () => Promise<Result>): Promise<Result> {
-    if (this.#taken < this.#options.places) this.#taken++;
-    else await this.#wait(sender);
+    const mustWait = this.#taken >= this.#options.places;
+    if (mustWait) await this.#wait(sender);
+    else this.#taken++;
     try {
+      // Hundreds of checks may wait. Calls come first.
+      if (mustWait) await giveWay();
       return await check();
     } finally {
       this.#leave();
