@@ -6,9 +6,11 @@ export function formOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, formOfMember(name, one)]));
 }
 
-/** A machine may have something to be warned of, for example no bubblewrap. */
+/** Lists of texts that are empty or not by chance: warnings depend on the machine, and standard error may come late. */
+const byChance = ['warnings', 'stderr'];
+
 function formOfMember(name: string, value: unknown): unknown {
-  return name === 'warnings' && Array.isArray(value) ? ['string'] : formOf(value);
+  return byChance.includes(name) && Array.isArray(value) ? ['string'] : formOf(value);
 }
 
 /** The form of values of two forms. A member that only one of them has is marked with `?`. */

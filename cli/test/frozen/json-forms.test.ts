@@ -28,18 +28,10 @@ async function askWith(env: Readonly<Record<string, string>>, typed: string, ...
   const args = [...typed.split(' '), '--json', ...more];
   const { code, stdout, stderr } = await platform.run(args, { env });
   const command = ['svc', typed, ...(more.length > 0 ? ['…'] : [])].join(' ');
-  const answer = parsed(stdout);
-  expect(answer, `${command}: ${stdout}${stderr}`).not.toBe(undefined);
+  if (!stdout.startsWith('{')) throw new Error(`${command} printed no JSON: ${stdout}${stderr}`);
+  const answer: unknown = JSON.parse(stdout);
   answers.push({ command, exitCode: code, form: formOf(answer) });
   return answer;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 test('every answer of the command line has the form it had', async () => {

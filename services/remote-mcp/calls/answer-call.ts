@@ -28,7 +28,7 @@ export async function answerCall(parts: CallParts, call: Call): Promise<CallAnsw
   const inner = args.name;
   if (typeof inner !== 'string' || isConstantTool(inner)) return textAnswer(innerNameMissing);
   const answer = await callMcpServer(parts, call, { name: inner, members: membersOfInnerCall(members), view });
-  // The model chose the name, so that the model must read what is wrong with it.
+  // The model chose this name. Models read results, and clients may hide errors from them.
   return answer.kind === 'unknown_tool' ? textAnswer(`${answer.message}. ${answer.hint}`) : answer;
 }
 

@@ -22,8 +22,8 @@ interface ToolCall {
 }
 
 /**
- * Calls the tool of an MCP server: finds it, waits once while its MCP server starts, sends the call, and sends it again where no runtime accepted
- * it or where it was interrupted and is safe to repeat.
+ * Calls the tool of an MCP server. Waits while the MCP server starts. Retries a call that no runtime accepted, or that was interrupted and is
+ * safe to repeat.
  */
 export async function callMcpServer(
   parts: CallParts,

@@ -1,7 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { Admitted } from '../auth/rechecks.ts';
 
-/** An id as it was given: a number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
+/** The agent's id of a request. A number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
 export type RequestId = string | number;
 
 /** A request that is being carried out, until it is answered or ended with the reason why it is not. */

@@ -210,7 +210,7 @@ onEachTopology(
         await attackAll();
         expect(memoryBytes() - begun).toBeLessThan(totalBytes);
       }
-      // Refused bodies are read for ten seconds more.
+      // The platform reads refused bodies for ten more seconds.
       await until(async () => (await liveBytes(pid)) <= live * 1.1, 30_000);
     });
 

@@ -252,12 +252,15 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     };
 
     test.each(Object.entries(floods))('%s', async (_, flood) => {
+      const senders: RuntimeId[] = [];
       const seen = await victim.expectUndisturbedBy(async () => {
         const runtime = await hostile();
+        senders.push(runtime.identity.runtime);
         const { message, count } = flood(runtime);
         return await runtime.flood(message, count);
       });
       expect(seen.sent).toBeGreaterThan(0);
+      for (const sender of senders) expect(linesOf(sender).length).toBeLessThan(linesMax);
       await expectAsBefore();
     });
 
@@ -385,6 +388,12 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await expectAsBefore();
   });
 
+  /** Lines that any service has written of a runtime. */
+  function linesOf(runtime: RuntimeId): readonly string[] {
+    const logs = ['backend', 'remote-mcp'].map((name) => join(platform.installation.logsDir, `${name}.log`));
+    return logs.flatMap((file) => readFileSync(file, 'utf8').split('\n')).filter((line) => line.includes(runtime));
+  }
+
   /** The status of the victim's MCP server is the one from before any attack. */
   async function expectAsBefore(): Promise<void> {
     expect(await readStatus()).toEqual(asBefore);
@@ -419,6 +428,8 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
 
 /** Fewer than `runtimesMax`, because the workspace has runtimes of its own. */
 const registeredMax = 15;
+/** Of one runtime that floods the bus: its coming and going, and what it was refused for. */
+const linesMax = 20;
 /** Long floods are run by hand. */
 const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
 /** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */

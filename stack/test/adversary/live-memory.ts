@@ -21,7 +21,7 @@ export async function liveBytes(pid: number): Promise<number> {
   const socket = new WebSocket(await debuggerUrl());
   await once(socket, 'open');
   try {
-    // What the first collection finalizes, the second one frees.
+    // The first collection runs finalizers, and the second frees their memory.
     for (const id of [1, 2]) await ask(socket, { id, method: 'HeapProfiler.collectGarbage' });
     const params = { expression: measure, returnByValue: true };
     const { value } = evaluated.parse(await ask(socket, { id: 3, method: 'Runtime.evaluate', params })).result.result;
