@@ -316,7 +316,8 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
       );
       await victim.expectUndisturbedBy(async () => {
         runtime.client.write(Buffer.concat(parts));
-        await runtime.client.flush();
+        // The platform may close the connection before NATS answers.
+        await runtime.client.flush().catch(() => {});
         const other = await hostile();
         const { runtime: otherId, process: otherProcess } = other.identity;
         const complete = `${JSON.stringify({ complete: true, mcpServers: [] })}\n`;
