@@ -1,6 +1,7 @@
 import { SvcError } from '../contracts/errors.ts';
 import type { Hub } from '../kit/bus/bus.ts';
 import { openBus } from '../kit/bus/open-bus.ts';
+import { LargeMessages } from '../kit/http/large-messages.ts';
 import type { Log } from '../kit/log.ts';
 import { checkKey } from './auth/check-key.ts';
 import { Principals } from './auth/principals.ts';
@@ -39,6 +40,7 @@ export interface RemoteMcp {
   readonly readFile: ReadFile;
   readonly usage: UsageLog;
   readonly memory: AgentMemory;
+  readonly largeMessages: LargeMessages;
 }
 
 export interface Surroundings {
@@ -97,5 +99,6 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
     ...{ catalogues, waits, sessions, streams, messages, listChanges, router, usage },
     readFile: fileReader(backend),
     memory: agentMemory(),
+    largeMessages: new LargeMessages(),
   };
 }

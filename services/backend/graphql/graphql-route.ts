@@ -1,10 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import { Budget, type Held, type Owner } from '../../kit/budget.ts';
 import type { AdmittedConnections } from '../../kit/http/admitted-connections.ts';
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
+import { LargeMessages } from '../../kit/http/large-messages.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
 import type { Backend } from '../context.ts';
@@ -30,6 +31,7 @@ export function addGraphql(app: FastifyInstance, backend: Backend, { origins, co
   const hint = 'Send fewer or smaller requests at the same time, and read each answer.';
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
   const waitHint = 'Wait for the answers to earlier operations, then try again.';
+  const largeMessages = new LargeMessages();
   const operations = new Budget({ what: 'operations under way', hint: waitHint, ...operationLimits });
   app.register(async (graphql) => {
     graphql.decorateRequest('principal', null);
@@ -52,7 +54,9 @@ export function addGraphql(app: FastifyInstance, backend: Backend, { origins, co
         const owner = ownerOf(principal);
         const held = memory.hold(owner, 0);
         try {
-          const body = await readText(request.raw, held);
+          const bytes = await readBody(request.raw, held);
+          if (bytes === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
+          const body = await largeMessages.read(owner.user, bytes.length, () => readText(bytes, held));
           const place = operations.hold(owner, 1);
           const operation = new Operation(owner.user, held);
           void operation.ended.then(() => place.release());
@@ -110,9 +114,7 @@ function refuseChunked({ headers }: FastifyRequest): void {
 }
 
 /** The text goes on unchanged: GraphQL parses it, and says itself what is wrong with it. */
-async function readText(raw: IncomingMessage, held: Held): Promise<string> {
-  const body = await readBody(raw, held);
-  if (body === null) throw new SvcError('cancelled', 'The client left before its body had arrived.');
+function readText(body: Buffer, held: Held): string {
   const text = body.toString();
   held.resize(held.amount + valuesOf(text) * valueBytes);
   return text;

@@ -42,8 +42,8 @@ export class CheckPlaces {
     if (mustWait) await this.#wait(sender);
     else this.#taken++;
     try {
-      // Hundreds of checks may wait. Calls come first.
-      if (mustWait) await giveWay();
+      // Hundreds of connections may ask at once. Calls come first.
+      if (mustWait || typeof sender !== 'string') await giveWay();
       return await check();
     } finally {
       this.#leave();

@@ -1,3 +1,4 @@
+import type { LargeMessages } from '../../kit/http/large-messages.ts';
 import type { CallParts } from '../calls/call.ts';
 import type { Catalogues } from '../catalogue/catalogues.ts';
 import type { AgentMemory } from '../http/agent-memory.ts';
@@ -10,6 +11,7 @@ import type { ListChanges } from '../tools/list-changes.ts';
 export interface WireParts extends CallParts {
   readonly version: string;
   readonly memory: AgentMemory;
+  readonly largeMessages: LargeMessages;
   readonly catalogues: Catalogues;
   readonly sessions: Sessions;
   readonly streams: SessionStreams;

@@ -29,7 +29,7 @@ async function start(topology: Topology): Promise<void> {
   ({ platform, backend, a, b } = await startTwoHomes({ topology, settings }));
   victim = await Victim.start({
     mcpUrl: `${platform.mcpUrl}?skillIds=${b.same.skill}`,
-    ...{ key: b.same.keyText, tool: 'echo', arguments: { message: 'still here' }, answer: 'still here', noticedMs },
+    ...{ key: b.same.keyText, tool: 'echo', arguments: { message: 'still here' }, answer: 'still here' },
   });
 }
 
@@ -38,9 +38,6 @@ async function member(): Promise<BackendClient> {
   const token = await memberToken(platform.installation, a.owner.id);
   return openBackendClient([`http://127.0.0.1:${platform.ports.backend}`], () => token);
 }
-
-/** Every attack starts programs on this machine, as a good MCP server does; each takes a core for a moment. */
-const noticedMs = 150;
 
 const made = z.object({ id: z.string() });
 const state = z.object({

@@ -17,7 +17,7 @@ export interface Seen {
 }
 
 /** An answer that takes no longer than this is not slow. */
-const noticedDefaultMs = 50;
+const noticedMs = 50;
 /** Of the p99 without an attack, and of the control's. */
 const slowerMax = 5;
 const attemptsMax = 3;
@@ -33,8 +33,6 @@ export interface VictimOptions {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly answer: string;
-  /** The same for one table, where what a good client may do takes longer. */
-  readonly noticedMs?: number;
 }
 
 /** An agent of another workspace at steady work. It must not notice the attack. */
@@ -65,12 +63,11 @@ export class Victim {
    */
   async expectUndisturbedBy<Result>(attack: () => Promise<Result>, { quantile = 0.99 } = {}): Promise<Result> {
     const slow: string[] = [];
-    const noticed = this.#options.noticedMs ?? noticedDefaultMs;
     for (;;) {
       const { result, seen } = await this.#watchDuring(attack, quantile);
       expect({ wrong: seen.wrong, answered: seen.calls > 0 }).toEqual({ wrong: [], answered: true });
       const { slowMs, controlMs } = seen;
-      if (slowMs <= Math.max(slowerMax * Math.max(this.#idleMs, controlMs), noticed)) return result;
+      if (slowMs <= Math.max(slowerMax * Math.max(this.#idleMs, controlMs), noticedMs)) return result;
       slow.push(`${slowMs.toFixed(1)} (control ${controlMs.toFixed(1)})`);
       expect(
         slow.length,

@@ -1,7 +1,6 @@
 import type { Principal } from '../../../contracts/bus/messages.ts';
 import { type ErrorCode, SvcError } from '../../../contracts/errors.ts';
 import type { Held } from '../../../kit/budget.ts';
-import { giveWay } from '../../../kit/give-way.ts';
 import { HttpRefusal } from '../../../kit/http/http-refusal.ts';
 import { readBody } from '../../../kit/http/read-body.ts';
 import { withBugReported } from '../../../kit/report-bug.ts';
@@ -14,9 +13,6 @@ import { errorResponse, jsonRpcCodes } from './error-to-json-rpc.ts';
 import { type Invalid, type Params, type RpcMessage, type RpcRequest, readMessage } from './message.ts';
 import { notificationMethods, requestMethods } from './methods.ts';
 import { RpcAnswer } from './rpc-answer.ts';
-
-/** Reading a larger body takes long enough that small ones must not wait for several of them. */
-const largeBytes = 64 * 1024;
 
 /** Streamable HTTP of the revisions with sessions (2025-11-25, "Transports"), for requests whose key and origin are good. */
 export class Endpoint {
@@ -33,18 +29,17 @@ export class Endpoint {
     // Until the message is answered, also where its client has left: the call goes on.
     const held = this.#platform.memory.hold(principal, 0);
     try {
-      const message = await this.#read(exchange, held);
+      const message = await this.#read(exchange, principal, held);
       if (message !== null) await this.#take(exchange, principal, { message, accepts });
     } finally {
       held.release();
     }
   }
 
-  async #read({ request }: Exchange, held: Held): Promise<RpcMessage | Invalid | null> {
+  async #read({ request }: Exchange, { workspace }: Principal, held: Held): Promise<RpcMessage | Invalid | null> {
     const body = await readBody(request, held);
     if (body === null) return null;
-    if (body.length > largeBytes) await giveWay();
-    return readMessage(body, held);
+    return this.#platform.largeMessages.read(workspace, body.length, () => readMessage(body, held));
   }
 
   async #take(

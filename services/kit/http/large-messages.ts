@@ -1,0 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { BoundedMap } from '../bounded-map.ts';
+import { giveWay } from '../give-way.ts';
+
+/** A message above this size is large: reading several of them at once would hold up small ones. */
+const largeBytes = 64 * 1024;
+/** Reading 1 MiB and passing it on takes some 10 ms of the event loop. */
+const bytesPerSecond = 16 * 1024 * 1024;
+const sendersMax = 10_000;
+
+/**
+ * Large messages are read in turn, at a bounded rate for each sender, which is a workspace or a user, however many keys and connections it has.
+ * How long a message may wait is bounded by the memory that its sender may hold.
+ */
+export class LargeMessages {
+  /** By sender: when its next large message may be read. */
+  readonly #nextAt = new BoundedMap<number>(sendersMax);
+
+  /** At once where the message is small. */
+  read<Read>(sender: string, bytes: number, read: () => Read): Read | Promise<Read> {
+    return bytes > largeBytes ? this.#readInTurn(sender, bytes, read) : read();
+  }
+
+  async #readInTurn<Read>(sender: string, bytes: number, read: () => Read): Promise<Read> {
+    const now = performance.now();
+    const readAt = Math.max(now, this.#nextAt.get(sender) ?? 0);
+    this.#nextAt.set(sender, readAt + (1000 * bytes) / bytesPerSecond);
+    if (readAt > now) await pause(readAt - now);
+    await giveWay();
+    const message = read();
+    // What follows takes as long again.
+    await giveWay();
+    return message;
+  }
+}
