@@ -43,7 +43,10 @@ it('a handler that fails is named in the log, once for each message', async () =
 });
 
 it('messages of a runtime that no handler takes make one line for each runtime', async () => {
+  const done = Promise.withResolvers<void>();
+  let heard = 0;
   const { lines, subscriber } = newSubscriber(() => {
+    if (++heard === 200) done.resolve();
     throw new SvcError('invalid_input', 'no heartbeat');
   }, 1000);
   const runtimes = [newId('runtime'), newId('runtime')];
@@ -51,7 +54,7 @@ it('messages of a runtime that no handler takes make one line for each runtime',
     for (let i = 0; i < 100; i++)
       subscriber.hear({ ...message, subject: `svc.heartbeat.${runtime}.${newProcessId()}` });
   }
-  await new Promise((resolve) => setImmediate(resolve));
+  await done.promise;
   await subscriber.stop();
   expect(lines).toMatchObject(runtimes.map((sender) => ({ level: 'warn', sender, err: { code: 'invalid_input' } })));
 });
