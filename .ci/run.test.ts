@@ -57,6 +57,12 @@ test('a test that failed', () => {
   expect(run).toMatchObject({ status: 1, last: '15 passed, 2 failed, 3 skipped' });
 });
 
+test('what failed is told again before the last line', () => {
+  const suites = 'printf "Failed\\n  a.test.ts > fails (\\"why\\")\\n\\n1 passed, 1 failed, 0 skipped\\n"; exit 1';
+  const { stdout } = runWith({ test: suites, check: 'true', chaos: 'echo nothing wrong' });
+  expect(stdout.slice(stdout.lastIndexOf('nothing wrong'))).toContain('a.test.ts > fails ("why")');
+});
+
 test('a Docker that tests may use, and one that could not be had', () => {
   const tests = 'echo "at $SVC_TEST_DOCKER_HOST"; echo "12 passed, 0 failed, 0 skipped"';
   expect(runWith({ test: tests, check: 'true' }).stdout).toContain('\nat unix:///docker.sock\n');

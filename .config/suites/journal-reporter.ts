@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import type { Reporter, TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestResult, TestSpecification, Vitest } from 'vitest/node';
 import { type JournalLine, journalDescriptor, journalText, type TestOutcome } from './journal.ts';
 
 /** A vitest reporter: files and tests as they start and end, to the runner that started vitest. */
@@ -42,9 +42,16 @@ function outcome(test: TestCase): TestOutcome {
   const result = test.result();
   // A test that never got a result did not run, whatever the reason: that is not a pass.
   const state = result.state === 'pending' ? 'failed' : result.state;
-  const note = result.state === 'skipped' ? (result.note ?? null) : null;
-  return { name: test.fullName, state, ms: Math.round(test.diagnostic()?.duration ?? 0), note };
+  return { name: test.fullName, state, ms: Math.round(test.diagnostic()?.duration ?? 0), note: noteOf(result) };
 }
+
+function noteOf(result: TestResult): string | null {
+  if (result.state === 'skipped') return result.note ?? null;
+  const [error] = result.errors ?? [];
+  return error === undefined ? null : error.message.replaceAll(/\s+/g, ' ').slice(0, reasonMaxLength);
+}
+
+const reasonMaxLength = 500;
 
 function firstLine(error: { readonly message: string }): string {
   return error.message.split('\n', 1)[0] ?? '';

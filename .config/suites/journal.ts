@@ -20,7 +20,7 @@ export interface TestOutcome {
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly ms: number;
-  /** The words a test gave when it skipped itself. */
+  /** The words a test gave when it skipped itself, or the beginning of why it failed. */
   readonly note: string | null;
 }
 

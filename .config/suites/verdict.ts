@@ -43,7 +43,7 @@ export function judge(run: Run, allowed: readonly AllowedSkip[]): Verdict {
     let excused = 0;
     for (const test of suite.tests) {
       const name = `${suite.file} > ${test.name}`;
-      if (test.state === 'failed') failures.push(name);
+      if (test.state === 'failed') failures.push(`${name}${noteOf(test.note)}`);
       if (test.state !== 'skipped') continue;
       const skip = allowed.find(({ pattern }) => pattern.test(name));
       if (skip === undefined) {
