@@ -143,7 +143,7 @@ describe('dist/ of this repository', () => {
         'oclif.manifest.json',
         'dist/svc.cjs',
         'dist/licenses.txt',
-        'dist/templates/svc.yaml',
+        'dist/templates/nats.conf',
       ]),
     );
     expect(paths.filter((path) => !/^dist\/|^(package\.json|oclif\.manifest\.json|README\.md)$/.test(path))).toEqual(

@@ -1,9 +1,9 @@
 import { SvcError } from '../services/contracts/errors.ts';
 import { checkNatsServer } from './bus/nats-server.ts';
-import type { Definition } from './definition/definition.ts';
 import { checkFront } from './front/check-front.ts';
 import { checkDgraphProgram } from './graph/dgraph-program.ts';
 import { checkSandbox } from './sandbox/check-sandbox.ts';
+import type { Definition } from './settings/definition.ts';
 
 /**
  * Refuses, before anything is started, what svc.yaml asks for and no program on the path can be: all of it at once, so that nobody installs

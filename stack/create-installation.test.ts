@@ -15,10 +15,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseKey } from '../services/contracts/keys.ts';
 import { createInstallation, ensureFolders } from './create-installation.ts';
-import { checkDefinition, readDefinition } from './definition/check.ts';
 import { newNodeKey } from './graph/node-certificate.ts';
 import type { Installation } from './installation.ts';
 import { recordFingerprint } from './secrets.ts';
+import { checkDefinition, readDefinition } from './settings/check.ts';
 import { readManifest } from './state/manifest.ts';
 
 const embedded = checkDefinition('id: abcdef0123456789\n', 'svc.yaml');

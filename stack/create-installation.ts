@@ -1,14 +1,15 @@
 import { basename, dirname, resolve } from 'node:path';
 import { SvcError } from '../services/contracts/errors.ts';
 import { randomText } from '../services/contracts/ids.ts';
-import { checkDefinition, readDefinition } from './definition/check.ts';
-import { type Engine, type Graph, type ListenerName, shape, type Topology } from './definition/definition.ts';
-import { fillTemplate } from './definition/template.ts';
 import { ensureSecrets } from './ensure-secrets.ts';
 import { type CreationStep, compileCacheOf, type Installation, installationIn } from './installation.ts';
 import { writePlace } from './place/place-record.ts';
 import { closeEntries, ensurePrivateFolder } from './private-folder.ts';
 import type { SecretsFor } from './secrets.ts';
+import { checkDefinition, readDefinition } from './settings/check.ts';
+import type { Engine, Graph, ListenerName, Topology } from './settings/definition.ts';
+import { settings } from './settings/settings.ts';
+import { writeSettings } from './settings/write.ts';
 import { writeIfAbsent } from './state/durable-file.ts';
 import { makeFolder } from './state/folder.ts';
 import { removeLeftDrafts } from './state/left-drafts.ts';
@@ -20,7 +21,7 @@ export interface NewInstallation {
   /** Default: the name of the folder or, where that is `svc`, of the one around it. */
   readonly name?: string;
   readonly ownerEmail?: string;
-  /** How it runs; default as in the template. */
+  /** How it runs; default as in svc.yaml. */
   readonly topology?: Topology;
   readonly graph?: Graph;
   readonly engine?: Engine;
@@ -35,14 +36,12 @@ export interface CreatedInstallation {
 
 export async function createInstallation(wanted: NewInstallation): Promise<CreatedInstallation> {
   const installation = installationIn(resolve(wanted.dir));
-  const text = fillTemplate({
+  const { ownerEmail, topology, graph, engine, ports } = wanted;
+  const text = writeSettings(settings, {
     id: randomText(16).toLowerCase(),
     name: wanted.name ?? nameFor(installation.dir),
-    ownerEmail: wanted.ownerEmail,
-    topology: wanted.topology,
-    graph: wanted.graph,
-    engine: wanted.engine,
-    ports: wanted.ports,
+    owner: { email: ownerEmail },
+    ...{ topology, graph, engine, ports },
   });
   // A wrong choice is refused before anything is written.
   refuseOwner(wanted.ownerEmail);
@@ -69,9 +68,9 @@ export function ensureFolders(installation: Installation, definition: SecretsFor
 
 /** Told here in words of its own: in the file that the address would be written to, nobody could look for it. */
 function refuseOwner(email: string | undefined): void {
-  const { email: field } = shape.owner;
-  if (email === undefined || field.parse(email) !== null) return;
-  throw new SvcError('invalid_input', `The owner must be given by ${field.rule}, not "${email}".`, {
+  const { rule } = settings.parts.owner.parts.email;
+  if (email === undefined || rule.safeParse(email).success) return;
+  throw new SvcError('invalid_input', `The owner must be given by ${rule.description}, not "${email}".`, {
     hint: 'Such as: svc init --owner-email ops@example.com',
   });
 }

@@ -5,15 +5,16 @@ import type { Variable } from '../services/contracts/env/variable.ts';
 import { type ServiceName, variables } from '../services/contracts/env/variables.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type Addresses, reachable } from './addresses.ts';
-import { tlsFilesIn } from './definition/certificate.ts';
-import type { Definition } from './definition/definition.ts';
-import { ownPlaces } from './definition/extra-variables.ts';
 import { alphaPorts } from './graph/dgraph-ports.ts';
 import { graphUser } from './graph/graph-user.ts';
 import { isGraphOnLoopback } from './graph/has-own-graph.ts';
 import { type Installation, runtimeDirOf } from './installation.ts';
 import { loopback, type Ports, replicaNames, serviceBind, usualBusPorts } from './ports/port-wishes.ts';
 import type { SecretFiles } from './secrets.ts';
+import { tlsFilesIn } from './settings/certificate.ts';
+import type { Definition } from './settings/definition.ts';
+import { variablesOf } from './settings/setting.ts';
+import { placeOf, settings } from './settings/settings.ts';
 
 /** The variables of each service. Secrets are named by file and never stand here. */
 export type Environment = { readonly [Service in ServiceName]: Readonly<Record<string, string>> };
@@ -29,12 +30,12 @@ export interface EnvironmentOf {
 /** What services read, and what a person chose: a variable that nothing reads yet stands here only for a choice in svc.yaml. */
 export function environmentOf(of: EnvironmentOf): Environment {
   const { installation, definition, ports, addresses, secrets } = of;
-  const shared = { NODE_ENV: 'production', BIND_HOST: serviceBind(definition), LOG_LEVEL: definition.logs.level };
+  const shared = { NODE_ENV: 'production', BIND_HOST: serviceBind(definition) };
   const onBus = { ...shared, ...busVariables(of) };
-  const levels = definition.logs.levels === undefined ? {} : { LOG_LEVELS: definition.logs.levels };
   return {
     backend: {
       ...onBus,
+      ...variablesOf(settings, 'backend', definition),
       PORT: String(ports.backend),
       ...graphVariables(of),
       ENCRYPTION_KEY_FILE: secrets.encryptionKey,
@@ -44,42 +45,36 @@ export function environmentOf(of: EnvironmentOf): Environment {
       PUBLIC_FRONTEND_URL: addresses.public.frontend,
       PUBLIC_MCP_URL: addresses.public.mcp,
       CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
-      MCP_SERVER_COMMANDS: listText(definition.runtime.commands),
       ...files(of),
       ...busKeys(of),
-      ...mail(definition, secrets),
+      ...mailProvider(definition, secrets),
       ...definition.environment.backend,
     },
     'remote-mcp': {
       ...onBus,
       ...persistence(definition),
-      ...levels,
+      ...variablesOf(settings, 'remote-mcp', definition),
       REMOTE_PORT: String(ports['remote-mcp']),
       SYSTEM_KEY_FILE: secrets.remoteMcpKey,
       PRIVATE_BACKEND_URL: addresses.local.backend,
       PUBLIC_BACKEND_URL: addresses.public.backend,
       PUBLIC_MCP_URL: addresses.public.mcp,
-      ...given('SVC_ALLOWED_ORIGINS', definition.origins.agents.join(',')),
-      SVC_PREVENT_DNS_REBINDING: String(definition.origins.preventDnsRebinding),
-      SVC_SESSION_IDLE_TIMEOUT_MS: String(definition.limits.sessionIdleTimeoutMs),
       ...definition.environment['remote-mcp'],
     },
     runtime: {
       ...onBus,
-      ...levels,
+      ...variablesOf(settings, 'runtime', definition),
       REMOTE_PORT: String(ports.runtime),
       SYSTEM_KEY_FILE: secrets.runtimeKey,
-      RUNTIME_NAME: definition.runtime.name,
       SVC_WORKING_DIR: runtimeDirOf(installation),
       ...sandbox(of),
       // Of a runtime in a container they are what is mounted there: it sees nothing else of this machine.
       ...(definition.engine === 'docker' ? {} : given('SVC_ALLOWED_PATHS', definition.runtime.allowedPaths.join(':'))),
-      ...given('MCP_SERVER_ALLOWED_ADDRESSES', definition.runtime.allowedAddresses.join(',')),
-      SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb),
       ...definition.environment.runtime,
     },
     frontend: {
       ...shared,
+      ...variablesOf(settings, 'frontend', definition),
       PORT: String(ports.frontend),
       PUBLIC_BACKEND_URL: addresses.public.backend,
       PUBLIC_MCP_URL: addresses.public.mcp,
@@ -91,9 +86,8 @@ export function environmentOf(of: EnvironmentOf): Environment {
 /** What is the platform's own is hidden, wherever it lies in what an MCP server is given. */
 function sandbox({ installation, definition }: EnvironmentOf): Record<string, string> {
   const { engine, runtime, images, limits } = definition;
-  const chosen = given('MCP_SERVER_SANDBOX', runtime.sandbox === 'auto' ? '' : runtime.sandbox);
   // A container holds nothing of the installation but its key, which the runtime hides by itself.
-  if (runtime.sandbox === 'none-for-everybody' || engine === 'docker') return chosen;
+  if (runtime.sandbox === 'none-for-everybody' || engine === 'docker') return {};
   const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
   const container = {
     MCP_SERVER_DOCKER_SOCKET: runtime.dockerSocket,
@@ -101,7 +95,6 @@ function sandbox({ installation, definition }: EnvironmentOf): Record<string, st
     MCP_SERVER_MEMORY_MAX_MB: String(limits.memoryMaxMb['mcp-server']),
   };
   return {
-    ...chosen,
     ...(runtime.sandbox === 'container' ? container : {}),
     ...given('MCP_SERVER_MEMBER_FOLDERS', runtime.memberFolders.join(':')),
     MCP_SERVER_HIDDEN_PATHS: [secretsDir, dataDir, stateDir, logsDir, definitionFile].join(':'),
@@ -157,8 +150,7 @@ function graphVariables({ installation, definition, ports, secrets }: Environmen
 
 /** Files lie where the graph lies: beside its file, or where every backend that shares a Dgraph reaches them, which is on the bus. */
 function files({ installation, definition }: EnvironmentOf): Record<string, string> {
-  const size = { SVC_MAX_FILE_SIZE_MB: String(definition.limits.fileSizeMaxMb) };
-  return definition.graph === 'sqlite' ? { ...size, FILES_DIR: join(installation.dataDir, 'blobs') } : size;
+  return definition.graph === 'sqlite' ? { FILES_DIR: join(installation.dataDir, 'blobs') } : {};
 }
 
 /** Only the backend decides who is let in, and holds what that takes. */
@@ -186,7 +178,7 @@ export function checkEnvironment(environment: Environment, readSecret: ReadSecre
   const lines = servicesOf(environment).flatMap((service) =>
     checkEnv(service, withSecrets(service, environment[service], readSecret)).problems.map(
       ({ variable, rule, repair }) =>
-        `${ownPlaces[service][variable] ?? `environment.${service}`}: ${variable} of ${service} ${rule}. ${repair}`,
+        `${placeOf(service, variable) ?? `environment.${service}`}: ${variable} of ${service} ${rule}. ${repair}`,
     ),
   );
   if (lines.length > 0)
@@ -210,26 +202,15 @@ function browserOrigins({ origins }: Definition, addresses: Addresses): readonly
   return [...new Set(own.map((url) => new URL(url).origin))];
 }
 
-function mail({ mail: { provider, from, fromName, url, timeoutSeconds } }: Definition, { mailKey }: SecretFiles) {
-  const shared = {
-    EMAIL_PROVIDER: provider,
-    EMAIL_FROM_NAME: fromName,
-    PROVIDER_A_TIMEOUT_SECONDS: String(timeoutSeconds),
-    ...given('EMAIL_FROM', from ?? ''),
-  };
+function mailProvider({ mail: { provider, url } }: Definition, { mailKey }: SecretFiles): Record<string, string> {
   switch (provider) {
     case 'log':
-      return shared;
+      return {};
     case 'provider_a':
-      return { ...shared, PROVIDER_A_API_KEY_FILE: mailKey, ...given('PROVIDER_A_URL', url ?? '') };
+      return { PROVIDER_A_API_KEY_FILE: mailKey, ...given('PROVIDER_A_URL', url ?? '') };
     case 'provider_b':
-      return { ...shared, PROVIDER_B_API_KEY_FILE: mailKey, ...given('PROVIDER_B_URL', url ?? '') };
+      return { PROVIDER_B_API_KEY_FILE: mailKey, ...given('PROVIDER_B_URL', url ?? '') };
   }
-}
-
-function listText(commands: Definition['runtime']['commands']): string {
-  if (typeof commands === 'string') return commands;
-  return commands.length === 0 ? 'none' : commands.join(',');
 }
 
 /** An empty variable is an unset one. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { checkDefinition } from './definition/check.ts';
 import { processPlanOf } from './engines/process/process-plan.ts';
 import { installationIn } from './installation.ts';
 import { changesBetween, type Plan, partsThatDiffer, planFor } from './lifecycle/plan.ts';
 import { listensAt, type ReadyCheck } from './part.ts';
 import { inStartOrder } from './parts.ts';
 import { type Ports, portWishesOf, usualPorts } from './ports/port-wishes.ts';
+import { checkDefinition } from './settings/check.ts';
 
 const installation = installationIn('/srv/svc');
 const ports: Ports = {

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { Secret } from '../services/contracts/secret.ts';
-import type { Definition } from './definition/definition.ts';
 import type { Installation } from './installation.ts';
+import type { Definition } from './settings/definition.ts';
 import { readJson, writeDurably } from './state/durable-file.ts';
 
 /** The files in `secrets/`. */

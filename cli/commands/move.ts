@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { engines, graphs, topologies } from '../../stack/definition/definition.ts';
 import type { Installation } from '../../stack/installation.ts';
 import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
 import { move } from '../../stack/move/move.ts';
 import { sideName, type WantedSide } from '../../stack/move/side.ts';
+import { engines, graphs, topologies } from '../../stack/settings/definition.ts';
 import { sizeText } from '../../stack/size-text.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';

@@ -18,6 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const looks = [
   { typed: 'config check', code: 0 },
+  { typed: 'config show', code: 0 },
+  { typed: 'config docs runtime', code: 0 },
   { typed: 'status', code: 4 },
   { typed: 'logs', code: 0 },
   { typed: 'apply platform.yaml --dry-run', code: 4 },

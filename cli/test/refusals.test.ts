@@ -87,6 +87,7 @@ describe('where there is no installation', () => {
     ['apply', 'x.yaml'],
     ['keys', 'list'],
     ['config', 'check'],
+    ['config', 'show'],
   ]) {
     test(`svc ${args.join(' ')} names svc init`, async () => {
       const run = await svc(...args);

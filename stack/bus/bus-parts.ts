@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { httpAddress, reachable } from '../addresses.ts';
-import { type TlsFiles, tlsFilesIn } from '../definition/certificate.ts';
 import type { EnvironmentOf } from '../environment.ts';
 import type { Part } from '../part.ts';
 import { httpPortOf, loopback, replicaNames, routePortOf } from '../ports/port-wishes.ts';
+import { type TlsFiles, tlsFilesIn } from '../settings/certificate.ts';
 import { busFolderOf } from './bus-folders.ts';
 import { hasOwnBus } from './has-own-bus.ts';
 

@@ -1,5 +1,5 @@
 import { checkProgram, isVersion } from '../check-program.ts';
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 import { hasOwnBus } from './has-own-bus.ts';
 
 /** The oldest that does all that the bus asks of it. */

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { aloneFolder, clusterFolder } from '../bus/bus-folders.ts';
-import type { Engine } from '../definition/definition.ts';
 import { keptInFiles } from '../graph/kept-by.ts';
 import type { Installation } from '../installation.ts';
+import type { Engine } from '../settings/definition.ts';
 import { readContainers } from './docker/containers-record.ts';
 
 /** What an engine has made keeps its data: another one would begin with nothing, beside it. */

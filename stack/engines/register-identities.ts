@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BackendClient } from '../backend-client.ts';
-import type { Definition } from '../definition/definition.ts';
 import { readSecret, type SecretFiles } from '../secrets.ts';
+import type { Definition } from '../settings/definition.ts';
 
 const firstWorkspace = 'Default';
 

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
-import type { Definition } from '../definition/definition.ts';
 import { fillPlaces } from '../fill-places.ts';
+import type { Definition } from '../settings/definition.ts';
 import type { SharedService } from './front-of.ts';
 
 const services = ['remote-mcp', 'backend', 'frontend'] as const;
@@ -88,7 +88,7 @@ function placeOf(service: FrontService): string {
   return service.toUpperCase().replace('-', '_');
 }
 
-/** Its paths are meant from the folder that Caddy runs in; none holds a quote or a brace (definition/public-host.ts). */
+/** Its paths are meant from the folder that Caddy runs in; none holds a quote or a brace (settings/public-host.ts). */
 function tlsOf({ public: { tls, cert, key, acme }, httpPort, httpsPort }: OneHost): string {
   switch (tls) {
     case 'none':

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { promisify } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Definition } from '../definition/definition.ts';
 import { findProgram } from '../find-program.ts';
 import { listenProblem } from '../ports/listen-problem.ts';
 import { frontWishes, type Ports } from '../ports/port-wishes.ts';
+import type { Definition } from '../settings/definition.ts';
 
 /** Refuses, before anything is started, ports that are root's and that Caddy was not given the right to. */
 export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 import { checkProgram } from '../check-program.ts';
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 import { hasFront, hasOneHost, sharedServices } from './front-of.ts';
 
 /** Refuses, before anything is started, a front that could not be had. */

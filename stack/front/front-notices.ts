@@ -1,5 +1,5 @@
-import type { Definition } from '../definition/definition.ts';
-import { isLoopback } from '../definition/public-bus.ts';
+import type { Definition } from '../settings/definition.ts';
+import { isLoopback } from '../settings/public-bus.ts';
 import { hasOneHost } from './front-of.ts';
 
 /** What the operator should know about a front that is not as most are. */

@@ -1,4 +1,4 @@
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 
 /** Services of which several share one address. Each runtime is reached over the bus, and its web service by itself. */
 const shareable = ['remote-mcp', 'backend'] as const;

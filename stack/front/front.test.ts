@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkDefinition } from '../definition/check.ts';
+import { checkDefinition } from '../settings/check.ts';
 import { caddyfile, caddyfileValues } from './caddyfile.ts';
 import { checkFront } from './check-front.ts';
 

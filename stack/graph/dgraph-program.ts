@@ -1,5 +1,5 @@
 import { checkProgram, isVersion, type NeededProgram, versionOf } from '../check-program.ts';
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 
 /** Before it nobody had to show himself to the administration of a coordination node. */

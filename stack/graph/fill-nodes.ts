@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Definition } from '../definition/definition.ts';
 import type { ServiceState } from '../lifecycle/transition.ts';
+import type { Definition } from '../settings/definition.ts';
 import { sizeText } from '../size-text.ts';
 import { kindOf, type NodeKind, nodesOf } from './node-data.ts';
 

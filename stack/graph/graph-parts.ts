@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { httpAddress } from '../addresses.ts';
-import type { Definition } from '../definition/definition.ts';
 import type { EnvironmentOf } from '../environment.ts';
 import type { Part } from '../part.ts';
 import { loopback, replicaNames } from '../ports/port-wishes.ts';
 import type { SecretFiles } from '../secrets.ts';
+import type { Definition } from '../settings/definition.ts';
 import { alphaPorts, zeroPorts } from './dgraph-ports.ts';
 import { hasOwnGraph, isGraphOnLoopback } from './has-own-graph.ts';
 

@@ -1,5 +1,5 @@
-import type { Definition } from '../definition/definition.ts';
 import type { KeptData } from '../place/place-record.ts';
+import type { Definition } from '../settings/definition.ts';
 import { dataOf } from './graph-parts.ts';
 import { nodeKinds, nodesOf } from './node-data.ts';
 

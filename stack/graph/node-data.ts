@@ -1,9 +1,9 @@
 import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inWords } from '../../services/contracts/system-words.ts';
-import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { replicaNames } from '../ports/port-wishes.ts';
+import type { Definition } from '../settings/definition.ts';
 import { isCode } from '../state/durable-file.ts';
 import { dataOf } from './graph-parts.ts';
 import { hasOwnGraph } from './has-own-graph.ts';

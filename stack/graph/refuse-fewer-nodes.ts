@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Definition } from '../definition/definition.ts';
 import { replicaNames } from '../ports/port-wishes.ts';
+import type { Definition } from '../settings/definition.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 import type { KeptBy } from './kept-by.ts';
 

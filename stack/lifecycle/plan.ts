@@ -1,7 +1,5 @@
 import { basename } from 'node:path';
 import { type Addresses, addressesOf } from '../addresses.ts';
-import { readDefinition } from '../definition/check.ts';
-import type { Definition } from '../definition/definition.ts';
 import { partInContainer } from '../engines/docker/part-in-container.ts';
 import { type Environment, environmentOf } from '../environment.ts';
 import { hasOwnGraph, isGraphOnLoopback } from '../graph/has-own-graph.ts';
@@ -11,6 +9,8 @@ import { partsOf } from '../parts.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { type Ports, portWishesOf } from '../ports/port-wishes.ts';
 import { fingerprintOf, type SecretFiles, secretFilesOf } from '../secrets.ts';
+import { readDefinition } from '../settings/check.ts';
+import type { Definition } from '../settings/definition.ts';
 import { ownVersion } from '../version.ts';
 
 /** Everything that a platform is started with, decided before anything is. */

@@ -1,4 +1,4 @@
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 import type { PartEnd } from '../state/platform-record.ts';
 import type { Content } from './read-content.ts';
 import type { ServiceState } from './transition.ts';

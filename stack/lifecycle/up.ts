@@ -1,7 +1,6 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { areOtherNodes, changeNodes } from '../bus/change-nodes.ts';
-import { readDefinition } from '../definition/check.ts';
 import { busInFolders } from '../engines/process/bus-in-folders.ts';
 import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
 import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
@@ -16,6 +15,7 @@ import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
 import { ensurePrivateFolder } from '../private-folder.ts';
 import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
+import { readDefinition } from '../settings/check.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { refuseFullDisk } from '../state/free-space.ts';
 import { acquireLock } from '../state/lock.ts';

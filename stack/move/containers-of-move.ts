@@ -1,6 +1,5 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Definition } from '../definition/definition.ts';
 import { inspectContainers } from '../engines/docker/container-state.ts';
 import { readContainers } from '../engines/docker/containers-record.ts';
 import { type Measured, measureVolumes } from '../engines/docker/copy-volume.ts';
@@ -11,6 +10,7 @@ import { goneVolumes, settleLostVolumes, wholeVolumes } from '../engines/docker/
 import { volumesOf } from '../engines/docker/volume-of.ts';
 import { listVolumes } from '../engines/docker/volumes.ts';
 import type { Plan } from '../lifecycle/plan.ts';
+import type { Definition } from '../settings/definition.ts';
 
 /** What Docker has to do with a move. */
 export interface ContainersOfMove {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { checkDefinition } from '../definition/check.ts';
-import { fillTemplate } from '../definition/template.ts';
+import { checkDefinition } from '../settings/check.ts';
+import { settings } from '../settings/settings.ts';
+import { writeSettings } from '../settings/write.ts';
 import { replaceScalar } from '../yaml-text.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
 import type { Side } from './side.ts';
 
-const embedded = fillTemplate({ id: 'abcdefgh12345678' });
+const embedded = writeSettings(settings, { id: 'abcdefgh12345678' });
 const distributed: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
 const oneProcess: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
 const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };

@@ -1,4 +1,4 @@
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 import { isMistakes, type Path, readYaml, replaceScalar } from '../yaml-text.ts';
 import type { Side } from './side.ts';
 

@@ -1,11 +1,11 @@
 import { emptyDgraph, isEmptyDgraph } from '../../services/backend/graph/open-content.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { readDefinition } from '../definition/check.ts';
-import type { Definition } from '../definition/definition.ts';
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
 import type { Installation } from '../installation.ts';
 import { type Plan, planOf } from '../lifecycle/plan.ts';
+import { readDefinition } from '../settings/check.ts';
+import type { Definition } from '../settings/definition.ts';
 import type { MoveState } from './move-state.ts';
 
 interface Sides {

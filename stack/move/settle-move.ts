@@ -1,7 +1,7 @@
-import { readDefinition } from '../definition/check.ts';
 import { volumesOf } from '../engines/docker/volume-of.ts';
 import type { Installation } from '../installation.ts';
 import { readPlan } from '../lifecycle/plan.ts';
+import { readDefinition } from '../settings/check.ts';
 import { endLeftProcesses } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';
 import { isAlive } from '../state/process-identity.ts';

@@ -8,7 +8,7 @@ import {
   graphs,
   type Topology,
   topologies,
-} from '../definition/definition.ts';
+} from '../settings/definition.ts';
 
 /** How an installation keeps what it holds. A move leads from one side to another. */
 export const side = z.object({

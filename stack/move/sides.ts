@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkDefinition } from '../definition/check.ts';
-import type { Definition, Graph, Topology } from '../definition/definition.ts';
 import { containersName } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
+import { checkDefinition } from '../settings/check.ts';
+import type { Definition, Graph, Topology } from '../settings/definition.ts';
 import { syncFolder, writeDurably } from '../state/durable-file.ts';
 import { applyChanges, changesFor } from './definition-changes.ts';
 import { keptDirOf, type MoveState, removeMove, stagingDirOf, writeMove } from './move-state.ts';

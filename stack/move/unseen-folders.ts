@@ -2,10 +2,10 @@ import { resolve, sep } from 'node:path';
 import { readWorkingFolders, type WorkingFolder } from '../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { Secret } from '../../services/contracts/secret.ts';
-import type { Definition } from '../definition/definition.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import type { Plan } from '../lifecycle/plan.ts';
 import { readSecret } from '../secrets.ts';
+import type { Definition } from '../settings/definition.ts';
 import { withSide } from './side-content.ts';
 
 export interface Looking {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
+import type { Definition } from '../settings/definition.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
 
 type Owner = Pick<Definition, 'id' | 'name'>;

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { readDefinition } from '../definition/check.ts';
 import type { Installation } from '../installation.ts';
+import { readDefinition } from '../settings/check.ts';
 import { refuseForeignData } from './data-marker.ts';
 import { refuseCopy } from './find-original.ts';
 import { knownData } from './kept-data.ts';

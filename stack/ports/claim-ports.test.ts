@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { checkDefinition } from '../definition/check.ts';
+import { checkDefinition } from '../settings/check.ts';
 import { type Claim, claimPorts } from './claim-ports.ts';
 import { portWishesOf } from './port-wishes.ts';
 

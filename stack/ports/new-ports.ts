@@ -1,5 +1,5 @@
-import type { Definition } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
+import type { Definition } from '../settings/definition.ts';
 import { replaceScalar } from '../yaml-text.ts';
 import { claimPorts } from './claim-ports.ts';
 import { isFree } from './is-free.ts';

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { bwrapNamespaces, explainBwrap, formerNone, noBwrap } from '../../services/contracts/sandbox.ts';
 import { checkProgram } from '../check-program.ts';
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 
 const tryTimeoutMs = 10_000;
 /** What a sandbox takes, with nothing of the machine left out. */

@@ -1,6 +1,6 @@
-import type { Definition } from '../definition/definition.ts';
 import { connectTo, type Daemon } from '../engines/docker/daemon.ts';
 import { ensureImage, findImage, type Images } from '../engines/docker/images.ts';
+import type { Definition } from '../settings/definition.ts';
 
 /** Refuses a Docker that can't run MCP servers. Returns what the operator should know of one that can. */
 export async function checkContainers(definition: Definition): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-import type { Definition } from '../definition/definition.ts';
+import type { Definition } from '../settings/definition.ts';
 
 export interface Preparing {
   readonly signal: AbortSignal;

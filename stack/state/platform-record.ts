@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCodes } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
-import { topologies } from '../definition/definition.ts';
 import type { Installation } from '../installation.ts';
 import { serviceStates } from '../lifecycle/transition.ts';
+import { topologies } from '../settings/definition.ts';
 import { readJson, writeWhole } from './durable-file.ts';
 import { processIdentity } from './process-identity.ts';
 

@@ -326,23 +326,7 @@ export const variableRequirements: readonly Requirement[] = [
       shown: [`stack/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`],
     }),
   ),
-  ...['backend', 'frontend', 'runtime', 'remote-mcp'].flatMap((service) =>
-    [
-      'METRICS_PORT',
-      'OTEL_SDK_DISABLED',
-      'OTEL_SERVICE_NAME',
-      'OTEL_RESOURCE_ATTRIBUTES',
-      'OTEL_TRACES_EXPORTER',
-      'OTEL_METRICS_EXPORTER',
-      'OTEL_LOGS_EXPORTER',
-      'OTEL_TRACES_SAMPLER',
-      'OTEL_TRACES_SAMPLER_ARG',
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      'OTEL_EXPORTER_OTLP_PROTOCOL',
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      'OTEL_EXPORTER_OTLP_TIMEOUT',
-      'OTEL_EXPORTER_OTLP_COMPRESSION',
-      'OTEL_EXPORTER_OTLP_CERTIFICATE',
-    ].map((name): Requirement => ({ id: `additions.${service}.${name}`, says: 'Telemetry', shown: telemetry })),
+  ...['backend', 'frontend', 'runtime', 'remote-mcp'].map(
+    (service): Requirement => ({ id: `additions.${service}.METRICS_PORT`, says: 'Telemetry', shown: telemetry }),
   ),
 ];

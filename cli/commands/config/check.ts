@@ -1,9 +1,9 @@
 import { checkPrograms } from '../../../stack/check-programs.ts';
-import { checkMachine } from '../../../stack/definition/check-machine.ts';
 import { withoutEffect } from '../../../stack/environment.ts';
 import { checkFrontPorts } from '../../../stack/front/check-front-ports.ts';
 import { readPlan } from '../../../stack/lifecycle/plan.ts';
 import { adviseOnMembers } from '../../../stack/sandbox/check-sandbox.ts';
+import { checkMachine } from '../../../stack/settings/check-machine.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 

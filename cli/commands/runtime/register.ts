@@ -4,7 +4,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { toSvcError } from '../../../services/contracts/errors.ts';
-import { readDefinition } from '../../../stack/definition/check.ts';
+import { readDefinition } from '../../../stack/settings/check.ts';
 import { writeDurably } from '../../../stack/state/durable-file.ts';
 import { fileFailure } from '../../../stack/state/file-failure.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';

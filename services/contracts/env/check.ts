@@ -1,4 +1,5 @@
 import { parseKey } from '../keys.ts';
+import { isTelemetry, telemetryAwaits } from './telemetry.ts';
 import type { Problem, Variable } from './variable.ts';
 import { ignored, rejected, type ServiceName, variables } from './variables.ts';
 
@@ -49,7 +50,14 @@ function withoutEffect(service: ServiceName, record: EnvRecord): readonly string
     const why = whyUnread(service, entry, record);
     return why !== null && isGiven(record, name) && !isDefault(entry, record[name]) ? [`${name} ${why}.`] : [];
   });
-  return [...Object.entries(ignored).flatMap(([name, told]) => (isSet(record[name]) ? [told] : [])), ...unread];
+  const telemetry = Object.keys(record).filter((name) => isTelemetry(name) && isSet(record[name]));
+  return [
+    ...Object.entries(ignored).flatMap(([name, told]) => (isSet(record[name]) ? [told] : [])),
+    ...unread,
+    ...(telemetry.length > 0
+      ? [`Not used yet: ${telemetry.sort().join(', ')}. They come with ${telemetryAwaits}.`]
+      : []),
+  ];
 }
 
 function whyUnread(

@@ -154,27 +154,6 @@ export function addressBlocks<Given extends Options>(options: Given): Variable<r
   );
 }
 
-export function share<Given extends Options>(options: Given): Variable<number> & Given {
-  return variable(
-    'a number from 0 to 1',
-    (raw) => (/^(0(\.\d{1,15})?|1(\.0{1,15})?)$/.test(raw) ? Number(raw) : null),
-    options,
-  );
-}
-
-/** `name=value`, several separated by commas. */
-export function pairs<Given extends Options>(options: Given): Variable<readonly Pair[]> & Given {
-  return variable(
-    'a comma-separated list of <name>=<value>',
-    (raw) =>
-      listOf(raw, ',', (item) => {
-        const [, name, value] = /^([A-Za-z0-9_.-]{1,128})=([\x20-\x7e]{0,1024})$/.exec(item) ?? [];
-        return name !== undefined && value !== undefined ? { name, value } : null;
-      }),
-    options,
-  );
-}
-
 export function levels<Given extends Options>(options: Given): Variable<readonly LogRule[]> & Given {
   return variable(
     'a comma-separated list of <pattern>=<level>, with a level of trace, debug, info, warn or error',
@@ -195,11 +174,6 @@ export function secret<Given extends Options & { pattern: RegExp; rule: string }
     ...variable(options.rule, (raw) => (options.pattern.test(raw) ? new Secret(raw) : null), options),
     secret: true,
   };
-}
-
-export interface Pair {
-  readonly name: string;
-  readonly value: string;
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { Secret } from '../secret.ts';
 import { checkEnv, describeProblems, type EnvRecord } from './check.ts';
-import type { telemetry } from './telemetry.ts';
 import type { Variable } from './variable.ts';
 import { infrastructure, type ServiceName, variables } from './variables.ts';
 
@@ -131,48 +130,6 @@ const year = 31_536_000;
 const dayMs = 86_400_000;
 
 const password = secret('a pass word', ['tab\t', 'ü', 'line\n', long(513)]);
-const listOfPairs = { bad: ['a', '=b', 'a b=c', 'a=b,c', 'a=ü'] };
-const telemetryRows: { readonly [Name in keyof typeof telemetry]: Row } = {
-  METRICS_PORT: portRow,
-  OTEL_SDK_DISABLED: boolean,
-  OTEL_SERVICE_NAME: text(255),
-  OTEL_RESOURCE_ATTRIBUTES: {
-    good: [
-      [
-        'team.name=tools, region=eu=1',
-        [
-          { name: 'team.name', value: 'tools' },
-          { name: 'region', value: 'eu=1' },
-        ],
-      ],
-    ],
-    ...listOfPairs,
-  },
-  OTEL_TRACES_EXPORTER: choices('otlp', 'console', 'none'),
-  OTEL_METRICS_EXPORTER: choices('otlp', 'prometheus', 'console', 'none'),
-  OTEL_LOGS_EXPORTER: choices('otlp', 'console', 'none'),
-  OTEL_TRACES_SAMPLER: choices('always_on', 'traceidratio', 'parentbased_traceidratio'),
-  OTEL_TRACES_SAMPLER_ARG: {
-    good: [
-      ['0', 0],
-      ['0.25', 0.25],
-      ['1.0', 1],
-    ],
-    bad: ['1.1', '-0.1', '.5', '1e-1', 'half', '0.5 '],
-  },
-  OTEL_EXPORTER_OTLP_ENDPOINT: url,
-  OTEL_EXPORTER_OTLP_PROTOCOL: choices('http/protobuf', 'http/json', 'grpc'),
-  OTEL_EXPORTER_OTLP_HEADERS: secret('authorization=Bearer x,x-team=a', [
-    'no-value',
-    '=hidden',
-    'a=1,',
-    'a=line\n',
-    `a=${long(4095)}`,
-  ]),
-  OTEL_EXPORTER_OTLP_TIMEOUT: range(1, 600_000),
-  OTEL_EXPORTER_OTLP_COMPRESSION: choices('gzip', 'none'),
-  OTEL_EXPORTER_OTLP_CERTIFICATE: text(1024),
-};
 
 const rows: Rows = {
   backend: {
@@ -237,7 +194,7 @@ const rows: Rows = {
     MCP_SERVER_COMMANDS: text(4096),
     BIND_HOST: text(255),
     NODE_ENV: environment,
-    ...telemetryRows,
+    METRICS_PORT: portRow,
   },
   frontend: {
     BUILD_PUBLIC_BACKEND_URL: url,
@@ -247,7 +204,7 @@ const rows: Rows = {
     LOG_LEVEL: logLevels,
     BIND_HOST: text(255),
     NODE_ENV: environment,
-    ...telemetryRows,
+    METRICS_PORT: portRow,
   },
   runtime: {
     RUNTIME_KEY: platformKey('RTK_'),
@@ -300,7 +257,7 @@ const rows: Rows = {
     SVC_ASSET_CACHE_MAX_AGE_MS: range(100, 365 * dayMs),
     BIND_HOST: text(255),
     NODE_ENV: environment,
-    ...telemetryRows,
+    METRICS_PORT: portRow,
   },
   'remote-mcp': {
     SYSTEM_KEY: platformKey('SYK_'),
@@ -318,7 +275,7 @@ const rows: Rows = {
     SVC_SESSION_IDLE_TIMEOUT_MS: range(100, 30 * dayMs),
     BIND_HOST: text(255),
     NODE_ENV: environment,
-    ...telemetryRows,
+    METRICS_PORT: portRow,
   },
 };
 

@@ -1,5 +1,5 @@
 import { formerNone, formerNoneIsAuto, sandboxes } from '../sandbox.ts';
-import { telemetry } from './telemetry.ts';
+import { telemetryAwaits } from './telemetry.ts';
 import {
   addressBlocks,
   addresses,
@@ -64,6 +64,12 @@ const bindHost = text({
   default: '127.0.0.1',
   lengthMax: 255,
   source: 'additions',
+});
+
+const metricsPort = port({
+  meaning: 'Port of the metrics, on loopback only; without it there are none.',
+  source: 'additions',
+  awaits: telemetryAwaits,
 });
 
 /** Part 8 of the specification and our additions, as data: services, stack, documentation and tests read this table. */
@@ -230,7 +236,7 @@ export const variables = {
     }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
-    ...telemetry,
+    METRICS_PORT: metricsPort,
   },
   frontend: {
     BUILD_PUBLIC_BACKEND_URL: url({
@@ -247,7 +253,7 @@ export const variables = {
     LOG_LEVEL: { ...logLevel, source: 'additions' as const },
     BIND_HOST: bindHost,
     NODE_ENV: environment,
-    ...telemetry,
+    METRICS_PORT: metricsPort,
   },
   runtime: {
     RUNTIME_KEY: secret({
@@ -342,7 +348,7 @@ export const variables = {
     }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
-    ...telemetry,
+    METRICS_PORT: metricsPort,
   },
   'remote-mcp': {
     SYSTEM_KEY: { ...systemKey, required: true as const },
@@ -373,7 +379,7 @@ export const variables = {
     }),
     BIND_HOST: bindHost,
     NODE_ENV: environment,
-    ...telemetry,
+    METRICS_PORT: metricsPort,
   },
 } as const;
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { checkDefinition } from '../../definition/check.ts';
 import { installationIn } from '../../installation.ts';
 import { planFor } from '../../lifecycle/plan.ts';
 import { usualPorts } from '../../ports/port-wishes.ts';
+import { checkDefinition } from '../../settings/check.ts';
 import { aloneNetworksOf, aloneOf, waysOf, waysTo, withoutTls } from './alone-plan.ts';
 import { containerOf, plannedFrom } from './test/planned.ts';
 

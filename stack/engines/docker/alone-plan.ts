@@ -1,9 +1,9 @@
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
-import type { Definition } from '../../definition/definition.ts';
 import { usualDgraphPorts } from '../../graph/dgraph-ports.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import type { Part } from '../../part.ts';
 import { loopback, usualBusPorts } from '../../ports/port-wishes.ts';
+import type { Definition } from '../../settings/definition.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
 import { containerNameOf, labels, prefixOf } from './names.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { checkDefinition } from '../../definition/check.ts';
 import { installationIn } from '../../installation.ts';
 import { planFor } from '../../lifecycle/plan.ts';
 import { usualPorts } from '../../ports/port-wishes.ts';
+import { checkDefinition } from '../../settings/check.ts';
 import { labels } from './names.ts';
 import { provisionerOf } from './provision-graph.ts';
 import { watching } from './silence.ts';

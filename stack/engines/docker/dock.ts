@@ -1,7 +1,7 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { readDefinition } from '../../definition/check.ts';
 import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
+import { readDefinition } from '../../settings/check.ts';
 import { readContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import type { ImageFacts } from './images.ts';

@@ -1,10 +1,10 @@
-import { readDefinition } from '../../definition/check.ts';
 import type { KeptBy } from '../../graph/kept-by.ts';
 import { kindOf } from '../../graph/node-data.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import { makeReady } from '../../lifecycle/make-ready.ts';
 import type { Plan } from '../../lifecycle/plan.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import { readDefinition } from '../../settings/check.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers } from './container-state.ts';
 import { type ContainersRecord, readContainers, writeContainers } from './containers-record.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkDefinition } from '../../definition/check.ts';
 import type { StartEmpty } from '../../place/settle-losses.ts';
+import { checkDefinition } from '../../settings/check.ts';
 import { lossOfVolume, settleLostVolumes } from './lost-volumes.ts';
 
 const definition = checkDefinition(

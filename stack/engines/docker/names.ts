@@ -1,4 +1,4 @@
-import type { Definition } from '../../definition/definition.ts';
+import type { Definition } from '../../settings/definition.ts';
 
 /** What everything that is created in Docker says of itself. */
 export const labels = {

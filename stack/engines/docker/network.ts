@@ -3,9 +3,9 @@ import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
 import { statusOf } from '../../../services/contracts/docker.ts';
 import { hasOwnBus } from '../../bus/has-own-bus.ts';
-import type { Definition } from '../../definition/definition.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Part } from '../../part.ts';
+import type { Definition } from '../../settings/definition.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
 

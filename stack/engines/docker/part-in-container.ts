@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
-import type { Definition } from '../../definition/definition.ts';
 import { caddyfileValues, type FrontService } from '../../front/caddyfile.ts';
 import { hasOneHost, sharedServices } from '../../front/front-of.ts';
 import { usualDgraphPorts } from '../../graph/dgraph-ports.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import { type Part, readyAt } from '../../part.ts';
 import { usualBusPorts, usualPorts } from '../../ports/port-wishes.ts';
+import type { Definition } from '../../settings/definition.ts';
 import { nodeInside } from './node-in-container.ts';
 import { dataDir, everywhere, hostsOf, insideName } from './places-inside.ts';
 import { isShared, oneHostPorts, publishedOf } from './published.ts';

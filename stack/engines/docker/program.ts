@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { natsConfiguration } from '../../bus/nats-configuration.ts';
-import type { Definition } from '../../definition/definition.ts';
 import { caddyfile } from '../../front/caddyfile.ts';
 import { alphaConfiguration, alphaMemoryMb, zeroConfiguration } from '../../graph/dgraph-configuration.ts';
 import { postureAt, versionOfImage } from '../../graph/dgraph-program.ts';
 import type { Part } from '../../part.ts';
+import type { Definition } from '../../settings/definition.ts';
 import type { Facts } from './facts.ts';
 import type { GivenFile } from './given-files.ts';
 import { givenDir } from './places-inside.ts';

@@ -1,7 +1,7 @@
-import type { Definition } from '../../definition/definition.ts';
 import { hasOneHost, sharedServices } from '../../front/front-of.ts';
 import type { Part } from '../../part.ts';
 import { loopback, replicaPortNames, serviceBind, usualBusPorts, usualPorts } from '../../ports/port-wishes.ts';
+import type { Definition } from '../../settings/definition.ts';
 
 /** A port that a part listens on in its container, and where it is reached from outside. */
 export interface Published {

@@ -1,5 +1,5 @@
-import type { Definition } from '../../definition/definition.ts';
 import type { Part } from '../../part.ts';
+import type { Definition } from '../../settings/definition.ts';
 import { prefixOf } from './names.ts';
 
 /** The volume of a part, by name; null for what keeps nothing. The first of several nodes of NATS has another than one alone. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkDefinition } from '../../definition/check.ts';
 import { makeCertificate } from '../../runtime-elsewhere/test/certificate.ts';
+import { checkDefinition } from '../../settings/check.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { startCaddy } from './running-caddy.ts';
 import { type Answer, Upstream } from './upstream.ts';

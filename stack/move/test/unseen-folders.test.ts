@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { checkDefinition } from '../../definition/check.ts';
 import { down } from '../../lifecycle/down.ts';
 import { readPlan } from '../../lifecycle/plan.ts';
 import { openTrial } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
 import { secretFilesOf } from '../../secrets.ts';
+import { checkDefinition } from '../../settings/check.ts';
 import { findUnseenFolders } from '../unseen-folders.ts';
 import { addMcpServer } from './trial.ts';
 

@@ -3,9 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSession, ping } from '../../../services/remote-mcp/test/raw.ts';
-import type { Topology } from '../../definition/definition.ts';
 import { mintOperatorToken } from '../../operator-token.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
+import type { Topology } from '../../settings/definition.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { onEachTopology } from './on-each-topology.ts';
 

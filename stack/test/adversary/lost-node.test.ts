@@ -2,9 +2,9 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readDefinition } from '../../definition/check.ts';
 import { dataOf } from '../../graph/graph-parts.ts';
 import { hasNodeData } from '../../graph/node-data.ts';
+import { readDefinition } from '../../settings/check.ts';
 import { replaceScalar } from '../../yaml-text.ts';
 import { freeDgraphPorts } from '../free-ports.ts';
 import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from '../platform.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { readDefinition } from '../../definition/check.ts';
 import { inspectContainer, inspectContainers, runInside } from '../../engines/docker/container-state.ts';
 import { readContainers } from '../../engines/docker/containers-record.ts';
 import { reconnectToDaemon } from '../../engines/docker/daemon.ts';
@@ -8,6 +7,7 @@ import { labels, prefixOf } from '../../engines/docker/names.ts';
 import { listVolumes, releaseVolumes } from '../../engines/docker/volumes.ts';
 import type { Installation } from '../../installation.ts';
 import { usualBusPorts } from '../../ports/port-wishes.ts';
+import { readDefinition } from '../../settings/check.ts';
 import { eventually, svc } from '../bench/processes.ts';
 import { runningProcesses } from '../running-processes.ts';
 import { type EngineInHand, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Engine, engines, type Graph, graphs } from '../../definition/definition.ts';
+import { type Engine, engines, type Graph, graphs } from '../../settings/definition.ts';
 
 export const usage = `npm run chaos -- [OPTIONS]
 

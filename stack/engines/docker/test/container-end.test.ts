@@ -1,6 +1,6 @@
 import Docker from 'dockerode';
 import { expect, test, vi } from 'vitest';
-import { checkDefinition } from '../../../definition/check.ts';
+import { checkDefinition } from '../../../settings/check.ts';
 import { until } from '../../../test/platform.ts';
 import { lastEndOf } from '../container-end.ts';
 import { dockerHost } from './docker-trial.ts';

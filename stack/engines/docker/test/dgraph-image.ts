@@ -2,8 +2,8 @@ import { execFile, execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
-import { checkDefinition } from '../../../definition/check.ts';
 import { findProgram } from '../../../find-program.ts';
+import { checkDefinition } from '../../../settings/check.ts';
 import { findImage } from '../images.ts';
 
 /** What svc.yaml names, so that tests run what people run. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readDefinition } from '../../../definition/check.ts';
+import { readDefinition } from '../../../settings/check.ts';
 import { readContainers, writeContainers } from '../containers-record.ts';
 import { listVolumes, releaseVolumes } from '../volumes.ts';
 import { haveDgraphImage } from './dgraph-image.ts';

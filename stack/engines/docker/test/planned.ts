@@ -1,7 +1,7 @@
-import { checkDefinition } from '../../../definition/check.ts';
 import { installationIn } from '../../../installation.ts';
 import { planFor } from '../../../lifecycle/plan.ts';
 import { usualPorts } from '../../../ports/port-wishes.ts';
+import { checkDefinition } from '../../../settings/check.ts';
 import { type ContainerPlan, type DockerPlan, dockerPlanOf } from '../container-plan.ts';
 import type { Facts } from '../facts.ts';
 

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { isObject } from '../../services/contracts/is-object.ts';
 import { addressesOf } from '../addresses.ts';
 import { alphaMemoryMb } from '../graph/dgraph-configuration.ts';
 import { isNewDgraph, oldestDgraph, versionOfImage } from '../graph/dgraph-program.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import { usualPorts } from '../ports/port-wishes.ts';
-import { describeMistakes, isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { describeMistakes, isMistakes, type Mistake, readYaml, type YamlText } from '../yaml-text.ts';
 import { clusterOfOthers, portsOfNodes } from './check-clusters.ts';
 import { wrongPublicHost } from './check-public-host.ts';
-import { type Definition, shape } from './definition.ts';
-import { ownPlaces } from './extra-variables.ts';
-import { type Field, isField, type Shape } from './field.ts';
-import { templateText } from './template.ts';
+import type { Definition } from './definition.ts';
+import { readSettings } from './read.ts';
+import { placeOf, settings } from './settings.ts';
 
 /** People write a few hundred lines; anything longer was named by mistake. */
 const definitionMaxBytes = 1024 * 1024;
@@ -23,7 +20,7 @@ export function readDefinition(file: string): Definition {
   return checkDefinition(readFileSync(file, 'utf8'), file);
 }
 
-/** What the text says, with the template's value wherever it says nothing. One error names every mistake with its place. */
+/** What the text says, with the default wherever it says nothing. One error names every mistake with its place. */
 export function checkDefinition(text: string, file: string): Definition {
   if (text.length > definitionMaxBytes) {
     throw new SvcError('too_large', `${file} is longer than ${definitionMaxBytes} bytes.`);
@@ -31,8 +28,8 @@ export function checkDefinition(text: string, file: string): Definition {
   const read = readYaml(text);
   if (isMistakes(read)) throw mistaken(file, read);
   const mistakes: Mistake[] = [];
-  const value = readShape({ text: read, mistakes }, [], shape, read.value, defaults());
-  // Every leaf was parsed by the field of its shape; the compiler can't follow that through the recursion.
+  const value = readSettings(settings, read, mistakes);
+  // Every leaf was parsed by the rule of its setting; the compiler can't follow that through the recursion.
   const definition = value as Definition;
   if (mistakes.length === 0) {
     const rules = [
@@ -44,54 +41,6 @@ export function checkDefinition(text: string, file: string): Definition {
   }
   if (mistakes.length > 0) throw mistaken(file, mistakes);
   return definition;
-}
-
-interface Reading {
-  readonly text: YamlText;
-  readonly mistakes: Mistake[];
-}
-
-function readShape(reading: Reading, path: Path, part: Shape, given: unknown, fallback: unknown): unknown {
-  // A name with nothing under it says nothing.
-  const fields = given ?? {};
-  if (!isObject(fields)) {
-    complain(reading, path, `${nameOf(path)} must hold fields: ${Object.keys(part).join(', ')}.`);
-    return undefined;
-  }
-  for (const name of Object.keys(fields)) {
-    if (Object.hasOwn(part, name)) continue;
-    const message = `"${[...path, name].join('.')}" is not a field. ${suggestion(name, Object.keys(part))}`;
-    reading.mistakes.push({ ...reading.text.locateName([...path, name]), message });
-  }
-  const entries = Object.entries(part).map(([name, below]) => {
-    const own = fields[name];
-    const usual = isObject(fallback) ? fallback[name] : undefined;
-    const inner = [...path, name];
-    return [
-      name,
-      isField(below) ? readField(reading, inner, below, own ?? usual) : readShape(reading, inner, below, own, usual),
-    ];
-  });
-  return Object.fromEntries(entries);
-}
-
-function readField(reading: Reading, path: Path, field: Field<unknown>, raw: unknown): unknown {
-  const parsed = raw === undefined ? null : field.parse(raw);
-  if (parsed !== null) return parsed;
-  const complaints = field.complaints?.(raw) ?? [];
-  for (const { path: below, message, aboutName } of complaints) {
-    const place = [...path, ...below];
-    const position = aboutName ? reading.text.locateName(place) : reading.text.locate(place);
-    reading.mistakes.push({ ...position, message });
-  }
-  if (complaints.length === 0) {
-    complain(
-      reading,
-      path,
-      `${nameOf(path)} must be ${field.rule}, not ${JSON.stringify(raw)?.slice(0, 80) ?? 'left out'}.`,
-    );
-  }
-  return undefined;
 }
 
 function mailIncomplete({ mail }: Definition, text: YamlText): readonly Mistake[] {
@@ -110,7 +59,7 @@ function internalAddresses(definition: Definition, text: YamlText): readonly Mis
   const addresses = { PUBLIC_BACKEND_URL: backend, PUBLIC_MCP_URL: mcp, PUBLIC_FRONTEND_URL: frontend };
   const { problems } = checkEnv('backend', { NODE_ENV: 'production', ...addresses });
   return problems.flatMap(({ variable, rule }) => {
-    const place = Object.hasOwn(addresses, variable) ? ownPlaces.backend[variable] : undefined;
+    const place = Object.hasOwn(addresses, variable) ? placeOf('backend', variable) : undefined;
     return place === undefined ? [] : [{ ...text.locate(place.split('.')), message: `${place} ${rule}.` }];
   });
 }
@@ -204,20 +153,6 @@ function dgraphImage(definition: Definition, text: YamlText): readonly Mistake[]
 
 function mistaken(file: string, mistakes: readonly Mistake[]): SvcError {
   return new SvcError('invalid_input', describeMistakes(file, mistakes), {
-    hint: 'Every field is explained in the svc.yaml that svc init writes.',
+    hint: 'See what each setting means: svc config docs',
   });
-}
-
-function complain(reading: Reading, path: Path, message: string): void {
-  reading.mistakes.push({ ...reading.text.locate(path), message });
-}
-
-function nameOf(path: Path): string {
-  return path.length === 0 ? 'The file' : path.join('.');
-}
-
-function defaults(): unknown {
-  const template = readYaml(templateText());
-  if (isMistakes(template)) throw new Error('the template of svc.yaml is no YAML');
-  return isObject(template.value) ? { ...template.value, id: undefined } : undefined;
 }

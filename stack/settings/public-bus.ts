@@ -3,7 +3,7 @@ import { variables } from '../../services/contracts/env/variables.ts';
 import { hostOf } from '../../services/contracts/host-of.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import type { TlsFiles } from './certificate.ts';
-import { type Complaint, type Field, isScalar } from './field.ts';
+import { type Complaint, isScalar, withComplaints } from './rules.ts';
 
 /** The bus as runtimes on other machines reach it. */
 export interface PublicBus {
@@ -16,14 +16,11 @@ export interface PublicBus {
 }
 
 /** `bus.public`: nobody beyond this machine is let in without TLS, unless that is what somebody wrote. */
-export const publicBus: Field<PublicBus | undefined> = {
-  rule: 'null, or servers with bind and tls (cert and key) or insecure: true',
+export const publicBus = withComplaints(
+  'null, or servers with bind and tls (cert and key) or insecure: true',
   complaints,
-  parse: (raw) => {
-    if (raw === null) return undefined;
-    return isObject(raw) && complaints(raw).length === 0 ? read(raw) : null;
-  },
-};
+  (raw): PublicBus | undefined | null => (raw === null ? undefined : isObject(raw) ? read(raw) : null),
+);
 
 /** Where the host of an address is: on this machine only? */
 export function isLoopbackServer(server: string): boolean {

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { isMistakes, readYaml } from '../yaml-text.ts';
 import { checkDefinition } from './check.ts';
-import { shape } from './definition.ts';
-import { isField, type Shape } from './field.ts';
-import { fillTemplate, templateText } from './template.ts';
 
 const id = 'id: abcdef0123456789\n';
 
@@ -17,53 +13,6 @@ function refusal(text: string): SvcError {
   }
   throw new Error('nothing was refused');
 }
-
-function pathsOf(part: Shape, path: readonly string[] = []): string[] {
-  return Object.entries(part).flatMap(([name, below]) =>
-    isField(below) ? [[...path, name].join('.')] : pathsOf(below, [...path, name]),
-  );
-}
-
-function leavesOf(value: unknown, fields: ReadonlySet<string>, path: readonly string[] = []): string[] {
-  const name = path.join('.');
-  if (fields.has(name) || typeof value !== 'object' || value === null || Array.isArray(value)) return [name];
-  return Object.entries(value).flatMap(([key, below]) => leavesOf(below, fields, [...path, key]));
-}
-
-describe('the template', () => {
-  const read = readYaml(templateText());
-  const value = isMistakes(read) ? null : read.value;
-
-  test('has the very fields that the validator knows, in the same order', () => {
-    const fields = pathsOf(shape);
-    expect(leavesOf(value, new Set(fields))).toEqual(fields);
-  });
-
-  test('says something about every field', () => {
-    const lines = templateText().split('\n');
-    const silent = lines.filter((line, index) => {
-      const described = lines[index - 1]?.trim().startsWith('#') || line.includes('#');
-      return /^[a-z]\w*:/i.test(line) && !described && line.trim().endsWith(':') === false;
-    });
-    expect(silent).toEqual([]);
-  });
-
-  test('with an id is right, and is what a file gets that says nothing else', () => {
-    const filled = checkDefinition(fillTemplate({ id: 'abcdef0123456789' }), 'svc.yaml');
-    expect(checkDefinition(id, 'svc.yaml')).toEqual(filled);
-    expect(filled).toMatchObject({ name: 'svc', topology: 'embedded', ports: { backend: 'auto' } });
-  });
-
-  test('takes choices without losing an annotation', () => {
-    const filled = fillTemplate({ id: 'abcdef0123456789', ownerEmail: 'a@example.com', ports: { backend: 4000 } });
-    expect(checkDefinition(filled, 'svc.yaml')).toMatchObject({
-      owner: { email: 'a@example.com' },
-      ports: { backend: 4000 },
-    });
-    const notes = (text: string) => text.split('\n').filter((line) => line.startsWith('#'));
-    expect(notes(filled)).toEqual(notes(templateText()));
-  });
-});
 
 describe('a mistake is told with its place and its rule', () => {
   const rows: readonly [what: string, text: string, told: RegExp][] = [
@@ -265,6 +214,14 @@ describe('variables without a field of their own', () => {
     ],
   ];
   for (const [what, text, told] of rows) test(what, () => expect(refusal(text).message).toMatch(told));
+
+  test('those of OpenTelemetry are passed on as they are, but for credentials', () => {
+    const { environment } = checkDefinition(extra('runtime', 'OTEL_BSP_SCHEDULE_DELAY: 5000'), 'svc.yaml');
+    expect(environment.runtime).toEqual({ OTEL_BSP_SCHEDULE_DELAY: '5000' });
+    const { message } = refusal(extra('runtime', 'OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer x"'));
+    expect(message).toMatch(/^svc\.yaml:4:5 OTEL_EXPORTER_OTLP_HEADERS is a secret: put it into a file/);
+    expect(message).not.toContain('Bearer');
+  });
 
   test('a secret may be named by file', () => {
     const { environment } = checkDefinition(

@@ -1,0 +1,23 @@
+import { effectiveVariables } from '../../../stack/effective-variables.ts';
+import { readPlan } from '../../../stack/lifecycle/plan.ts';
+import { SvcCommand } from '../../command.ts';
+import { table } from '../../output/table.ts';
+import { installationOf } from '../../platform.ts';
+
+export default class ConfigShow extends SvcCommand {
+  static override summary = 'Show the variables of each service, and what decides each of them.';
+  static override examples = [
+    { description: 'What the services get', command: '<%= config.bin %> config show' },
+    { description: 'For a script', command: '<%= config.bin %> config show --json' },
+  ];
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(ConfigShow);
+    const terminal = this.terminal(flags);
+    const { environment } = readPlan(installationOf(flags));
+    const variables = effectiveVariables(environment);
+    terminal.json({ variables });
+    const rows = variables.map(({ service, name, value, decidedBy }) => [service, name, value, decidedBy]);
+    terminal.result(table(['SERVICE', 'VARIABLE', 'VALUE', 'DECIDED BY'], rows, terminal.columns));
+  }
+}

@@ -1,0 +1,51 @@
+import { suggestion } from '../../services/contracts/did-you-mean.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { type Group, rowsOf, type Setting } from './setting.ts';
+
+/** A setting, as documentation tells of it. */
+export interface DescribedSetting {
+  readonly path: string;
+  /** Of itself, or of the nearest group that has one. */
+  readonly meaning: string;
+  readonly rule: string;
+  readonly default: unknown;
+  /** Variables that it decides, as `service VARIABLE`. */
+  readonly variables: readonly string[];
+}
+
+/** All settings, or those of one section, such as `runtime` or `limits.memoryMaxMb`. */
+export function describeSettings(all: Group, section: string | undefined): readonly DescribedSetting[] {
+  const rows = rowsOf(all).map(({ path, setting }) => describe(all, path, setting));
+  if (section === undefined) return rows;
+  const found = rows.filter(({ path }) => path === section || path.startsWith(`${section}.`));
+  if (found.length > 0) return found;
+  const sections = [
+    ...new Set(rows.flatMap(({ path }) => path.split('.').map((_, end, names) => names.slice(0, end + 1).join('.')))),
+  ];
+  throw new SvcError('not_found', `"${section}" is not a setting. ${suggestion(section, sections)}`, {
+    hint: 'See all: svc config docs',
+  });
+}
+
+function describe(all: Group, path: readonly string[], setting: Setting<unknown>): DescribedSetting {
+  const { rule, default: usual, variables = {} } = setting;
+  return {
+    path: path.join('.'),
+    meaning: meaningOf(all, path),
+    rule: rule.description ?? '',
+    default: usual,
+    variables: Object.entries(variables).flatMap(([service, names]) => names.map((name) => `${service} ${name}`)),
+  };
+}
+
+function meaningOf(all: Group, path: readonly string[]): string {
+  let part: Group | Setting<unknown> = all;
+  let meaning = '';
+  for (const name of path) {
+    const below: Group | Setting<unknown> | undefined = 'parts' in part ? part.parts[name] : undefined;
+    if (below === undefined) break;
+    part = below;
+    meaning = part.meaning ?? meaning;
+  }
+  return meaning;
+}

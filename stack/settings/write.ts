@@ -1,0 +1,54 @@
+import { stringify } from 'yaml';
+import { type Group, isGroup, type Setting } from './setting.ts';
+
+/** What is chosen when an installation is made, nested as in the file. What is left out has its default. */
+export interface Choices {
+  readonly [name: string]: unknown;
+}
+
+const lineMaxLength = 148;
+
+/** The text of svc.yaml: every setting with its meaning and its value. */
+export function writeSettings(all: Group, choices: Choices): string {
+  return `${[...comment(all.meaning, ''), '', ...linesOf(all, choices, '')].join('\n').trimEnd()}\n`;
+}
+
+function linesOf({ parts }: Group, choices: Choices, indent: string): readonly string[] {
+  return Object.entries(parts).flatMap(([name, part]) => {
+    const chosen = choices[name];
+    const lines = isGroup(part)
+      ? [`${indent}${name}:`, ...linesOf(part, (chosen ?? {}) as Choices, `${indent}  `)]
+      : [`${indent}${name}: ${scalarOf(chosen === undefined ? part.default : chosen)}${noteOf(part)}`];
+    return [...comment(part.meaning, indent), ...lines, ...(indent === '' ? [''] : [])];
+  });
+}
+
+function scalarOf(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+}
+
+function noteOf({ note }: Setting<unknown>): string {
+  return note === undefined ? '' : ` # ${note}`;
+}
+
+function comment(meaning: string | undefined, indent: string): readonly string[] {
+  if (meaning === undefined) return [];
+  return meaning
+    .split('\n')
+    .flatMap((line) => wrapped(line, lineMaxLength - indent.length))
+    .map((line) => `${indent}# ${line}`);
+}
+
+/** Lines of at most so many characters, broken between words. A line that is indented is an example, and stays whole. */
+function wrapped(text: string, lengthMax: number): readonly string[] {
+  if (text.startsWith(' ')) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > lengthMax) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
