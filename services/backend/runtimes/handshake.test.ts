@@ -222,7 +222,6 @@ describe('a handshake', () => {
     const publicKey = { kty: 'OKP', crv: 'X25519', x: 'x'.repeat(64) } as const;
     const longest = {
       version: text,
-      hostname: text,
       sandbox: text,
       confinesMembers: true,
       publicKey,

@@ -80,11 +80,7 @@ function expectInvalid(work: () => unknown, body: Uint8Array): void {
 
 const publicKey = { kty: 'OKP', crv: 'X25519', x: 'x'.repeat(43) };
 const bodies: readonly (readonly [string, z.ZodType, unknown])[] = [
-  [
-    'handshake',
-    handshakeRequest,
-    { version: '1', hostname: 'h', sandbox: 'none', publicKey, homes: [newId('mcpServer')] },
-  ],
+  ['handshake', handshakeRequest, { version: '1', sandbox: 'none', publicKey, homes: [newId('mcpServer')] }],
   ['heartbeat', heartbeat, { at: 1, inFlight: 0, intervalMs: 5000, version: '1', sandbox: 'none' }],
   ['key', keyRequest, { key: 'SVC_x' }],
   [

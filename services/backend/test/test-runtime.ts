@@ -73,7 +73,7 @@ export async function connectRuntime(
     ...{ bus, runtime, process },
     async shakeHands(etag, publicKey = { kty: 'OKP', crv: 'X25519', x }, said = { confinesMembers: true }) {
       const known = etag ? { etag } : {};
-      const request: HandshakeRequest = { version: '1', hostname: 'here', ...said, publicKey, ...known };
+      const request: HandshakeRequest = { version: '1', ...said, publicKey, ...known };
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
       const reply = parseBody(handshakeReply, payload, payloadMaxBytes);
       const opened = reply.sealed === undefined ? null : await compactDecrypt(reply.sealed, keys.privateKey);
@@ -84,7 +84,7 @@ export async function connectRuntime(
       };
     },
     async askRemoved(homes) {
-      const request = { version: '1', hostname: 'here', publicKey: { kty: 'OKP', crv: 'X25519', x }, homes };
+      const request = { version: '1', publicKey: { kty: 'OKP', crv: 'X25519', x }, homes };
       const { payload } = await bus.request(subjects.handshake(runtime, process), toBody(request), { timeoutMs });
       return parseBody(handshakeReply, payload, payloadMaxBytes).removed ?? [];
     },

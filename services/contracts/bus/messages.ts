@@ -49,7 +49,6 @@ export const handshakeMaxBytes = 128 * 1024;
 export const handshakeRequest = z.object({
   /** Version of the runtime's program. */
   version: shownWord,
-  hostname: shortText,
   /** The setting MCP_SERVER_SANDBOX of this process. */
   sandbox: shownWord.optional(),
   /** It confines what members set, as `setBy` of an assignment tells it. A runtime that does not say so is given no launch of a member. */
@@ -195,6 +194,7 @@ export const heartbeatIntervals = { minMs: 50, maxMs: 60_000 } as const;
 
 export const heartbeat = z.object({
   at: time,
+  /** Calls under way, of all remote-mcps. */
   inFlight: z.number().int().nonnegative(),
   intervalMs: z
     .number()

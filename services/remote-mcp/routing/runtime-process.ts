@@ -1,3 +1,4 @@
+import type { Heartbeat } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { boundsOfProcess, InterimBudget } from './interim-budget.ts';
@@ -14,6 +15,8 @@ export class RuntimeProcess {
   #isGone = false;
   #leftAt: number | null = null;
   #heardAt: number | null = null;
+  /** Calls of others that it had under way when it was last heard. */
+  #ofOthers = 0;
   #intervalMs = 0;
 
   constructor(runtime: RuntimeId, process: ProcessId) {
@@ -27,9 +30,15 @@ export class RuntimeProcess {
     return !this.#isGone;
   }
 
-  heard(now: number, intervalMs: number): void {
+  /** Calls under way: those of this remote-mcp, and of others as far as the last heartbeat tells. */
+  get load(): number {
+    return this.inFlight + this.#ofOthers;
+  }
+
+  heard(now: number, { intervalMs, inFlight }: Pick<Heartbeat, 'intervalMs' | 'inFlight'>): void {
     this.#heardAt = now;
     this.#intervalMs = intervalMs;
+    this.#ofOthers = Math.max(0, inFlight - this.inFlight);
     this.#isGone = false;
     this.#leftAt = null;
   }
@@ -68,8 +77,8 @@ const lateMs = 250;
 const newsMaxMs = 5000;
 
 /**
- * The one with fewest calls under way among those that are there and not left out, and of equals any: every remote-mcp sees only its own
- * calls, and all would choose the same. Null where there is none.
+ * The one with the fewest calls under way among those that are there and not left out, and of equals any: several remote-mcps that heard the same
+ * heartbeat would all choose the same one. Null where there is none.
  */
 export function leastBusy(
   processes: readonly RuntimeProcess[],
@@ -80,7 +89,7 @@ export function leastBusy(
   for (let at = 0; at < processes.length; at++) {
     const process = processes[(start + at) % processes.length];
     if (process === undefined || !process.isThere || leftOut.has(process)) continue;
-    if (best === null || process.inFlight < best.inFlight) best = process;
+    if (best === null || process.load < best.load) best = process;
   }
   return best;
 }

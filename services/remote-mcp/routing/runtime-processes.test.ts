@@ -6,6 +6,7 @@ import { newKey } from '../../contracts/keys.ts';
 import type { Bus, Hub } from '../../kit/bus/bus.ts';
 import { startHub } from '../../kit/bus/start.ts';
 import { type LossyHub, lossy } from '../test/lossy-hub.ts';
+import { leastBusy } from './runtime-process.ts';
 import { RuntimeProcesses } from './runtime-processes.ts';
 
 const hourMs = 3_600_000;
@@ -43,8 +44,12 @@ async function connect(): Promise<Bus> {
 }
 
 /** A heartbeat, once it has been heard. */
-async function beat(bus: Bus, [of, at]: readonly [RuntimeId, ProcessId], intervalMs = 5000): Promise<void> {
-  const body: Heartbeat = { at: Date.now(), inFlight: 0, intervalMs, version: '1' };
+async function beat(
+  bus: Bus,
+  [of, at]: readonly [RuntimeId, ProcessId],
+  { intervalMs = 5000, inFlight = 0 } = {},
+): Promise<void> {
+  const body: Heartbeat = { at: Date.now(), inFlight, intervalMs, version: '1' };
   const before = changes;
   bus.publish(subjects.heartbeat(of, at), Buffer.from(JSON.stringify(body)));
   await vi.waitFor(() => expect(changes).toBe(before + 1));
@@ -71,11 +76,25 @@ test('one that promises a heartbeat in thirty years is missed after two minutes'
   const { process } = bus.identity;
   const named = processes.of(runtime, process);
   named.gone();
-  await beat(bus, [runtime, process], 2 ** 40);
+  await beat(bus, [runtime, process], { intervalMs: 2 ** 40 });
   vi.advanceTimersByTime(119_000);
   expect(named.isThere).toBe(true);
   vi.advanceTimersByTime(2000);
   expect(named.isThere).toBe(false);
+});
+
+test('of two processes the one is chosen that has fewer calls of all remote-mcps', async () => {
+  const [busy, free] = [await connect(), await connect()];
+  const [first, second] = [busy, free].map(({ identity }) => processes.of(runtime, identity.process));
+  if (first === undefined || second === undefined) throw new Error('there are two');
+  first.inFlight = 2;
+  second.inFlight = 3;
+  first.gone();
+  await beat(busy, [runtime, first.process], { inFlight: 9 });
+  expect([first.load, second.load]).toEqual([9, 3]);
+  expect(leastBusy([first, second], new Set())).toBe(second);
+  second.inFlight = 10;
+  expect(leastBusy([first, second], new Set())).toBe(first);
 });
 
 test('a process of another runtime with the same id neither keeps it alive nor takes it away', async () => {

@@ -58,7 +58,7 @@ export class RuntimeProcesses {
     if (sender === null || !parsed.success) return;
     const process = this.of(sender.runtime, sender.process);
     const wasThere = process.isThere;
-    process.heard(performance.now(), parsed.data.intervalMs);
+    process.heard(performance.now(), parsed.data);
     if (!wasThere) this.#onChange();
   }
 

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Assigned, type HandshakeRequest, handshakeReply, homesMax } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
@@ -114,7 +113,6 @@ export class Assignments {
     const homes = await this.#homesToAskAbout(runtime);
     const request: HandshakeRequest = {
       version,
-      hostname: hostname().slice(0, 255),
       sandbox,
       confinesMembers: true,
       publicKey: key.publicKey,
