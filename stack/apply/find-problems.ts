@@ -75,12 +75,11 @@ function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wa
   };
 }
 
-const skillOfPage = z.object({ name: z.string(), available: z.boolean() });
+const skillOfPage = z.object({ name: z.string(), reason: z.object({ code: z.string() }).nullable() });
 const skillDetail = z.object({
   workspace: z.object({
     skill: z
       .object({
-        available: z.boolean(),
         reason: reason.nullable(),
         tools: z.array(
           z.object({
@@ -101,8 +100,8 @@ async function findBrokenSkills(looking: Looking): Promise<readonly Problem[]> {
   const { backend, workspaceId, wanted, signal } = looking;
   const names = new Set(wanted.skills.map(({ name }) => name));
   if (names.size === 0) return [];
-  const pages = { backend, workspaceId, list: 'skills', fields: 'name available', item: skillOfPage, signal };
-  const broken = (await readPages(pages)).filter(({ name, available }) => names.has(name) && !available);
+  const pages = { backend, workspaceId, list: 'skills', fields: 'name reason { code }', item: skillOfPage, signal };
+  const broken = (await readPages(pages)).filter(({ name, reason }) => names.has(name) && reason !== null);
   const problems: Problem[] = [];
   for (const { name } of broken) {
     if (problems.length >= brokenSkillsMax) break;
@@ -114,13 +113,13 @@ async function findBrokenSkills(looking: Looking): Promise<readonly Problem[]> {
 async function problemsOfSkill(looking: Looking, name: string): Promise<readonly Problem[]> {
   const { backend, workspaceId, wanted, signal } = looking;
   const query = `query ($id: ID, $name: String) { workspace(id: $id) { skill(name: $name) {
-    available reason { code message repair } tools(first: 1000) { originalName listed mcpServer { id name } }
+    reason { code message repair } tools(first: 1000) { originalName listed mcpServer { id name } }
   } } }`;
   const answer = await backend.query(query, { id: workspaceId, name }, skillDetail.parse, { signal });
   const { skill } = answer.workspace;
-  if (skill === null || skill.available) return [];
+  if (skill === null || skill.reason === null) return [];
   const problem = { kind: 'skill', workspace: wanted.workspace, name } as const;
-  if (skill.reason?.code === 'missing_tool') {
+  if (skill.reason.code === 'missing_tool') {
     const missing = skill.tools.filter(({ listed }) => !listed);
     const messages = missing.map(async ({ originalName, mcpServer: { id, name: server } }) => ({
       ...problem,
@@ -132,7 +131,7 @@ async function problemsOfSkill(looking: Looking, name: string): Promise<readonly
   // What is wrong with an MCP server of the files is told of that one, and one that they disable is meant to be so.
   const ours = new Set(wanted.mcpServers.map((server) => server.name));
   if (skill.tools.some(({ mcpServer: { name: server } }) => ours.has(server))) return [];
-  const { message, repair } = skill.reason ?? { message: 'It is not available.', repair: 'svc skill list' };
+  const { message, repair } = skill.reason;
   return [{ ...problem, message: `The skill "${name}" is not available. ${message}`, hint: repair }];
 }
 

@@ -3,7 +3,7 @@ import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limi
 import { offerUpload, removeFile } from '../files/change-files.ts';
 import { downloadUrl } from '../files/tickets.ts';
 import type { Node } from '../graph/graph.ts';
-import { type Needed, whyUnavailable } from '../skills/availability.ts';
+import { type Needed, whyIncomplete, whyUnavailable } from '../skills/availability.ts';
 import { createSkill, removeSkill, updateSkill } from '../skills/change-skills.ts';
 import type { Builder, GraphqlContext } from './builder.ts';
 import { stateOfServer } from './mcp-servers.ts';
@@ -37,13 +37,17 @@ export function addSkills(builder: Builder): void {
           byPath(await load.filesOfSkill(skill, filesOfSkillMax)).slice(0, listOf(args.first, filesOfSkillMax)),
       }),
       available: t.boolean({
-        description: 'False while one of its MCP servers is not Connected or one of its tools is not offered.',
-        resolve: async (skill, _args, { load }) => (await reasonOf(load, skill)) === null,
+        description: 'False while one of its MCP servers is not Connected.',
+        resolve: async (skill, _args, { load }) => whyUnavailable((await needsOf(load, skill)).needed) === null,
       }),
       reason: t.field({
         type: 'Reason',
         nullable: true,
-        resolve: (skill, _args, { load }) => reasonOf(load, skill),
+        description: 'Why it is not available, or which of its tools is not offered.',
+        resolve: async (skill, _args, { load }) => {
+          const { needed, tools } = await needsOf(load, skill);
+          return whyUnavailable(needed) ?? whyIncomplete(needed, tools);
+        },
       }),
     }),
   });
@@ -180,13 +184,14 @@ function addMutations(builder: Builder): void {
   }));
 }
 
-async function reasonOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
+/** What a skill takes its tools from, and the tools. */
+async function needsOf(load: GraphqlContext['load'], skill: Node<'skill'>) {
   const tools = await load.toolsOfSkill(skill, toolsOfSkillMax);
   const servers = await serversOf(load, tools);
   const needed = servers.map(async (server): Promise<Needed> => {
     return { server, state: await stateOfServer(load, server) };
   });
-  return whyUnavailable(await Promise.all(needed), tools);
+  return { needed: await Promise.all(needed), tools };
 }
 
 function byPath(files: readonly Node<'file'>[]): readonly Node<'file'>[] {

@@ -8,13 +8,14 @@ export interface Needed {
   readonly state: ServerState;
 }
 
-/**
- * Why a skill's tools cannot be used, or null where they can: only while every MCP server it refers to is Connected
- * (specification, part 3, rule 1) and offers what the skill asks for.
- */
-export function whyUnavailable(needed: readonly Needed[], tools: readonly Node<'tool'>[]): Reason | null {
+/** Why a skill's tools cannot be used, or null where they can: every MCP server that it refers to is Connected (specification, part 3, rule 1). */
+export function whyUnavailable(needed: readonly Needed[]): Reason | null {
   const missing = needed.find(({ state }) => state.status !== 'Connected');
-  if (missing !== undefined) return notConnected(missing);
+  return missing === undefined ? null : notConnected(missing);
+}
+
+/** Which tool of a skill its MCP server does not offer, or null where it offers all of them. The other tools can be used. */
+export function whyIncomplete(needed: readonly Needed[], tools: readonly Node<'tool'>[]): Reason | null {
   const unlisted = tools.find((tool) => !tool.listed);
   if (unlisted === undefined) return null;
   const server = needed.find(({ server: { id } }) => id === unlisted.mcpServer)?.server.name ?? unlisted.mcpServer;

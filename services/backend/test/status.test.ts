@@ -161,12 +161,12 @@ describe("a skill's tools (specification, part 3, rule 1)", () => {
     });
   });
 
-  test('and only while each is offered', async () => {
+  test('and a tool that is not offered is named, and leaves the others to be used', async () => {
     const files = await addServer('files');
     await addSkill({ mcpServer: 'files', tool: 'read' });
     await cloud.report([{ mcpServer: files, tools: [toolNamed('write')] }]);
     expect(await skill()).toMatchObject({
-      available: false,
+      available: true,
       reason: { code: 'missing_tool', message: 'The MCP server "files" does not offer the tool "read" now.' },
     });
   });
