@@ -4,7 +4,7 @@ import { usageOf } from './usage.ts';
 
 const exitCodes: [code: string, meaning: string][] = [
   ['0', 'done, or nothing to do'],
-  ['1', 'it failed, or what was named is not there'],
+  ['1', 'it failed, or what was named is not there; of status: degraded'],
   ['2', 'wrong use or invalid input: flags, file, configuration'],
   ['3', 'refused: key or permission'],
   ['4', 'not running or unreachable'],

@@ -34,11 +34,9 @@ export default class Status extends SvcCommand {
       terminal.json(seen);
       terminal.redraw(describeStatus(seen, terminal));
     }
-    if (!flags.watch) process.exitCode = exitCodeOf(seen);
+    if (!flags.watch) process.exitCode = exitCodes[seen.state];
   }
 }
 
-/** A script learns the state without reading anything: 4 where the platform is not running. */
-function exitCodeOf(seen: PlatformStatus): number {
-  return seen.state === 'stopped' ? 4 : 0;
-}
+/** A script learns the state without reading anything. */
+const exitCodes: Readonly<Record<PlatformStatus['state'], number>> = { running: 0, degraded: 1, stopped: 4 };

@@ -85,7 +85,7 @@ describe.skipIf(!hasNatsServer)('on a real server', () => {
     await until(() => processesOf(platform.installation.dir).every(({ pid }) => pid !== supervisor));
     await works('nobody watches');
     const seen = await platform.run(['status']);
-    expect([seen.code, seen.stdout]).toEqual([0, expect.stringContaining('svc up takes them over')]);
+    expect([seen.code, seen.stdout]).toEqual([1, expect.stringContaining('svc up takes them over')]);
     await platform.svc('keys', 'list');
     const { code, stderr } = await platform.run(['up']);
     expect([code, stderr]).toEqual([
