@@ -22,12 +22,12 @@ beforeAll(async () => {
 });
 afterAll(() => platform.stop());
 
-const call = (_meta?: object, accept?: string) =>
+const call = (_meta?: object, accept?: string, id = 7) =>
   send(platform.mcpUrl, {
     key: key.text,
     session,
     ...(accept === undefined ? {} : { headers: { accept } }),
-    body: rpc('tools/call', { name: 'echo', arguments: {}, ...(_meta === undefined ? {} : { _meta }) }, 7),
+    body: rpc('tools/call', { name: 'echo', arguments: {}, ...(_meta === undefined ? {} : { _meta }) }, id),
   });
 const reply =
   (kind: string | null, payload: string | Uint8Array): Answerer =>
@@ -148,7 +148,7 @@ test('while a runtime floods one call with interim replies, other calls are answ
     return result({ content: [] });
   });
   const startedAt = performance.now();
-  const flooded = call({ progressToken: 'mine' }, 'application/json, text/event-stream');
+  const flooded = call({ progressToken: 'mine' }, 'application/json, text/event-stream', 8);
   expect((await call()).body.result).toEqual({ content: [] });
   await ended.promise;
   expect((await call()).body.result).toEqual({ content: [] });

@@ -434,7 +434,7 @@ const linesMax = 20;
 /** Long floods are run by hand. */
 const floodSeconds = Number(process.env.SVC_TEST_FLOOD_SECONDS ?? 4);
 /** Garbage is collected when there is time for it: NATS does it every two minutes at the latest, and gives memory back bit by bit. */
-const settleMs = floodSeconds > 4 ? 180_000 : 5000;
+const settleMs = 140_000;
 const total = (bytes: Readonly<Record<string, number>>) => Object.values(bytes).reduce((sum, one) => sum + one, 0);
 const forgedResult = '{"content":[{"type":"text","text":"forged"}]}';
 
