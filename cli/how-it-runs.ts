@@ -1,5 +1,5 @@
 import { SvcError } from '../services/contracts/errors.ts';
-import type { Engine, Graph, Topology } from '../stack/settings/definition.ts';
+import type { Engine, Graph, Topology } from '../stack/settings/choices.ts';
 
 /** What was said about how a platform runs. */
 export interface Chosen {

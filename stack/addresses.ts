@@ -1,6 +1,7 @@
 import { hasOneHost } from './front/front-of.ts';
 import { frontPort, type Ports, serviceBind } from './ports/port-wishes.ts';
-import type { Definition, ListenerName } from './settings/definition.ts';
+import type { ListenerName } from './settings/choices.ts';
+import type { Definition } from './settings/definition.ts';
 
 /** Where everything is reached: from this machine, and by people, browsers and agents. */
 export interface Addresses {

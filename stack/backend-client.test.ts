@@ -60,6 +60,30 @@ describe('a question', () => {
     expect(asked).toEqual(['second', 'dying']);
   });
 
+  test('that changes something and is not answered says that its outcome is not known', async () => {
+    const dying = await answering((request, response) => request.resume().on('end', () => response.destroy()));
+    const silent = await answering(() => undefined);
+    const gone = await answering(json({}));
+    servers.pop()?.close();
+    const change = (url: string) => client(url).query('mutation { m }', {}, () => null, { timeoutMs: 200 });
+    const unknown = /Whether the change was made is not known\.$/;
+    const hint = 'Look at what is there before you repeat it.';
+    await expect(change(dying)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(unknown),
+      hint,
+    });
+    await expect(change(silent)).rejects.toMatchObject({
+      code: 'timeout',
+      message: expect.stringMatching(unknown),
+      hint,
+    });
+    await expect(change(gone)).rejects.toMatchObject({ message: expect.not.stringMatching(unknown) });
+    await expect(client(dying).query('{ n }', {}, () => null)).rejects.toMatchObject({
+      message: expect.not.stringMatching(unknown),
+    });
+  });
+
   test("keeps the backend's code, words and hint", async () => {
     const url = await answering(
       json({ data: null, errors: [{ message: 'Taken.', extensions: { code: 'conflict', hint: 'Rename it.' } }] }),

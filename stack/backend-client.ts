@@ -97,6 +97,8 @@ export function openBackendClient(urls: readonly string[], token: () => string):
         body: JSON.stringify({ query: document, variables }),
         timeoutMs: options.timeoutMs ?? queryTimeoutMs,
         signal: options.signal,
+      }).catch((error: unknown) => {
+        throw isChange(document) ? withUnknownOutcome(error) : error;
       });
       return parse(dataOf(status, body));
     },
@@ -108,6 +110,19 @@ export function openBackendClient(urls: readonly string[], token: () => string):
       if (status !== 200) throw refusalOf(status, body);
     },
   };
+}
+
+function isChange(document: string): boolean {
+  return /^\s*mutation\b/.test(document);
+}
+
+/** A change whose answer did not come may have been made. One that was not sent was not. */
+function withUnknownOutcome(error: unknown): unknown {
+  if (isRefused(error) || !(error instanceof SvcError)) return error;
+  return new SvcError(error.code, `${error.message} Whether the change was made is not known.`, {
+    hint: 'Look at what is there before you repeat it.',
+    cause: error,
+  });
 }
 
 /** Where nobody listens nothing was sent, so the next is asked. */

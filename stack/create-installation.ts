@@ -7,7 +7,7 @@ import { writePlace } from './place/place-record.ts';
 import { closeEntries, ensurePrivateFolder } from './private-folder.ts';
 import type { SecretsFor } from './secrets.ts';
 import { checkDefinition, readDefinition } from './settings/check.ts';
-import type { Engine, Graph, ListenerName, Topology } from './settings/definition.ts';
+import type { Engine, Graph, ListenerName, Topology } from './settings/choices.ts';
 import { settings } from './settings/settings.ts';
 import { writeSettings } from './settings/write.ts';
 import { writeIfAbsent } from './state/durable-file.ts';

@@ -5,7 +5,7 @@ import { createInstallation, type NewInstallation } from '../../stack/create-ins
 import { findInstallation, folderForNew, installationIn } from '../../stack/installation.ts';
 import { refuseForeignFolder } from '../../stack/place/refuse-foreign-folder.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
-import { engines, graphs, type Topology, topologies } from '../../stack/settings/definition.ts';
+import { engines, graphs, type Topology, topologies } from '../../stack/settings/choices.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { type Chosen, choice, refuseMismatch } from '../how-it-runs.ts';
 import { nextCommand } from '../next-command.ts';

@@ -4,7 +4,7 @@ import type { Installation } from '../../stack/installation.ts';
 import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
 import { move } from '../../stack/move/move.ts';
 import { sideName, type WantedSide } from '../../stack/move/side.ts';
-import { engines, graphs, topologies } from '../../stack/settings/definition.ts';
+import { engines, graphs, topologies } from '../../stack/settings/choices.ts';
 import { sizeText } from '../../stack/size-text.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';

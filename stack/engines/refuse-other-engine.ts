@@ -4,7 +4,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { aloneFolder, clusterFolder } from '../bus/bus-folders.ts';
 import { keptInFiles } from '../graph/kept-by.ts';
 import type { Installation } from '../installation.ts';
-import type { Engine } from '../settings/definition.ts';
+import type { Engine } from '../settings/choices.ts';
 import { readContainers } from './docker/containers-record.ts';
 
 /** What an engine has made keeps its data: another one would begin with nothing, beside it. */

@@ -3,7 +3,7 @@ import type { Installation } from '../installation.ts';
 import { settleMove } from '../move/settle-move.ts';
 import { refuseCopy } from '../place/find-original.ts';
 import { ensurePrivateFolder } from '../private-folder.ts';
-import { listeners } from '../settings/definition.ts';
+import { listeners } from '../settings/choices.ts';
 import { findRunning } from '../state/find-running.ts';
 import { acquireLock } from '../state/lock.ts';
 import { endLeftMcpServers } from './left-mcp-servers.ts';

@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
-import {
-  type Definition,
-  type Engine,
-  engines,
-  type Graph,
-  graphs,
-  type Topology,
-  topologies,
-} from '../settings/definition.ts';
+import { type Engine, engines, type Graph, graphs, type Topology, topologies } from '../settings/choices.ts';
+import type { Definition } from '../settings/definition.ts';
 
 /** How an installation keeps what it holds. A move leads from one side to another. */
 export const side = z.object({

@@ -1,8 +1,9 @@
 import { hasOneHost, sharedServices } from '../front/front-of.ts';
 import { usualDgraphPorts } from '../graph/dgraph-ports.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import type { Auto, Definition, ListenerName } from '../settings/definition.ts';
-import { listeners } from '../settings/definition.ts';
+import type { ListenerName } from '../settings/choices.ts';
+import { listeners } from '../settings/choices.ts';
+import type { Auto, Definition } from '../settings/definition.ts';
 
 /** By name: of the four services, and with processes of their own those of the bus, of Dgraph and of every further one. */
 export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };

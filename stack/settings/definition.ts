@@ -1,17 +1,6 @@
 import type { ValueOf } from './setting.ts';
 import type { settings } from './settings.ts';
 
-/** What listens on a port: the four services, under the names of `services[].name`. */
-export const listeners = ['backend', 'remote-mcp', 'runtime', 'frontend'] as const;
-export type ListenerName = (typeof listeners)[number];
-
-export const topologies = ['embedded', 'distributed'] as const;
-export type Topology = (typeof topologies)[number];
-export const graphs = ['sqlite', 'dgraph'] as const;
-export type Graph = (typeof graphs)[number];
-export const engines = ['process', 'docker'] as const;
-export type Engine = (typeof engines)[number];
-
 export type Auto<Value> = Value | 'auto';
 
 /** What svc.yaml says, checked: every choice of an installation, and no secret. */

@@ -1,7 +1,7 @@
 import { parseAddressBlock } from '../../services/contracts/address-block.ts';
 import { type ServiceName, variables } from '../../services/contracts/env/variables.ts';
 import { formerNone, sandboxes } from '../../services/contracts/sandbox.ts';
-import { engines, graphs, topologies } from './definition.ts';
+import { engines, graphs, topologies } from './choices.ts';
 import { extraVariables } from './extra-variables.ts';
 import { publicBus } from './public-bus.ts';
 import {

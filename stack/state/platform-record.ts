@@ -5,7 +5,7 @@ import { errorCodes } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
 import type { Installation } from '../installation.ts';
 import { serviceStates } from '../lifecycle/transition.ts';
-import { topologies } from '../settings/definition.ts';
+import { topologies } from '../settings/choices.ts';
 import { readJson, writeWhole } from './durable-file.ts';
 import { processIdentity } from './process-identity.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Topology } from '../settings/definition.ts';
+import type { Topology } from '../settings/choices.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs } from './platform.ts';
 
 vi.setConfig({ testTimeout: testTimeoutMs });

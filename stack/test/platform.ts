@@ -8,7 +8,7 @@ import { type BackendClient, connectToBackend } from '../backend-client.ts';
 import { findProgram } from '../find-program.ts';
 import { type Installation, installationIn } from '../installation.ts';
 import { isFree } from '../ports/is-free.ts';
-import type { Engine, Graph, Topology } from '../settings/definition.ts';
+import type { Engine, Graph, Topology } from '../settings/choices.ts';
 import { replaceScalar } from '../yaml-text.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';

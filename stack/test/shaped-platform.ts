@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DockerTrial } from '../engines/docker/test/docker-trial.ts';
-import type { Engine, Graph, Topology } from '../settings/definition.ts';
+import type { Engine, Graph, Topology } from '../settings/choices.ts';
 import { repository } from './foreign-servers.ts';
 import { Platform } from './platform.ts';
 

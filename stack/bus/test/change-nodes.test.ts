@@ -13,7 +13,7 @@ import { busInFolders } from '../../engines/process/bus-in-folders.ts';
 import { ensureSecrets } from '../../ensure-secrets.ts';
 import { type Plan, planFor, readPlan } from '../../lifecycle/plan.ts';
 import { busSeedsOf } from '../../secrets.ts';
-import type { Graph } from '../../settings/definition.ts';
+import type { Graph } from '../../settings/choices.ts';
 import { hasNatsServer } from '../../test/platform.ts';
 import { keyMaxAgeOf } from '../bus-folders.ts';
 import { areOtherNodes, type BusPlaces, changeNodes } from '../change-nodes.ts';

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createInstallation } from '../../create-installation.ts';
 import type { Installation } from '../../installation.ts';
-import type { ListenerName } from '../../settings/definition.ts';
+import type { ListenerName } from '../../settings/choices.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { down } from '../down.ts';
 import type { Progress } from '../progress.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { graphqlPath } from '../../../services/contracts/token.ts';
 import { instructionsMaxBytes } from '../../../services/contracts/workspace-limits.ts';
 import { openSession, ping, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
-import type { Topology } from '../../settings/definition.ts';
+import type { Topology } from '../../settings/choices.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
 import { attack } from './hostile-agent.ts';

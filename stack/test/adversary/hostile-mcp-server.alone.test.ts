@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { type BackendClient, openBackendClient } from '../../backend-client.ts';
-import type { Topology } from '../../settings/definition.ts';
+import type { Topology } from '../../settings/choices.ts';
 import { misbehaving, repository } from '../foreign-servers.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';

@@ -8,7 +8,7 @@ import { send } from '../../../services/remote-mcp/test/raw.ts';
 import { type HttpMcpServer, httpMcpServer } from '../../../services/runtime/test/http-mcp-server.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
 import { connectToBackend } from '../../backend-client.ts';
-import type { Topology } from '../../settings/definition.ts';
+import type { Topology } from '../../settings/choices.ts';
 import { replaceScalar } from '../../yaml-text.ts';
 import { Platform, startTimeoutMs, testTimeoutMs, until } from '../platform.ts';
 import { memberToken } from './member-token.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSession, ping } from '../../../services/remote-mcp/test/raw.ts';
 import { mintOperatorToken } from '../../operator-token.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
-import type { Topology } from '../../settings/definition.ts';
+import type { Topology } from '../../settings/choices.ts';
 import { Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { onEachTopology } from './on-each-topology.ts';
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { type Topology, topologies } from '../../settings/definition.ts';
+import { type Topology, topologies } from '../../settings/choices.ts';
 import { hasNatsServer } from '../platform.ts';
 
 /** A table of two minutes is repeated by hand: `SVC_TEST_EVERY_TOPOLOGY=1`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
-import type { Engine, Graph } from '../../settings/definition.ts';
+import type { Engine, Graph } from '../../settings/choices.ts';
 import { measureUp } from './commands.ts';
 import { demoServers } from './demo-servers.ts';
 import { atMost, type Figure, reported } from './figure.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Engine } from '../../settings/definition.ts';
+import type { Engine } from '../../settings/choices.ts';
 import { repository } from './processes.ts';
 
 /** The demo's MCP server, as each engine finds it. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type Engine, engines, type Graph, graphs } from '../../settings/definition.ts';
+import { type Engine, engines, type Graph, graphs } from '../../settings/choices.ts';
 
 export const usage = `npm run chaos -- [OPTIONS]
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
 import { haveDgraphImage } from '../../engines/docker/test/dgraph-image.ts';
 import { type Installation, installationIn } from '../../installation.ts';
-import type { Engine } from '../../settings/definition.ts';
+import type { Engine } from '../../settings/choices.ts';
 import { demoServers } from '../bench/demo-servers.ts';
 import { eventually, startNode, svc } from '../bench/processes.ts';
 import { choose } from '../bench/settings.ts';

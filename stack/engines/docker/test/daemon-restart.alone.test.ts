@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Graph } from '../../../settings/definition.ts';
+import type { Graph } from '../../../settings/choices.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, daemonOf, dockerHost } from './docker-trial.ts';
 
