@@ -301,7 +301,7 @@ describe('a stop', () => {
 
 test('a flood of output neither stops a part nor outgrows its log', async () => {
   await using trial = await openProcessTrial([
-    ['  fileSizeMaxMb: 10\n  filesKept: 2', '  fileSizeMaxMb: 1\n  filesKept: 2'],
+    ['of at most this size.\n  fileSizeMaxMb: 10', 'of at most this size.\n  fileSizeMaxMb: 1'],
   ]);
   await using supervisor = supervise(trial);
   await untilHealthy(trial.installation);
