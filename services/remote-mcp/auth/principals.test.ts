@@ -142,14 +142,14 @@ describe('a flood of unknown keys', () => {
       await subject.authenticate(`Bearer ${text}`, { socket: on, isChunked: false });
     const flood = Array.from({ length: connections }, () => ask(bad()));
     for (const answer of flood) answer.catch(() => undefined);
-    while (platform.questions.length < Math.min(64, connections)) await tick();
+    while (platform.questions.length < Math.min(16, connections)) await tick();
     return { ...platform, ask, flood };
   }
 
   test('is no flood of questions', async () => {
     const { questions, flood } = await flooded();
     await tick();
-    expect(questions).toHaveLength(64);
+    expect(questions).toHaveLength(16);
     for (let i = 0; i < 300; i++) {
       questions[i]?.answer(unknown);
       await tick();
@@ -159,13 +159,13 @@ describe('a flood of unknown keys', () => {
   });
 
   test('has so many chunked requests wait, each with its connection', async () => {
-    const { subject, questions } = await flooded(64);
+    const { subject, questions } = await flooded(16);
     const ask = (isChunked: boolean) =>
       Promise.resolve(subject.authenticate(`Bearer ${bad()}`, { socket: connection(), isChunked }));
     const chunked = Array.from({ length: 33 }, () => ask(true));
     const outcomes = Promise.allSettled([...chunked, ask(false)]);
     await tick();
-    for (let i = 0; i < 97; i++) {
+    for (let i = 0; i < 49; i++) {
       questions[i]?.answer(unknown);
       await tick();
     }
@@ -179,7 +179,7 @@ describe('a flood of unknown keys', () => {
     questions[0]?.answer(good);
     await first;
     for (let i = 0; i < 300; i++) ask(bad()).catch(() => undefined);
-    while (questions.length < 65) await tick();
+    while (questions.length < 17) await tick();
     subject.forgetAll();
     const again = authenticate();
     expect(questions.at(-1)?.key).toBe(key);
@@ -198,7 +198,7 @@ describe('a flood of unknown keys', () => {
     await expect(second).rejects.toMatchObject({ code: 'unauthenticated' });
     subject.forgetAll();
     for (let i = 0; i < 300; i++) ask(bad()).catch(() => undefined);
-    while (questions.length < 66) await tick();
+    while (questions.length < 18) await tick();
     const asked = questions.length;
     authenticate().catch(() => undefined);
     await tick();
@@ -216,14 +216,14 @@ describe('a flood of unknown keys', () => {
   });
 
   test('on one connection waits with one key, and the rest is refused', async () => {
-    const { ask } = await flooded(64);
+    const { ask } = await flooded(16);
     const on = connection();
     ask(bad(), on).catch(() => undefined);
     await expect(ask(bad(), on)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('leaves nothing behind when its connections close', async () => {
-    const { questions, ask } = await flooded(64);
+    const { questions, ask } = await flooded(16);
     const closed = Array.from({ length: 5000 }, async () => {
       const on = connection();
       const answer = ask(bad(), on);
@@ -233,7 +233,7 @@ describe('a flood of unknown keys', () => {
     await Promise.all(closed);
     const asked = ask(key);
     questions[0]?.answer(unknown);
-    while (questions.length < 65) await tick();
+    while (questions.length < 17) await tick();
     expect(questions.at(-1)?.key).toBe(key);
     questions.at(-1)?.answer(good);
     expect(await asked).toBe(principal);

@@ -21,8 +21,8 @@ const usedEveryMs = 5000;
 /** Keys in use at one remote-mcp; refusals apart, so that a flood of wrong keys drives no good one out. */
 const principalsMax = 10_000;
 const refusalsMax = 1000;
-/** A flood of unknown keys must not become a flood on the bus. A request that waits holds up to 64 KiB of its body. */
-const unknownChecks = { places: 64, waitingMax: 2048, waitMaxMs: 5000 };
+/** A flood of unknown keys must not become a flood on the bus, or hold up calls. A request that waits holds up to 64 KiB of its body. */
+const unknownChecks = { places: 16, waitingMax: 2048, waitMaxMs: 5000 };
 /** Keys that were good have places of their own, which no stranger can take. */
 const knownChecks = { places: 64, waitingMax: principalsMax, waitMaxMs: 5000 };
 
