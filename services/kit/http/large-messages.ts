@@ -5,7 +5,7 @@ import { giveWay } from '../give-way.ts';
 /** A message above this size is large: reading several of them at once would hold up small ones. */
 const largeBytes = 64 * 1024;
 /** Reading 1 MiB and passing it on takes some 10 ms of the event loop. */
-const bytesPerSecond = 16 * 1024 * 1024;
+const bytesPerSecond = 8 * 1024 * 1024;
 const sendersMax = 10_000;
 
 /**
