@@ -221,6 +221,8 @@ describe('variables without a field of their own', () => {
     const { message } = refusal(extra('runtime', 'OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer x"'));
     expect(message).toMatch(/^svc\.yaml:4:5 OTEL_EXPORTER_OTLP_HEADERS is a secret: put it into a file/);
     expect(message).not.toContain('Bearer');
+    const withPassword = refusal(extra('runtime', 'OTEL_EXPORTER_OTLP_ENDPOINT: "https://me:hidden@otel.example"'));
+    expect(withPassword.message).toMatch(/OTEL_EXPORTER_OTLP_ENDPOINT must be without user and password\.$/);
   });
 
   test('a secret may be named by file', () => {

@@ -35,6 +35,9 @@ function complaintsOf(service: ServiceName, raw: unknown, placeOf: PlaceOf): rea
     const variable = table[name];
     if (isTelemetry(name)) {
       if (isTelemetrySecret(name)) return about(inFile(name));
+      // svc.yaml is safe in git: it holds no password.
+      if (isScalar(value) && /\/\/[^/\s]*@/.test(String(value)))
+        return about(`${name} must be without user and password.`, false);
       return isScalar(value) && String(value).length <= textMaxLength ? [] : about(`${name} must be a text.`, false);
     }
     if (variable === undefined) {

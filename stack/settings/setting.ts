@@ -20,7 +20,7 @@ export interface Setting<Value> {
 
 /** Settings under one name. */
 export interface Group<Parts extends PartsOf = PartsOf> {
-  readonly meaning?: string;
+  readonly meaning: string;
   readonly parts: Parts;
 }
 
@@ -42,7 +42,7 @@ export function setting<Value>(rule: z.ZodType<Value>, row: Omit<Setting<Value>,
 }
 
 export function group<Parts extends PartsOf>(meaning: string, parts: Parts): Group<Parts> {
-  return meaning === '' ? { parts } : { meaning, parts };
+  return { meaning, parts };
 }
 
 export function isGroup(part: Setting<unknown> | Group): part is Group {

@@ -17,7 +17,7 @@ import {
   wholeNumber,
   withComplaints,
 } from './rules.ts';
-import { type Group, group, setting, settingOf } from './setting.ts';
+import { group, setting, settingOf } from './setting.ts';
 
 const { backend, 'remote-mcp': remoteMcp, runtime } = variables;
 
@@ -409,7 +409,7 @@ null: that Dgraph knows no users.`,
         default: 128,
       }),
     }),
-    limits: group('', {
+    limits: group('How much agents, skills and containers may take.', {
       sessionIdleTimeoutMs: setting(like(remoteMcp.SVC_SESSION_IDLE_TIMEOUT_MS), {
         meaning: 'A session of an agent that is idle for this long ends.',
         default: 300_000,
@@ -467,7 +467,7 @@ null: that Dgraph knows no users.`,
         write: String,
       }),
     }),
-    logs: group('', {
+    logs: group('What services log, and how much of it is kept.', {
       level: setting(like(backend.LOG_LEVEL), {
         meaning: 'trace, debug, info, warn or error.',
         default: 'info',
@@ -532,5 +532,5 @@ const elsewhere: { readonly [Service in ServiceName]: Readonly<Record<string, st
 
 /** What decides that variable. A second place for it would leave open which counts. */
 export function placeOf(service: ServiceName, variable: string): string | undefined {
-  return settingOf(settings satisfies Group, service, variable) ?? elsewhere[service][variable];
+  return settingOf(settings, service, variable) ?? elsewhere[service][variable];
 }
