@@ -259,7 +259,7 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
       ...['EMAIL_PROVIDER', 'PROVIDER_A_API_KEY', 'PROVIDER_A_URL', 'EMAIL_FROM'].map(
         (name) => `backend: ${name} is not used yet: it comes with invitations, the first thing that sends mail.`,
       ),
-      'remote-mcp: Not used yet: OTEL_EXPORTER_OTLP_HEADERS_FILE. They come with metrics and traces.',
+      'remote-mcp: Not used until metrics and traces come: OTEL_EXPORTER_OTLP_HEADERS_FILE.',
       'runtime: SVC_ALLOWED_PATHS has no effect without MCP_SERVER_SANDBOX=auto or bwrap or container.',
       'frontend: METRICS_PORT is not used yet: it comes with metrics and traces.',
     ]);

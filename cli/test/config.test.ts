@@ -65,4 +65,6 @@ test('svc config docs refuses what is no setting, with the nearest one', async (
   const { stderr, code } = await svc('config', 'docs', 'runtme');
   expect(stderr).toContain('"runtme" is not a setting. Did you mean "runtime"?');
   expect(code).not.toBe(0);
+  const beside = await svc('config', 'docs', 'limits.nothing');
+  expect(beside.stderr).toContain('Known here: limits.sessionIdleTimeoutMs, limits.fileSizeMaxMb, limits.memoryMaxMb.');
 });

@@ -1,6 +1,6 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { type Group, rowsOf, type Setting } from './setting.ts';
+import { type Group, isGroup, rowsOf, type Setting } from './setting.ts';
 
 /** A setting, as documentation tells of it. */
 export interface DescribedSetting {
@@ -19,12 +19,22 @@ export function describeSettings(all: Group, section: string | undefined): reado
   if (section === undefined) return rows;
   const found = rows.filter(({ path }) => path === section || path.startsWith(`${section}.`));
   if (found.length > 0) return found;
-  const sections = [
-    ...new Set(rows.flatMap(({ path }) => path.split('.').map((_, end, names) => names.slice(0, end + 1).join('.')))),
-  ];
-  throw new SvcError('not_found', `"${section}" is not a setting. ${suggestion(section, sections)}`, {
+  throw new SvcError('not_found', `"${section}" is not a setting. ${suggestion(section, namesBeside(all, section))}`, {
     hint: 'See all: svc config docs',
   });
+}
+
+/** What stands where that one was looked for. */
+function namesBeside(all: Group, section: string): readonly string[] {
+  let { parts } = all;
+  const found: string[] = [];
+  for (const name of section.split('.').slice(0, -1)) {
+    const below = Object.hasOwn(parts, name) ? parts[name] : undefined;
+    if (below === undefined || !isGroup(below)) break;
+    parts = below.parts;
+    found.push(name);
+  }
+  return Object.keys(parts).map((name) => [...found, name].join('.'));
 }
 
 function describe(all: Group, path: readonly string[], setting: Setting<unknown>): DescribedSetting {

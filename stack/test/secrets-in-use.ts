@@ -98,6 +98,7 @@ export class SecretsInUse {
       'server show failing',
       'keys list',
       'config check',
+      'config show',
     ]) {
       await platform.run([...command.split(' '), '--json']);
       await platform.run(command.split(' '));

@@ -229,7 +229,7 @@ describe('variables that nothing reads yet', () => {
     });
     expect(problems).toEqual([]);
     expect(warnings).toEqual([
-      'Not used yet: OTEL_EXPORTER_OTLP_HEADERS_FILE, OTEL_TRACES_EXPORTER. They come with metrics and traces.',
+      'Not used until metrics and traces come: OTEL_EXPORTER_OTLP_HEADERS_FILE, OTEL_TRACES_EXPORTER.',
     ]);
   });
 

@@ -54,9 +54,7 @@ function withoutEffect(service: ServiceName, record: EnvRecord): readonly string
   return [
     ...Object.entries(ignored).flatMap(([name, told]) => (isSet(record[name]) ? [told] : [])),
     ...unread,
-    ...(telemetry.length > 0
-      ? [`Not used yet: ${telemetry.sort().join(', ')}. They come with ${telemetryAwaits}.`]
-      : []),
+    ...(telemetry.length > 0 ? [`Not used until ${telemetryAwaits} come: ${telemetry.sort().join(', ')}.`] : []),
   ];
 }
 
