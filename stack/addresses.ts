@@ -1,5 +1,5 @@
-import { hasOneHost } from './front/front-of.ts';
-import { frontPort, type Ports, serviceBind } from './ports/port-wishes.ts';
+import { frontPort, hasOneHost } from './front/front-of.ts';
+import type { Ports } from './parts/port-wish.ts';
 import type { ListenerName } from './settings/choices.ts';
 import type { Definition } from './settings/definition.ts';
 
@@ -36,6 +36,11 @@ function oneHost(definition: Definition, ports: Ports): string | null {
   if (!hasOneHost(definition)) return null;
   // As a URL, so that the port which its scheme has anyway is left out.
   return new URL(`${tls === 'none' ? 'http' : 'https'}://${host}:${frontPort(definition, ports)}`).origin;
+}
+
+/** The address that services listen on: what svc.yaml says, unless only the front shall be reached. */
+export function serviceBind(definition: Definition): string {
+  return hasOneHost(definition) ? '127.0.0.1' : definition.bind;
 }
 
 /** How what listens there is reached from this machine. */

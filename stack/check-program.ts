@@ -49,6 +49,11 @@ export function isVersion(version: string | null, oldest: string): boolean {
 }
 
 /** Null where it does not say; "dev" is what a Go program says that was built from source. */
+/** The version in the tag of an image. */
+export function versionInImage(image: string): string | null {
+  return /:v?(\d+\.\d+[^@]*)/.exec(image)?.[1] ?? null;
+}
+
 export async function versionOf(program: string, askVersion: readonly string[]): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(program, [...askVersion], { timeout: askTimeoutMs });

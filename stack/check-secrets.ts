@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { SvcError } from '../services/contracts/errors.ts';
 import { parseKey } from '../services/contracts/keys.ts';
 import { busSeedPrefixes, isBusSeed } from './bus/seeds.ts';
-import { hasOwnGraph, isGraphOnLoopback } from './graph/has-own-graph.ts';
+import { hasOwnGraph } from './graph/has-own-graph.ts';
 import { isCertificateOf } from './graph/node-certificate.ts';
 import type { Installation } from './installation.ts';
 import {
@@ -122,7 +122,7 @@ function checkGraphSecrets(definition: SecretsFor, files: SecretFiles): void {
   const { graph, graphdb } = definition;
   if (graph !== 'dgraph') return;
   if (hasOwnGraph(definition)) {
-    if (isGraphOnLoopback(definition)) checkNodeCertificate(files);
+    checkNodeCertificate(files);
     return;
   }
   const needed = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newKey } from '../services/contracts/keys.ts';
 import { newBusSeed } from './bus/seeds.ts';
 import { checkSecrets } from './check-secrets.ts';
-import { hasOwnGraph, isGraphOnLoopback } from './graph/has-own-graph.ts';
+import { hasOwnGraph } from './graph/has-own-graph.ts';
 import { newNodeKey, nodeCertificate } from './graph/node-certificate.ts';
 import type { CreationStep, Installation } from './installation.ts';
 import { closeMode, ensurePrivateFolder, gitignore } from './private-folder.ts';
@@ -44,8 +44,7 @@ function generatedSecrets(installation: Installation, definition: SecretsFor): r
     { file: runtimeKey, generate: () => newKey('system').reveal() },
     ...(definition.topology === 'embedded' ? [] : busSeeds(files)),
     ...(definition.replicas.nats > 1 ? [{ file: busRoutes, generate: newToken }] : []),
-    ...(hasOwnGraph(definition) ? graphSecrets(files) : []),
-    ...(isGraphOnLoopback(definition) ? nodeCertificates(files) : []),
+    ...(hasOwnGraph(definition) ? [...graphSecrets(files), ...nodeCertificates(files)] : []),
   ];
 }
 

@@ -57,7 +57,7 @@ export function secretFilesOf({ secretsDir }: Installation): SecretFiles {
 }
 
 /** What decides which secrets there are. */
-export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'engine' | 'replicas'>;
+export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 'replicas'>;
 
 /** Names a secret without telling it: equal for equal secrets, and useless to find one of 256 random bits. */
 export function fingerprintOf(file: string): string {

@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
+import { planFor, readPlan } from '../engines/plan-of.ts';
 import { ensureSecrets } from '../ensure-secrets.ts';
-import { changesBetween, partsThatDiffer, planFor, readPlan, settingsOf } from '../lifecycle/plan.ts';
+import { natsConfiguration } from '../parts/nats-configuration.ts';
+import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { secretFilesOf } from '../secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { freePorts } from '../test/free-ports.ts';
 import { checkBus } from './check-bus.ts';
-import { natsConfiguration } from './nats-configuration.ts';
 import { checkNatsServer, isNewEnough } from './nats-server.ts';
 import { busSeedPrefixes, isBusSeed, newBusSeed, publicBusKey } from './seeds.ts';
 

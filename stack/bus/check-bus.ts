@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import { busKeysOf } from '../parts/nats-configuration.ts';
+import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets.ts';
 import { greetNats } from './greet-nats.ts';
-import { busKeysOf } from './nats-configuration.ts';
 import { isNewEnough, oldestNats } from './nats-server.ts';
 
 /** Refuses, before anything is started, a bus that somebody else runs and that is not as we need it. */
@@ -13,9 +14,9 @@ export async function checkBus(plan: Plan): Promise<void> {
   for (const server of servers) await checkServer(server, plan);
 }
 
-async function checkServer(server: string, { environment, secrets }: Plan): Promise<void> {
-  const caPath = environment.backend.BUS_CA_PATH;
-  const ca = caPath === undefined ? null : readFileSync(caPath, 'utf8');
+async function checkServer(server: string, { installation, definition, secrets }: Plan): Promise<void> {
+  const { ca: caPath } = definition.bus;
+  const ca = caPath === undefined ? null : readFileSync(resolve(installation.dir, caPath), 'utf8');
   for (const [user, file] of [
     ['callout', secrets.busCalloutSeed],
     ['system', secrets.busSystemSeed],
@@ -31,7 +32,7 @@ async function checkServer(server: string, { environment, secrets }: Plan): Prom
       });
     }
     if (isKnown) continue;
-    const keys = busKeysOf(secrets);
+    const keys = busKeysOf(secrets, readSecret);
     throw new SvcError('forbidden', `${server} does not know the user of our ${user} account.`, {
       hint: `Its configuration needs the accounts and the authorization of templates/nats.conf, with these public keys: callout ${keys.CALLOUT_PUBLIC_KEY}, system ${keys.SYSTEM_PUBLIC_KEY}, issuer ${keys.ISSUER_PUBLIC_KEY}.`,
     });

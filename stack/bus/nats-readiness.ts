@@ -1,4 +1,4 @@
-import type { ReadyCheck } from '../part.ts';
+import type { ReadyCheck } from '../parts/part.ts';
 import { readSecret } from '../secrets.ts';
 import { askHealth } from './greet-nats.ts';
 

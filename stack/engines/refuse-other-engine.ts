@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { aloneFolder, clusterFolder } from '../bus/bus-folders.ts';
 import { keptInFiles } from '../graph/kept-by.ts';
 import type { Installation } from '../installation.ts';
+import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import type { Engine } from '../settings/choices.ts';
 import { readContainers } from './docker/containers-record.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { usualPorts } from '../ports/port-wishes.ts';
+import { usualPorts } from '../parts/port-wish.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { checkFrontPorts } from './check-front-ports.ts';
 import { frontNotices } from './front-notices.ts';

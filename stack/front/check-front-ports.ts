@@ -3,15 +3,16 @@ import { delimiter } from 'node:path';
 import { promisify } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { findProgram } from '../find-program.ts';
+import { hostWishes } from '../parts/caddy.ts';
+import type { Ports } from '../parts/port-wish.ts';
 import { listenProblem } from '../ports/listen-problem.ts';
-import { frontWishes, type Ports } from '../ports/port-wishes.ts';
 import type { Definition } from '../settings/definition.ts';
 
 /** Refuses, before anything is started, ports that are root's and that Caddy was not given the right to. */
 export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
   // Docker listens there by itself.
   if (definition.engine === 'docker') return;
-  for (const { name, host, place } of frontWishes(definition)) {
+  for (const { name, host, place } of hostWishes(definition)) {
     const port = ports[name] ?? 0;
     if ((await listenProblem(host, port))?.code !== 'EACCES') continue;
     const caddy = findProgram('caddy', path) ?? 'caddy';

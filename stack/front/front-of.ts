@@ -17,3 +17,12 @@ export function sharedServices({ topology, replicas }: Definition): readonly Sha
 export function hasFront(definition: Definition): boolean {
   return hasOneHost(definition) || sharedServices(definition).length > 0;
 }
+
+/** Ports of the front under one host name. */
+export const usualFrontPorts = { 'caddy-https': 443, 'caddy-http': 80 } as const;
+
+/** The port that everything has under one host name. */
+export function frontPort({ public: { tls } }: Definition, ports: Readonly<Record<string, number>>): number {
+  const name = tls === 'none' ? 'caddy-http' : 'caddy-https';
+  return ports[name] ?? usualFrontPorts[name];
+}

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { caddyfile, caddyfileValues } from '../parts/caddyfile.ts';
 import { checkDefinition } from '../settings/check.ts';
-import { caddyfile, caddyfileValues } from './caddyfile.ts';
 import { checkFront } from './check-front.ts';
 
 const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');

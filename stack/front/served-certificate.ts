@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { hostOf } from '../../services/contracts/host-of.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { portOf } from '../port-of.ts';
 
 export interface Served {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
 import { request } from '../http.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets.ts';
 import { askDgraph, type Credentials, type Dgraph } from './ask-dgraph.ts';
 import { isNewDgraph, oldestDgraph } from './dgraph-program.ts';

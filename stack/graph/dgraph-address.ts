@@ -1,17 +1,22 @@
 import type { DgraphAddress } from '../../services/backend/graph/open-content.ts';
 import { Secret } from '../../services/contracts/secret.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import { fileAt } from '../parts/part.ts';
+import { firstOf } from '../parts/parts.ts';
+import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets.ts';
 
-/** Where the Dgraph of a platform is and who comes to it: what its backend is told. */
-export function dgraphAddressOf({ environment: { backend } }: Pick<Plan, 'environment'>): DgraphAddress {
-  const secretIn = (file: string | undefined) => (file === undefined ? undefined : new Secret(readSecret(file)));
+/** The address of a platform's Dgraph, and the user that its backend is there. */
+export function dgraphAddressOf({ parts }: Pick<Plan, 'parts'>): DgraphAddress {
+  const backend = firstOf('backend', parts);
+  const { variables } = backend;
+  const secretAt = (path: string | undefined) =>
+    path === undefined ? undefined : new Secret(readSecret(fileAt(path, backend)));
   return {
-    url: backend.PRIVATE_GRAPHDB_URL ?? '',
-    servers: backend.PRIVATE_GRAPHDB_GRPC_URL?.split(','),
-    caPath: backend.PRIVATE_GRAPHDB_CA_PATH,
-    user: backend.PRIVATE_GRAPHDB_USER,
-    password: secretIn(backend.PRIVATE_GRAPHDB_PASSWORD_FILE),
-    token: secretIn(backend.PRIVATE_GRAPHDB_TOKEN_FILE),
+    url: variables.PRIVATE_GRAPHDB_URL ?? '',
+    servers: variables.PRIVATE_GRAPHDB_GRPC_URL?.split(','),
+    caPath: variables.PRIVATE_GRAPHDB_CA_PATH,
+    user: variables.PRIVATE_GRAPHDB_USER,
+    password: secretAt(variables.PRIVATE_GRAPHDB_PASSWORD_FILE),
+    token: secretAt(variables.PRIVATE_GRAPHDB_TOKEN_FILE),
   };
 }

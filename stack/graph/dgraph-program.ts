@@ -1,4 +1,4 @@
-import { checkProgram, isVersion, type NeededProgram, versionOf } from '../check-program.ts';
+import { checkProgram, isVersion, type NeededProgram } from '../check-program.ts';
 import type { Definition } from '../settings/definition.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 
@@ -30,16 +30,7 @@ export function isNewDgraph(version: string | null): boolean {
   return version === builtFromSource || isVersion(version, oldestDgraph);
 }
 
-/** What `--security` is told beside the token, as far as this program knows it. */
-export async function postureOf(program: string): Promise<string> {
-  return postureAt(await versionOf(program, needed.askVersion));
-}
-
+/** The rest of `--security`, beside the token, as far as a program of this version knows it. */
 export function postureAt(version: string | null): string {
   return isVersion(version, refusesAnonymous) ? ' anonymous=none' : '';
-}
-
-/** An image is of the version that its tag says. */
-export function versionOfImage(image: string): string | null {
-  return /:v?(\d+\.\d+[^@]*)/.exec(image)?.[1] ?? null;
 }

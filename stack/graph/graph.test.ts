@@ -6,15 +6,17 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { versionOf } from '../check-program.ts';
 import { createInstallation } from '../create-installation.ts';
+import { planFor, readPlan } from '../engines/plan-of.ts';
 import { installationIn } from '../installation.ts';
-import { changesBetween, partsThatDiffer, planFor, readPlan, settingsOf } from '../lifecycle/plan.ts';
+import { alphaConfiguration, zeroConfiguration } from '../parts/dgraph-configuration.ts';
+import { changesBetween, partsThatDiffer, settingsOf } from '../plan/differences.ts';
 import { secretFilesOf } from '../secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { accessToken } from './access-token.ts';
 import { checkGraph } from './check-graph.ts';
-import { alphaConfiguration, zeroConfiguration } from './dgraph-configuration.ts';
-import { checkDgraphProgram, postureOf } from './dgraph-program.ts';
+import { checkDgraphProgram, postureAt } from './dgraph-program.ts';
 import { keptInFiles } from './kept-by.ts';
 import { leftGraph } from './left-graph.ts';
 import { provisionGraph } from './provision-graph.ts';
@@ -134,7 +136,7 @@ describe('our own dgraph', () => {
   ])('of version %s is taken, and told%s what it knows', async (version, posture, notices) => {
     says(version);
     expect(await checkDgraphProgram(own, dir)).toEqual(notices);
-    expect(await postureOf(join(dir, 'dgraph'))).toBe(posture);
+    expect(postureAt(await versionOf(join(dir, 'dgraph'), ['version']))).toBe(posture);
   });
 
   test('is needed for a cluster of our own only', async () => {

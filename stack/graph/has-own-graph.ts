@@ -4,8 +4,3 @@ import type { Definition } from '../settings/definition.ts';
 export function hasOwnGraph({ graph, graphdb }: Pick<Definition, 'graph' | 'graphdb'>): boolean {
   return graph === 'dgraph' && graphdb.url === 'auto';
 }
-
-/** Whether nodes of our own listen where every program of this machine reaches them: containers have a network of their own. */
-export function isGraphOnLoopback(definition: Pick<Definition, 'graph' | 'graphdb' | 'engine'>): boolean {
-  return hasOwnGraph(definition) && definition.engine === 'process';
-}

@@ -1,6 +1,6 @@
+import { dataOf } from '../parts/dgraph-node.ts';
 import type { KeptData } from '../place/place-record.ts';
 import type { Definition } from '../settings/definition.ts';
-import { dataOf } from './graph-parts.ts';
 import { nodeKinds, nodesOf } from './node-data.ts';
 
 /** Data that a node of Dgraph had. */

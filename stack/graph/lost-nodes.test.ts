@@ -14,23 +14,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createInstallation } from '../create-installation.ts';
+import { planFor } from '../engines/plan-of.ts';
 import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
 import type { PartRunner } from '../engines/process/part-runner.ts';
 import { usualPatience } from '../engines/process/patience.ts';
 import { SupervisedPart } from '../engines/process/supervised-part.ts';
 import type { Installation } from '../installation.ts';
+import { installationIn } from '../installation.ts';
 import { status } from '../lifecycle/status.ts';
 import type { ServiceState } from '../lifecycle/transition.ts';
-import { type Part, readyAt } from '../part.ts';
+import { dataOf } from '../parts/dgraph-node.ts';
+import { type Part, readyAt } from '../parts/part.ts';
+import { usualPorts } from '../parts/port-wish.ts';
 import { forgetData, recordData, settleLostData } from '../place/kept-data.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { readPlace, writePlace } from '../place/place-record.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
-import { readDefinition } from '../settings/check.ts';
+import { checkDefinition, readDefinition } from '../settings/check.ts';
 import { nodeFolder, writeInNode, writeNode } from '../test/made-up-node.ts';
 import { fillNodes, type NodePlaces } from './fill-nodes.ts';
-import { dataOf } from './graph-parts.ts';
 import { judgeLostNodes } from './judge-lost-nodes.ts';
 import { keptInFiles } from './kept-by.ts';
 import { hasNodeData } from './node-data.ts';
@@ -335,15 +338,9 @@ describe('a copy, in either engine', () => {
 });
 
 describe('a part that may not start without its data', () => {
-  const part: Part = {
-    ...{
-      name: 'dgraph-alpha-2',
-      service: 'dgraph-alpha',
-      url: 'http://127.0.0.1:1',
-      ready: readyAt('http://127.0.0.1:1'),
-    },
-    ...{ after: [], variables: {}, secrets: [] },
-  };
+  const yaml = 'id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\nreplicas: { dgraph-alpha: 2 }\n';
+  const { parts } = planFor(installationIn('/srv/svc'), checkDefinition(yaml, 'svc.yaml'), usualPorts);
+  const part = parts.find(({ name }) => name === 'dgraph-alpha-2') ?? expect.fail('there is no second data node');
 
   /** What died starts again at once; how often it was started is counted. */
   function supervised(loss: () => string | null) {

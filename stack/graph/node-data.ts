@@ -2,10 +2,10 @@ import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inWords } from '../../services/contracts/system-words.ts';
 import type { Installation } from '../installation.ts';
-import { replicaNames } from '../ports/port-wishes.ts';
+import { dataOf } from '../parts/dgraph-node.ts';
+import { replicaNames } from '../parts/port-wish.ts';
 import type { Definition } from '../settings/definition.ts';
 import { isCode } from '../state/durable-file.ts';
-import { dataOf } from './graph-parts.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 
 /** Nodes of one kind decide by majority. */

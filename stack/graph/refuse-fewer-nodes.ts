@@ -1,5 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { replicaNames } from '../ports/port-wishes.ts';
+import { replicaNames } from '../parts/port-wish.ts';
 import type { Definition } from '../settings/definition.ts';
 import { hasOwnGraph } from './has-own-graph.ts';
 import type { KeptBy } from './kept-by.ts';

@@ -1,7 +1,7 @@
 import { checkBus } from '../bus/check-bus.ts';
 import { ensureFolders } from '../create-installation.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { RunningPlatform } from '../state/find-running.ts';
-import type { Plan } from './plan.ts';
 import { clearStaleRecord } from './running-platform.ts';
 
 interface MakingReady {

@@ -3,8 +3,8 @@ import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { addressesOf } from '../addresses.ts';
 import { checkPrograms } from '../check-programs.ts';
 import { checkSecrets } from '../check-secrets.ts';
+import { planFor, portWishesOf } from '../engines/plan-of.ts';
 import { missingSecrets } from '../ensure-secrets.ts';
-import { checkEnvironment, withoutEffect } from '../environment.ts';
 import { checkFrontPorts } from '../front/check-front-ports.ts';
 import { frontNotices } from '../front/front-notices.ts';
 import { checkGraph } from '../graph/check-graph.ts';
@@ -12,19 +12,19 @@ import { type KeptBy, keptInFiles } from '../graph/kept-by.ts';
 import { leftGraph } from '../graph/left-graph.ts';
 import { refuseFewerNodes } from '../graph/refuse-fewer-nodes.ts';
 import type { Installation } from '../installation.ts';
+import { checkEnvironment, withoutEffect } from '../parts/check-environment.ts';
+import type { Plan } from '../plan/plan.ts';
 import { portOf } from '../port-of.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
 import { isFree } from '../ports/is-free.ts';
 import { describeHolder, findPortHolder } from '../ports/port-holder.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
-import { portWishesOf } from '../ports/port-wishes.ts';
 import { readSecret } from '../secrets.ts';
 import { readDefinition } from '../settings/check.ts';
 import { checkMachine } from '../settings/check-machine.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { RunningPlatform } from '../state/find-running.ts';
 import { readRecord } from '../state/platform-record.ts';
-import { type Plan, planFor } from './plan.ts';
 
 export interface Preparation {
   readonly installation: Installation;
@@ -72,12 +72,12 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   });
   const plan = planFor(installation, definition, ports);
   const missing = missingSecrets(installation, definition);
-  checkEnvironment(plan.environment, (file) => (missing.has(file) ? undefined : readSecret(file)));
+  checkEnvironment(plan.parts, (file) => (missing.has(file) ? undefined : readSecret(file)));
   await checkFrontPorts(definition, ports, env.PATH);
   const left = preparation.definition === undefined ? leftGraph(definition, keptBy) : [];
   const aboutGraph = [...(await checkGraph(plan)), ...left];
   const about = [...notices, ...aboutPrograms, ...frontNotices(definition), ...aboutGraph];
-  for (const notice of [...about, ...withoutEffect(plan.environment)]) onNotice(notice);
+  for (const notice of [...about, ...withoutEffect(plan.parts)]) onNotice(notice);
   const before = addressesOf(definition, leasedPorts(installation, wishes)).public.mcp;
   const after = plan.addresses.public.mcp;
   // Before the first start there were no agents.

@@ -4,7 +4,7 @@ import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { missingOfNats } from '../bus/nats-readiness.ts';
 import { request } from '../http.ts';
-import type { ReadyCheck } from '../part.ts';
+import type { ReadyCheck } from '../parts/part.ts';
 
 /** What `/ready` of a service says, or another address that answers 200 while all is well. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly missing: string };

@@ -8,10 +8,10 @@ import { platformEnvironment } from '../engines/process/inherited-environment.ts
 import { compileCacheOf } from '../installation.ts';
 import { rotate } from '../logs/log-file.ts';
 import { nodeFlags } from '../node-flags.ts';
+import type { Plan } from '../plan/plan.ts';
 import { formatPorts } from '../ports/port-lease.ts';
 import { startTimeOf } from '../state/process-identity.ts';
 import { explain } from './explain-failure.ts';
-import type { Plan } from './plan.ts';
 import { stopRunning } from './running-platform.ts';
 import { isUp, type ServiceState } from './transition.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';

@@ -1,5 +1,6 @@
 import { askSupervisor } from '../control/control-client.ts';
 import { isInContainers } from '../engines/docker/containers-record.ts';
+import { readPlan } from '../engines/plan-of.ts';
 import type { Installation } from '../installation.ts';
 import { findOriginal } from '../place/find-original.ts';
 import { lossOf } from '../place/loss-of.ts';
@@ -7,7 +8,6 @@ import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import type { PartEnd, PlatformRecord, ServiceRecord } from '../state/platform-record.ts';
 import { memoryOf } from '../state/process-identity.ts';
-import { readPlan } from './plan.ts';
 import { healthOf, noEnds, type ServiceStatus, type Status } from './platform-status.ts';
 import { noContent, readContent } from './read-content.ts';
 import { readReadiness } from './readiness.ts';

@@ -1,9 +1,9 @@
+import { readPlan } from '../engines/plan-of.ts';
 import type { Installation } from '../installation.ts';
 import { findOriginal, nameOfOriginal } from '../place/find-original.ts';
 import { lossOf } from '../place/loss-of.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import { readFailure, readRecord } from '../state/platform-record.ts';
-import { readPlan } from './plan.ts';
 import { noEnds, type Status } from './platform-status.ts';
 import { noContent } from './read-content.ts';
 import { transition } from './transition.ts';

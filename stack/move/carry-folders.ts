@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { copyFiles } from '../engines/docker/copy-volume.ts';
 import { ownerInside, runsAs } from '../engines/docker/user.ts';
 import { volumeOf } from '../engines/docker/volume-of.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { stagingDirOf } from './move-state.ts';
 import type { MovePlan } from './plan-move.ts';
 import { volumeNamed } from './side-place.ts';

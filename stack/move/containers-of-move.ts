@@ -9,7 +9,7 @@ import { portsHeldBy } from '../engines/docker/held-ports.ts';
 import { goneVolumes, settleLostVolumes, wholeVolumes } from '../engines/docker/lost-volumes.ts';
 import { volumesOf } from '../engines/docker/volume-of.ts';
 import { listVolumes } from '../engines/docker/volumes.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Definition } from '../settings/definition.ts';
 
 /** What Docker has to do with a move. */

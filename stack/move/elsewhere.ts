@@ -1,9 +1,10 @@
 import { emptyDgraph, isEmptyDgraph } from '../../services/backend/graph/open-content.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
+import { planOf } from '../engines/plan-of.ts';
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
 import type { Installation } from '../installation.ts';
-import { type Plan, planOf } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { MoveState } from './move-state.ts';

@@ -1,6 +1,6 @@
 import { volumesOf } from '../engines/docker/volume-of.ts';
+import { readPlan } from '../engines/plan-of.ts';
 import type { Installation } from '../installation.ts';
-import { readPlan } from '../lifecycle/plan.ts';
 import { readDefinition } from '../settings/check.ts';
 import { endLeftProcesses } from '../state/left-processes.ts';
 import { acquireLock } from '../state/lock.ts';

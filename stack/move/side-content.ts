@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type OpenedBlobs, openBlobsContent } from '../../services/backend/files/open-content.ts';
 import type { GraphContent } from '../../services/backend/graph/content.ts';
 import { openGraphContent } from '../../services/backend/graph/open-content.ts';
@@ -7,7 +8,7 @@ import { keepsBlobs, keyMaxAgeOf } from '../bus/bus-folders.ts';
 import type { Alone } from '../engines/alone.ts';
 import { dgraphAddressOf } from '../graph/dgraph-address.ts';
 import { provisionGraph } from '../graph/provision-graph.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { busSeedsOf } from '../secrets.ts';
 import { openPlace, type PlaceOptions, type SidePlace } from './side-place.ts';
 import { blobsIn, busIn, graphIn } from './sides.ts';
@@ -80,8 +81,8 @@ async function openBlobs(plan: Plan, { dir }: SidePlace, { bus }: Alone): Promis
 }
 
 /** Where NATS is and who comes to it. */
-function natsOf({ definition: { bus }, environment, secrets }: Plan, nats: readonly string[]) {
+function natsOf({ installation, definition: { bus }, secrets }: Plan, nats: readonly string[]) {
   const seeds = busSeedsOf(secrets);
   if (bus.servers === 'auto') return { servers: nats, caPath: null, seeds };
-  return { servers: bus.servers, caPath: environment.backend.BUS_CA_PATH ?? null, seeds };
+  return { servers: bus.servers, caPath: bus.ca === undefined ? null : resolve(installation.dir, bus.ca), seeds };
 }

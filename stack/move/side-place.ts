@@ -14,7 +14,7 @@ import { listVolumes } from '../engines/docker/volumes.ts';
 import { runProcessesAlone } from '../engines/process/run-alone.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import type { Installation } from '../installation.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
 import { stagingDirOf } from './move-state.ts';
 import { blobsIn, busIn, graphIn } from './sides.ts';

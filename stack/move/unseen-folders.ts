@@ -3,7 +3,7 @@ import { readWorkingFolders, type WorkingFolder } from '../../services/backend/s
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import type { Plan } from '../lifecycle/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { readSecret } from '../secrets.ts';
 import type { Definition } from '../settings/definition.ts';
 import { withSide } from './side-content.ts';

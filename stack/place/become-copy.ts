@@ -2,15 +2,16 @@ import { readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { randomText } from '../../services/contracts/ids.ts';
-import { aloneFolder, carriedFolder, clusterFolder } from '../bus/bus-folders.ts';
+import { carriedFolder } from '../bus/bus-folders.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
 import { checkSecrets } from '../check-secrets.ts';
 import { readContainers } from '../engines/docker/containers-record.ts';
+import { portWishesOf } from '../engines/plan-of.ts';
 import type { Installation } from '../installation.ts';
 import { readMove } from '../move/move-state.ts';
+import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { newPorts } from '../ports/new-ports.ts';
 import { writeLease } from '../ports/port-lease.ts';
-import { portWishesOf } from '../ports/port-wishes.ts';
 import { ensurePrivateFolder } from '../private-folder.ts';
 import { secretFilesOf } from '../secrets.ts';
 import { checkDefinition } from '../settings/check.ts';

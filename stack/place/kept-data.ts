@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { aloneFolder, carriedFolder, clusterFolder } from '../bus/bus-folders.ts';
+import { carriedFolder } from '../bus/bus-folders.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
-import { dataOf } from '../graph/graph-parts.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import { hasNodeData, isGone, nodeKinds, nodesOf, readNodeData } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
 import { blobsIn, busIn, graphIn } from '../move/sides.ts';
+import { dataOf } from '../parts/dgraph-node.ts';
+import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { readLease } from '../ports/port-lease.ts';
 import type { Definition } from '../settings/definition.ts';
 import { findRunning } from '../state/find-running.ts';

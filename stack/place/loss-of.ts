@@ -1,6 +1,6 @@
-import { dataOf } from '../graph/graph-parts.ts';
 import { kindOf, readNodeData } from '../graph/node-data.ts';
 import type { Installation } from '../installation.ts';
+import { dataOf } from '../parts/dgraph-node.ts';
 import { type KeptData, readPlace } from './place-record.ts';
 
 /**

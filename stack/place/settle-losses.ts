@@ -1,7 +1,7 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { dataOf } from '../graph/graph-parts.ts';
 import { judgeLostNodes, type NodeLoss } from '../graph/judge-lost-nodes.ts';
 import { type NodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
+import { dataOf } from '../parts/dgraph-node.ts';
 import type { Definition } from '../settings/definition.ts';
 import { describeUnreadable } from './loss-of.ts';
 import type { KeptData } from './place-record.ts';

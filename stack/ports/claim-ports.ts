@@ -1,5 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { type Ports, type PortWish, usualPorts } from './port-wishes.ts';
+import { type Ports, type PortWish, usualPorts } from '../parts/port-wish.ts';
 
 export interface Claim {
   readonly wishes: readonly PortWish[];

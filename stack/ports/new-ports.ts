@@ -1,10 +1,11 @@
+import { portWishesOf } from '../engines/plan-of.ts';
 import type { Installation } from '../installation.ts';
+import type { Ports } from '../parts/port-wish.ts';
 import type { Definition } from '../settings/definition.ts';
 import { replaceScalar } from '../yaml-text.ts';
 import { claimPorts } from './claim-ports.ts';
 import { isFree } from './is-free.ts';
 import { leasedPorts } from './port-lease.ts';
-import { type Ports, portWishesOf } from './port-wishes.ts';
 
 export interface NewPorts {
   readonly ports: Ports;

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { portWishesOf } from '../engines/plan-of.ts';
 import { installationIn } from '../installation.ts';
 import { checkDefinition } from '../settings/check.ts';
 import { leasedPorts, readLease, writeLease } from './port-lease.ts';
-import { portWishesOf } from './port-wishes.ts';
 
 let dir = '';
 beforeEach(() => {

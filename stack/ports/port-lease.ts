@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Installation } from '../installation.ts';
+import { type Ports, type PortWish, usualPorts } from '../parts/port-wish.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
-import { type Ports, type PortWish, usualPorts } from './port-wishes.ts';
 
 const leases = z.record(z.string(), z.number().int());
 

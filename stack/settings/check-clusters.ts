@@ -1,6 +1,6 @@
 import { hasOwnBus } from '../bus/has-own-bus.ts';
-import { usualDgraphPorts } from '../graph/dgraph-ports.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import { usualDgraphPorts } from '../parts/dgraph-ports.ts';
 import type { Mistake, YamlText } from '../yaml-text.ts';
 import type { Definition } from './definition.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { addressesOf } from '../addresses.ts';
-import { usualPorts } from '../ports/port-wishes.ts';
+import { usualPorts } from '../parts/port-wish.ts';
 import type { Mistake, YamlText } from '../yaml-text.ts';
 import type { Definition } from './definition.ts';
 

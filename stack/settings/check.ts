@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
-import { alphaMemoryMb } from '../graph/dgraph-configuration.ts';
-import { isNewDgraph, oldestDgraph, versionOfImage } from '../graph/dgraph-program.ts';
+import { versionInImage } from '../check-program.ts';
+import { isNewDgraph, oldestDgraph } from '../graph/dgraph-program.ts';
 import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { usualPorts } from '../ports/port-wishes.ts';
+import { alphaMemoryMb } from '../parts/dgraph-configuration.ts';
+import { usualPorts } from '../parts/port-wish.ts';
 import { describeMistakes, isMistakes, type Mistake, readYaml, type YamlText } from '../yaml-text.ts';
 import { clusterOfOthers, portsOfNodes } from './check-clusters.ts';
 import { wrongPublicHost } from './check-public-host.ts';
@@ -140,7 +141,7 @@ function dgraphImage(definition: Definition, text: YamlText): readonly Mistake[]
   if (engine !== 'docker' || !hasOwnGraph(definition)) return [];
   const neededMb = alphaMemoryMb(graphdb.cacheMb);
   const mistakes: Mistake[] = [];
-  if (!isNewDgraph(versionOfImage(images.dgraph))) {
+  if (!isNewDgraph(versionInImage(images.dgraph))) {
     const message = `images.dgraph must be of ${oldestDgraph} or newer, by its tag: before, nobody had to show himself to its administration.`;
     mistakes.push({ ...text.locate(['images', 'dgraph']), message });
   }

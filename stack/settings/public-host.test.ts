@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { addressesOf } from '../addresses.ts';
-import { usualPorts } from '../ports/port-wishes.ts';
+import { usualPorts } from '../parts/port-wish.ts';
 import { checkDefinition } from './check.ts';
 
 const distributed = 'topology: distributed\n';

@@ -8,11 +8,13 @@ import { startRemoteMcp } from '../../services/remote-mcp/start.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
 import { type BackendClient, openBackendClient, operatorTokens } from '../backend-client.ts';
 import { createInstallation } from '../create-installation.ts';
+import { readPlan } from '../engines/plan-of.ts';
 import { registerIdentities } from '../engines/register-identities.ts';
-import { type Plan, readPlan } from '../lifecycle/plan.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
 import { openPlatformLogs } from '../logs/platform-logs.ts';
-import { readyAt } from '../part.ts';
+import { readyAt } from '../parts/part.ts';
+import { firstOf } from '../parts/parts.ts';
+import type { Plan } from '../plan/plan.ts';
 import { freeServicePorts } from './free-ports.ts';
 
 /** The parts of an installation, started in this process one by one, as its plan says: so that the backend alone can be stopped. */
@@ -36,7 +38,7 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
   const { installation } = await createInstallation({ dir: join(folder, 'svc'), ports: await freeServicePorts() });
   await writeFile(installation.definitionFile, settings(await readFile(installation.definitionFile, 'utf8')));
   const plan = readPlan(installation);
-  const { addresses, definition, environment, secrets, version } = plan;
+  const { addresses, definition, parts, secrets, version } = plan;
   const signal = new AbortController().signal;
   const logs = openPlatformLogs(installation, definition);
   started.defer(() => logs.close());
@@ -44,7 +46,7 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
 
   let running: RunningService | null = null;
   const boot = async () => {
-    running = await startBackend(environment.backend, { hub, version, log: logs.of('backend') });
+    running = await startBackend(firstOf('backend', parts).variables, { hub, version, log: logs.of('backend') });
   };
   const stopBackend = async () => {
     await running?.stop();
@@ -52,11 +54,11 @@ export async function composePlatform(settings: (yaml: string) => string = (yaml
   };
   started.defer(stopBackend);
   await boot();
-  const tokens = operatorTokens(installation, environment.backend.JWT_ISSUER);
+  const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);
   const backend = openBackendClient([addresses.local.backend], tokens);
   await registerIdentities({ backend, definition, secrets, signal });
   for (const [name, start] of [['remote-mcp', startRemoteMcp] as const, ['runtime', startRuntime] as const]) {
-    const service = await start(environment[name], { hub, version, log: logs.of(name) });
+    const service = await start(firstOf(name, parts).variables, { hub, version, log: logs.of(name) });
     started.defer(() => service.stop());
     await waitUntilReady(readyAt(addresses.local[name]), { timeoutMs: readyTimeoutMs, signal });
   }

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { openSession, rpc, send } from '../../services/remote-mcp/test/raw.ts';
-import { readPlan } from '../lifecycle/plan.ts';
+import { readPlan } from '../engines/plan-of.ts';
+import { firstOf } from '../parts/parts.ts';
 import type { Agent } from './agent.ts';
 import { foreignServers, misbehaving } from './foreign-servers.ts';
 import { Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
@@ -178,10 +179,10 @@ describe('a kill -9 of the platform', () => {
 
   /** Makes a change in a backend of its own, which is killed when it has committed and is about to tell. */
   async function commitAndDie(what: object): Promise<void> {
-    const { environment } = readPlan(platform.installation);
+    const { parts } = readPlan(platform.installation);
     const program = join(import.meta.dirname, 'commit-and-die.ts');
     const child = spawn(process.execPath, [program, JSON.stringify(what)], {
-      env: { ...environment.backend },
+      env: { ...firstOf('backend', parts).variables },
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     const [, signal] = await once(child, 'exit');

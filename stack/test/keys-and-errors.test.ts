@@ -6,6 +6,7 @@ import type { Id } from '../../services/contracts/ids.ts';
 import { newKey } from '../../services/contracts/keys.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { openSession, ping, type RawAnswer, type RawRequest, rpc, send } from '../../services/remote-mcp/test/raw.ts';
+import { firstOf } from '../parts/parts.ts';
 import { readSecret } from '../secrets.ts';
 import { type ComposedPlatform, composePlatform } from './composed-platform.ts';
 import { foreignServers } from './foreign-servers.ts';
@@ -100,8 +101,8 @@ async function disable(id: string): Promise<void> {
 /** Nothing issues keys of this kind any more: one is made of a new key, as an import would leave it. */
 async function addLegacyKey(text: string): Promise<void> {
   const id = (await addKey('legacy')) as Id<'key'>;
-  const { environment, secrets } = platform.plan;
-  const graph = await openGraph({ url: environment.backend.PRIVATE_GRAPHDB_URL ?? '' });
+  const { parts, secrets } = platform.plan;
+  const graph = await openGraph({ url: firstOf('backend', parts).variables.PRIVATE_GRAPHDB_URL ?? '' });
   const { digest } = openSecrets({ present: new Secret(readSecret(secrets.encryptionKey)), previous: undefined });
   await graph.write(async (transaction) => {
     await transaction.update('key', id, { digest: digest(new Secret(text)) }, { anchor: workspace as Id<'workspace'> });

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { svcFile } from '../../cli/test/run-svc.ts';
-import { busKeysOf, natsConfiguration } from '../bus/nats-configuration.ts';
 import { newBusSeed, publicBusKey } from '../bus/seeds.ts';
 import { waitUntilReady } from '../lifecycle/readiness.ts';
-import { secretFilesOf } from '../secrets.ts';
+import { busKeysOf, natsConfiguration } from '../parts/nats-configuration.ts';
+import { readSecret, secretFilesOf } from '../secrets.ts';
 import { readRecord } from '../state/platform-record.ts';
 import type { Agent } from './agent.ts';
 import { hasNatsServer, Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';
@@ -205,7 +205,7 @@ describe.skipIf(!hasNatsServer)('on a real server that somebody else runs', () =
       4,
       expect.stringContaining('does not answer as a NATS server: nobody listens there'),
     ]);
-    const own = busKeysOf(secretFilesOf(platform.installation));
+    const own = busKeysOf(secretFilesOf(platform.installation), readSecret);
     {
       await using _ = await startForeignBus(platform, { ...own, CALLOUT_PUBLIC_KEY: publicBusKey(newBusSeed('user')) });
       const { code, json } = await platform.fails('up');

@@ -1,7 +1,7 @@
 import { checkPrograms } from '../../../stack/check-programs.ts';
-import { withoutEffect } from '../../../stack/environment.ts';
+import { readPlan } from '../../../stack/engines/plan-of.ts';
 import { checkFrontPorts } from '../../../stack/front/check-front-ports.ts';
-import { readPlan } from '../../../stack/lifecycle/plan.ts';
+import { withoutEffect } from '../../../stack/parts/check-environment.ts';
 import { adviseOnMembers } from '../../../stack/sandbox/check-sandbox.ts';
 import { checkMachine } from '../../../stack/settings/check-machine.ts';
 import { SvcCommand, environment as shell } from '../../command.ts';
@@ -19,7 +19,7 @@ export default class ConfigCheck extends SvcCommand {
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
     const { definitionFile } = installation;
-    const { definition, environment, ports } = readPlan(installation);
+    const { definition, parts, ports } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
     const notices = await checkPrograms(definition, shell.PATH);
@@ -29,7 +29,7 @@ export default class ConfigCheck extends SvcCommand {
       await connectToDaemon(shell);
     }
     const aboutMembers = await adviseOnMembers(definition, shell.PATH);
-    const warnings = [...notices, ...aboutMembers, ...withoutEffect(environment)];
+    const warnings = [...notices, ...aboutMembers, ...withoutEffect(parts)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });
     for (const warning of warnings) terminal.warn(warning);
     terminal.result(`${definitionFile} is right.`);

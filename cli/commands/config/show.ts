@@ -1,5 +1,5 @@
-import { effectiveVariables } from '../../../stack/effective-variables.ts';
-import { readPlan } from '../../../stack/lifecycle/plan.ts';
+import { readPlan } from '../../../stack/engines/plan-of.ts';
+import { effectiveVariables } from '../../../stack/parts/effective-variables.ts';
 import { SvcCommand } from '../../command.ts';
 import { table } from '../../output/table.ts';
 import { installationOf } from '../../platform.ts';
@@ -14,8 +14,8 @@ export default class ConfigShow extends SvcCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(ConfigShow);
     const terminal = this.terminal(flags);
-    const { environment } = readPlan(installationOf(flags));
-    const variables = effectiveVariables(environment);
+    const { parts } = readPlan(installationOf(flags));
+    const variables = effectiveVariables(parts);
     terminal.json({ variables });
     const rows = variables.map(({ service, name, value, decidedBy }) => [service, name, value, decidedBy]);
     terminal.result(table(['SERVICE', 'VARIABLE', 'VALUE', 'DECIDED BY'], rows, terminal.columns));

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { installationIn } from '../../installation.ts';
-import { planFor } from '../../lifecycle/plan.ts';
-import { usualPorts } from '../../ports/port-wishes.ts';
+import { usualPorts } from '../../parts/port-wish.ts';
 import { checkDefinition } from '../../settings/check.ts';
-import { aloneNetworksOf, aloneOf, waysOf, waysTo, withoutTls } from './alone-plan.ts';
+import type { Definition } from '../../settings/definition.ts';
+import { closedBus } from '../closed-bus.ts';
+import { planFor } from '../plan-of.ts';
+import { aloneNetworksOf, aloneOf, waysOf, waysTo } from './alone-plan.ts';
 import { containerOf, plannedFrom } from './test/planned.ts';
 
 const yaml = 'graph: dgraph\n';
@@ -52,8 +54,12 @@ test('a way leads from loopback to what a backend uses of them, and to nothing e
 });
 
 test('only this machine reaches NATS, so that it needs no certificate', () => {
-  const [part] = plan.parts.filter(({ service }) => service === 'nats');
-  if (part === undefined) expect.fail('there is no bus');
-  const open = { ...part, variables: { ...part.variables, TLS: 'tls {}' } };
-  expect(withoutTls(open).variables.TLS).toBe('');
+  const open = 'port: 4222, public: { servers: ["tls://bus.example.com:4222"], tls: { cert: c.pem, key: k.pem } }';
+  const { definition } = planFor(
+    installationIn('/srv/svc'),
+    checkDefinition(`${text}bus: { ${open} }\n`, 'svc.yaml'),
+    usualPorts,
+  );
+  const tlsOf = (chosen: Definition) => planFor(plan.installation, chosen, usualPorts).parts[4]?.variables.TLS;
+  expect([tlsOf(definition), tlsOf(closedBus(definition))]).toEqual([expect.stringContaining('tls {'), '']);
 });

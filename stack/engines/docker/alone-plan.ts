@@ -1,16 +1,17 @@
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
-import { usualDgraphPorts } from '../../graph/dgraph-ports.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
-import type { Part } from '../../part.ts';
-import { loopback, usualBusPorts } from '../../ports/port-wishes.ts';
+import { usualDgraphPorts } from '../../parts/dgraph-ports.ts';
+import { usualBusPorts } from '../../parts/nats.ts';
+import type { Part } from '../../parts/part.ts';
+import { loopback } from '../../parts/port-wish.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
 import { containerNameOf, labels, prefixOf } from './names.ts';
 import { bridgeOf, networkPlansApart } from './network.ts';
-import { dataDir, givenDir } from './places-inside.ts';
 import { dist } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
+import { dataDir, givenDir } from './site.ts';
 import { confined } from './task.ts';
 
 /** A container that runs without the rest of its platform. */
@@ -26,11 +27,6 @@ export interface AloneContainer {
 /** One that leads to this machine, and those of the bus and the graph, which lead nowhere. */
 export function aloneNetworksOf(definition: Definition): readonly NetworkCreateOptions[] {
   return [bridgeOf(aloneNetworkOf(definition), definition), ...networkPlansApart(definition)];
-}
-
-/** Only this machine reaches it meanwhile, on loopback. */
-export function withoutTls(part: Part): Part {
-  return part.service === 'nats' ? { ...part, variables: { ...part.variables, TLS: '' } } : part;
 }
 
 /** The same container on the same volume, in the network of its kind alone, and not started again by anybody. */
@@ -76,7 +72,7 @@ export function waysTo(containers: readonly ContainerPlan[]): Ways {
     containers.filter(({ part }) => part.service === service).map(({ part }) => part.name);
   const way = (name: string, port: number, index: number) => ({ listen: port + index, to: `${name}:${port}` });
   return {
-    bus: namesOf('nats').map((name, index) => way(name, usualBusPorts.nats, index)),
+    bus: namesOf('nats').map((name, index) => way(name, usualBusPorts.client, index)),
     graph: namesOf('dgraph-alpha').map((name, index) => ({
       http: way(name, http, index),
       grpc: way(name, grpc, index),

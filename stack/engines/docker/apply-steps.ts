@@ -2,12 +2,13 @@ import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docke
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
 import { LostPort } from '../../lifecycle/explain-failure.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { readyAt } from '../../part.ts';
-import { startInOrder } from '../../start-in-order.ts';
+import { readyAt } from '../../parts/part.ts';
+import { firstOf } from '../../parts/parts.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { startInOrder } from '../../plan/start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
@@ -186,9 +187,12 @@ async function settle({ part }: ContainerPlan, application: Application): Promis
 const publishedWithinMs = 5000;
 
 async function register(url: string, { plan, signal }: Application): Promise<void> {
-  const { definition, environment, installation, secrets } = plan;
+  const { definition, installation, parts, secrets } = plan;
   await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
-  const backend = openBackendClient([url], operatorTokens(installation, environment.backend.JWT_ISSUER));
+  const backend = openBackendClient(
+    [url],
+    operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER),
+  );
   await registerIdentities({ backend, definition, secrets, signal });
 }
 

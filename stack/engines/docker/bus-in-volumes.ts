@@ -1,5 +1,5 @@
 import type { BusPlaces } from '../../bus/change-nodes.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { recordCreated } from '../../state/manifest.ts';
 import type { Look } from './look.ts';
 import { runContainersAlone } from './run-alone.ts';

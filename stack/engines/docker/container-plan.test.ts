@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { publicBusKey } from '../../bus/seeds.ts';
 import { installationIn } from '../../installation.ts';
-import { planFor } from '../../lifecycle/plan.ts';
-import { usualPorts } from '../../ports/port-wishes.ts';
+import { usualPorts } from '../../parts/port-wish.ts';
 import { checkDefinition } from '../../settings/check.ts';
+import { planFor } from '../plan-of.ts';
 import { labels } from './names.ts';
 import { provisionerOf } from './provision-graph.ts';
 import { watching } from './silence.ts';
@@ -42,15 +43,20 @@ describe('what Docker shall have', () => {
       Env: [
         'NODE_ENV=production',
         'BIND_HOST=0.0.0.0',
-        'BUS_SERVERS=nats://nats:4222',
+        'PORT=3000',
         'MCP_SERVER_COMMANDS=any',
         'SVC_MAX_FILE_SIZE_MB=10',
         'EMAIL_PROVIDER=log',
         'EMAIL_FROM_NAME=The Service Team',
         'PROVIDER_A_TIMEOUT_SECONDS=10',
         'LOG_LEVEL=info',
-        'PORT=3000',
+        'BUS_SERVERS=nats://nats:4222',
+        'BUS_PERSISTENT_MESSAGING=true',
+        'BUS_CALLOUT_SEED_FILE=/run/svc/bus-callout.seed',
+        'BUS_SYSTEM_SEED_FILE=/run/svc/bus-system.seed',
+        'BUS_ISSUER_SEED_FILE=/run/svc/bus-issuer.seed',
         'PRIVATE_GRAPHDB_URL=file:///data/graph.sqlite',
+        'FILES_DIR=/data/blobs',
         'ENCRYPTION_KEY_FILE=/run/svc/encryption.key',
         'JWT_PRIVATE_KEY_PATH=/run/svc/jwt-private.pem',
         'JWT_PUBLIC_KEY_PATH=/run/svc/jwt-public.pem',
@@ -58,11 +64,6 @@ describe('what Docker shall have', () => {
         'PUBLIC_FRONTEND_URL=http://localhost:8888',
         'PUBLIC_MCP_URL=http://localhost:3001/mcp',
         'CORS_ORIGINS=http://localhost:8888,http://localhost:3000,http://127.0.0.1:8888',
-        'FILES_DIR=/data/blobs',
-        'BUS_PERSISTENT_MESSAGING=true',
-        'BUS_CALLOUT_SEED_FILE=/run/svc/bus-callout.seed',
-        'BUS_SYSTEM_SEED_FILE=/run/svc/bus-system.seed',
-        'BUS_ISSUER_SEED_FILE=/run/svc/bus-issuer.seed',
       ],
       Entrypoint: ['node', '/svc/dist/services/backend/main.js'],
       Cmd: [],
@@ -102,7 +103,9 @@ describe('what Docker shall have', () => {
     expect(check).toEqual(['wget', '-q', '-O', '/dev/null', 'http://127.0.0.1:8222/healthz']);
     expect(given.map(({ name }) => name)).toEqual(['nats.conf']);
     const text = JSON.stringify(given);
-    for (const part of ['0.0.0.0:4222', '127.0.0.1:8222', '/data', 'UC', 'US', 'AI']) expect(text).toContain(part);
+    const keys = ['callout', 'system', 'issuer'].map((name) => publicBusKey(facts.readSecret(`bus-${name}.seed`)));
+    for (const part of ['0.0.0.0:4222', '127.0.0.1:8222', '/data', ...keys]) expect(text).toContain(part);
+    expect(text).not.toContain(facts.readSecret('bus-issuer.seed'));
   });
 
   test('has the bus in a network that leads nowhere, unless runtimes elsewhere come to it', () => {
@@ -141,14 +144,15 @@ describe('what Docker shall have', () => {
   });
 
   test('tells of nodes of NATS by a label what they must have in common to speak with each other', () => {
-    const peersOf = (yaml: string, name: string, places = facts.places) =>
-      containerOf(plannedFrom(yaml, { places }), name).options.Labels?.[labels.peers];
+    const peersOf = (yaml: string, name: string, readSecret = facts.readSecret) =>
+      containerOf(plannedFrom(yaml, { readSecret }), name).options.Labels?.[labels.peers];
     const several = 'replicas: { nats: 3 }';
     expect(peersOf('', 'nats')).toBeUndefined();
     expect(peersOf(several, 'backend')).toBeUndefined();
     expect(peersOf(several, 'nats-2')).toBe(peersOf(several, 'nats'));
     expect(peersOf(`${several}\nlimits: { memoryMaxMb: { nats: 512 } }`, 'nats')).toBe(peersOf(several, 'nats'));
-    expect(peersOf(several, 'nats', { ...facts.places, ROUTE_SECRET: 'another' })).not.toBe(peersOf(several, 'nats'));
+    const another = (file: string) => (file.endsWith('routes.key') ? 'another' : facts.readSecret(file));
+    expect(peersOf(several, 'nats', another)).not.toBe(peersOf(several, 'nats'));
   });
 
   test('publishes each node of NATS for runtimes elsewhere, on ports one after the other', () => {
@@ -238,12 +242,15 @@ describe('what Docker shall have', () => {
     test('gives the front copies of its certificate, under names of their own', () => {
       const plan = open('tls: files, cert: secrets/a/own.pem, key: secrets/b/own.pem');
       const [text, ...files] = front(plan).given;
+      const own = expect.stringMatching(/^[0-9a-f]{8}-own\.pem$/);
       expect(files).toEqual([
-        { name: 'own.pem', content: { copyOf: '/srv/svc/secrets/a/own.pem' } },
-        { name: '2-own.pem', content: { copyOf: '/srv/svc/secrets/b/own.pem' } },
+        { name: own, content: { copyOf: '/srv/svc/secrets/a/own.pem' } },
+        { name: own, content: { copyOf: '/srv/svc/secrets/b/own.pem' } },
       ]);
+      const [cert, key] = files.map(({ name }) => name);
+      expect(cert).not.toBe(key);
       for (const part of [
-        'tls \\"/run/svc/own.pem\\" \\"/run/svc/2-own.pem\\"',
+        `tls \\"/run/svc/${cert}\\" \\"/run/svc/${key}\\"`,
         'https://agents.example.com:8443',
         'reverse_proxy backend:3000',
         'reverse_proxy frontend:8888',

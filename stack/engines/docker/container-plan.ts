@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
 import { drainMs } from '../../../services/contracts/drain.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
-import type { Part } from '../../part.ts';
-import { inStartOrder } from '../../parts.ts';
+import type { Limits, Part, PublishedPort } from '../../parts/part.ts';
+import { inStartOrder } from '../../parts/parts.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, givenDirOf } from './given-files.ts';
 import { hiddenIn } from './hidden-folders.ts';
 import { containerNameOf, labels } from './names.ts';
 import { networkPlansOf, networksOf } from './network.ts';
-import { readyUrlInside } from './part-in-container.ts';
-import { dataDir, givenDir } from './places-inside.ts';
 import { programOf } from './program.ts';
-import { type Published, publishedOf } from './published.ts';
 import { watching } from './silence.ts';
+import { dataDir, givenDir } from './site.ts';
 import { volumeOf } from './volume-of.ts';
 
 /** Everything about one container that is decided before Docker is asked for anything. */
@@ -49,10 +47,9 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
   const program = programOf(part, facts, definition);
   const name = containerNameOf(part.name, definition);
   const volume = volumeOf(part, definition);
-  const given = [...program.texts, ...filesGiven(part.secrets)];
-  const check = program.check(readyUrlInside(part, definition));
-  const published = publishedOf(part, definition, plan.ports);
-  const allowed = part.service === 'runtime' ? definition.runtime.allowedPaths : [];
+  const { published, sees, limits } = part;
+  const given = [...program.configuration, ...filesGiven(part.files)];
+  const { check } = program;
   const networks = networksOf(part, definition);
   const [network = ''] = networks;
   const options = {
@@ -71,19 +68,19 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
         // Without a copy of what the image has there: with it, an empty volume would be root's again.
         ...(volume === null ? [] : [`${volume}:${dataDir}:nocopy`]),
         ...(given.length === 0 ? [] : [`${givenDirOf(installation, part.name)}:${givenDir}:ro,Z`]),
-        ...allowed.map((path) => `${path}:${path}:ro`),
+        ...sees.map((path) => `${path}:${path}:ro`),
       ],
       NetworkMode: network,
-      PortBindings: byPort(published, ({ host, port }) => [{ HostIp: host, HostPort: String(port) }]),
+      PortBindings: byPort(published, ({ host, port }) => [{ HostIp: addressOf(host), HostPort: String(port) }]),
       RestartPolicy: { Name: 'unless-stopped' as const, MaximumRetryCount: 0 },
       // Nobody in a container can change what it runs, or become more than it is.
       ReadonlyRootfs: true,
-      Tmpfs: { '/tmp': program.tmpfs, ...hiddenIn(allowed, installation) },
+      Tmpfs: { '/tmp': tmpfsOf(limits), ...hiddenIn(sees, installation) },
       CapDrop: ['ALL'],
-      CapAdd: [...program.capabilities],
+      CapAdd: [...limits.capabilities],
       SecurityOpt: ['no-new-privileges'],
-      Memory: definition.limits.memoryMaxMb[part.service] * 1024 * 1024,
-      PidsLimit: program.processesMax,
+      Memory: limits.memoryMaxMb * 1024 * 1024,
+      PidsLimit: limits.processesMax,
       LogConfig: {
         Type: 'json-file',
         Config: { 'max-size': `${definition.logs.fileSizeMaxMb}m`, 'max-file': String(definition.logs.filesKept + 1) },
@@ -100,16 +97,23 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     [labels.folder]: installation.dir,
     [labels.part]: part.name,
     [labels.hash]: hashOf({ options, networks, imageId, prints, folder: installation.dir }),
-    ...peersOf(part, plan, facts),
+    ...peersOf(part, facts),
   };
   return { part, image: program.image, networks, volume, given, check, options: { ...options, Labels } };
 }
 
-/** Nodes of NATS take each other for one of theirs by a secret, and form a cluster of as many as each of them knows. */
-function peersOf({ service, variables }: Part, { parts }: Plan, { places }: Facts): Record<string, string> {
-  if (variables.ROUTES === undefined) return {};
-  const nodes = parts.filter((part) => part.service === service).map(({ name }) => name);
-  return { [labels.peers]: hashOf([nodes, places.ROUTE_SECRET]) };
+/** Equal for containers that accept each other as nodes of one cluster. */
+function peersOf({ cluster }: Part, { readSecret }: Facts): Record<string, string> {
+  return cluster === null ? {} : { [labels.peers]: hashOf([cluster.nodes, readSecret(cluster.secret)]) };
+}
+
+function tmpfsOf({ temporary: { sizeMb, isExecutable } }: Limits): string {
+  return `rw,${isExecutable ? 'exec' : 'noexec'},nosuid,nodev,size=${sizeMb}m,mode=1777`;
+}
+
+/** Docker publishes on addresses, not on names. */
+function addressOf(host: string): string {
+  return host === 'localhost' ? '127.0.0.1' : host;
 }
 
 const seconds = 1e9;
@@ -119,8 +123,11 @@ const health = { Interval: 15 * seconds, Timeout: 10 * seconds, Retries: 3, Star
 const stopSeconds = drainMs / 1000 + 5;
 
 /** As Docker's interface names ports. */
-function byPort<Value>(published: readonly Published[], give: (one: Published) => Value): Record<string, Value> {
-  return Object.fromEntries(published.map((one) => [`${one.containerPort}/tcp`, give(one)]));
+function byPort<Value>(
+  published: readonly PublishedPort[],
+  give: (one: PublishedPort) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(published.map((one) => [`${one.inside}/tcp`, give(one)]));
 }
 
 function printOf(content: GivenFile['content'], { fingerprintOf }: Facts): string {

@@ -1,6 +1,6 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { walMeta } from '../../graph/node-data.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Dock } from './dock.ts';
 import { containerNameOf, labels } from './names.ts';
 import { dist } from './program.ts';

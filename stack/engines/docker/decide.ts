@@ -1,13 +1,12 @@
 import type { Installation } from '../../installation.ts';
-import { changesBetween, type Plan, type Settings, settingsOf } from '../../lifecycle/plan.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
+import { changesBetween, type Settings, settingsOf } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { DockerPlan } from './container-plan.ts';
 import type { ContainersRecord } from './containers-record.ts';
 import { isGiven } from './given-files.ts';
 import type { Look } from './look.ts';
 import { containerNameOf } from './names.ts';
-import { runtimeUrl } from './part-in-container.ts';
-import { publishedOf } from './published.ts';
 import { reconcile, type Step } from './reconcile.ts';
 
 /** What follows from a look. */
@@ -63,15 +62,15 @@ function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
 }
 
 function recordOf({ before, plan, daemon, planned, images, user }: Look, settings: Settings): ContainersRecord {
-  const { definition, addresses, ports, version } = plan;
+  const { definition, addresses, version } = plan;
   return {
     isUp: true,
     version,
     daemon: { id: daemon.id, socket: daemon.socket },
     settings,
-    urls: { ...urlsOf(addresses), runtime: runtimeUrl },
+    urls: { ...urlsOf(addresses), runtime: plan.parts.find(({ service }) => service === 'runtime')?.url ?? '' },
     services: plan.parts.map((part) => {
-      const isReached = publishedOf(part, definition, ports).length > 0;
+      const isReached = part.published.length > 0;
       return { name: part.name, container: containerNameOf(part.name, definition), url: isReached ? part.url : null };
     }),
     images: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),

@@ -1,6 +1,6 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { Installation } from '../../installation.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { readContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';

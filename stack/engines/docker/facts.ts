@@ -1,13 +1,12 @@
-import { busKeysOf, routeSecretOf } from '../../bus/nats-configuration.ts';
-import { hasOwnGraph } from '../../graph/has-own-graph.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import type { ConfigurationFacts } from '../../parts/part.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { fingerprintOf, readSecret } from '../../secrets.ts';
 import type { ImageFacts } from './images.ts';
 import { graphNetworkOf, type Network } from './network.ts';
 import { serviceImageOn } from './service-image.ts';
 
 /** What a container is started with that Docker has to be asked for first. */
-export interface Facts {
+export interface Facts extends Omit<ConfigurationFacts, 'version'> {
   /** As whom everything runs: `uid:gid`, in the container. */
   readonly user: string;
   /** The image of the services, by name. */
@@ -16,8 +15,6 @@ export interface Facts {
   readonly imageIds: Readonly<Record<string, string>>;
   /** A hash of what is in a file that a part is given. */
   readonly fingerprintOf: (file: string) => string;
-  /** What stands in the configurations of programs of somebody else's beside what svc.yaml says: keys, and who may administer. */
-  readonly places: Readonly<Record<string, string>>;
 }
 
 export interface Asked {
@@ -26,24 +23,14 @@ export interface Asked {
   readonly networks: Readonly<Record<string, Network>>;
 }
 
-/** From what Docker said. */
-export function factsOf(plan: Plan, { user, images, networks }: Asked): Facts {
+/** From what Docker said. The graph's nodes are administered from their own network, which the backend is in. */
+export function factsOf({ definition }: Plan, { user, images, networks }: Asked): Facts {
   return {
     user,
-    serviceImage: serviceImageOn(plan.definition.images.base).name,
+    serviceImage: serviceImageOn(definition.images.base).name,
     imageIds: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
     fingerprintOf,
-    places: placesOf(plan, networks),
+    readSecret,
+    admins: networks[graphNetworkOf(definition)]?.subnet ?? '',
   };
-}
-
-/**
- * Keys that NATS knows the platform by, and the secret that its nodes know each other by; the token of Dgraph's administration, and from where
- * it is let in: where the backend is.
- */
-function placesOf({ definition, parts, secrets }: Plan, networks: Asked['networks']): Facts['places'] {
-  const node = parts.find(({ service }) => service === 'nats');
-  const bus = node === undefined ? {} : { ...busKeysOf(secrets), ...routeSecretOf(node.variables, secrets) };
-  if (!hasOwnGraph(definition)) return bus;
-  return { ...bus, TOKEN: readSecret(secrets.graphToken), ADMINS: networks[graphNetworkOf(definition)]?.subnet ?? '' };
 }

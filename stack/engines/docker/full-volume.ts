@@ -5,7 +5,7 @@ import { withRepair } from '../../lifecycle/readiness.ts';
 import { fullWith } from '../../state/free-space.ts';
 import { readContainerLog } from './container-log.ts';
 import { inspectContainer, runInside } from './container-state.ts';
-import { dataDir } from './places-inside.ts';
+import { dataDir } from './site.ts';
 
 /**
  * What to say of the first volume of these containers whose disk is full; null where there is room, or nobody can be asked. Only a container

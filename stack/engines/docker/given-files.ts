@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Installation } from '../../installation.ts';
+import type { SiteFile } from '../../parts/part.ts';
 import { writeDurably } from '../../state/durable-file.ts';
-import { insideName } from './places-inside.ts';
 
 /** A file that a part is given, beside the container: its text, or the file of this machine that it is a copy of. */
 export interface GivenFile {
@@ -17,8 +17,8 @@ interface Holder {
 }
 
 /** Copies of files of this machine. */
-export function filesGiven(files: readonly string[]): readonly GivenFile[] {
-  return files.map((file) => ({ name: basename(insideName(file, files)), content: { copyOf: file } }));
+export function filesGiven(files: readonly SiteFile[]): readonly GivenFile[] {
+  return files.map(({ file, path }) => ({ name: basename(path), content: { copyOf: file } }));
 }
 
 /** Where the files that a part is given lie on this machine. */

@@ -1,9 +1,9 @@
-import { dataOf } from '../../graph/graph-parts.ts';
 import { kindOf, nodeKinds, nodesOf } from '../../graph/node-data.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import { dataOf } from '../../parts/dgraph-node.ts';
 import { toldOfLoss } from '../../place/loss-of.ts';
 import type { KeptData } from '../../place/place-record.ts';
 import { type Losses, type Settled, settleLosses } from '../../place/settle-losses.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
 import type { ContainersRecord } from './containers-record.ts';
 import { containerNameOf } from './names.ts';

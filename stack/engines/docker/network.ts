@@ -4,16 +4,10 @@ import { z } from 'zod';
 import { statusOf } from '../../../services/contracts/docker.ts';
 import { hasOwnBus } from '../../bus/has-own-bus.ts';
 import { hasOwnGraph } from '../../graph/has-own-graph.ts';
-import type { Part } from '../../part.ts';
+import type { Part, Room } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
-
-/**
- * Containers reach each other within a room only, and of rooms other than the platform's neither this machine nor the world is a part. Nobody
- * but the backend is in that of the graph beside its nodes: not what MCP servers run in.
- */
-type Room = 'platform' | 'bus' | 'graph';
 
 /** What is known of a network that is there. */
 export interface Network {
@@ -22,33 +16,14 @@ export interface Network {
   readonly subnet: string;
 }
 
-/** The networks of a part, by name. */
-export function networksOf({ service }: Part, definition: Definition): readonly string[] {
-  return roomsOf(service, definition).map((room) => networkOf(room, definition));
+/** The networks of a part, by name. Each room is a network. */
+export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
+  return rooms.map((room) => networkOf(room, definition));
 }
 
 /** That in which Dgraph's nodes are. */
 export function graphNetworkOf(definition: Definition): string {
   return networkOf('graph', definition);
-}
-
-function roomsOf(service: Part['service'], definition: Definition): readonly Room[] {
-  switch (service) {
-    case 'dgraph-zero':
-    case 'dgraph-alpha':
-      return ['graph'];
-    case 'nats':
-      // Runtimes elsewhere come to it from outside.
-      return definition.bus.public === undefined ? ['bus'] : ['platform', 'bus'];
-    case 'backend':
-      return ['platform', ...roomsApart(definition)];
-    case 'remote-mcp':
-    case 'runtime':
-      return ['platform', ...roomsApart(definition).filter((room) => room === 'bus')];
-    case 'frontend':
-    case 'caddy':
-      return ['platform'];
-  }
 }
 
 /** Those of what is the platform's own, and not somebody else's. */

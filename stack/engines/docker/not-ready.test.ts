@@ -1,12 +1,9 @@
 import Docker from 'dockerode';
 import { expect, test } from 'vitest';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Part } from '../../part.ts';
 import { notReady } from './not-ready.ts';
 
-const url = 'http://127.0.0.1:3000';
-const ready = { kind: 'http', url } as const;
-const part: Part = { name: 'backend', service: 'backend', url, ready, after: [], variables: {}, secrets: [] };
+const part = { name: 'backend' };
 const docker = new Docker({ socketPath: '/nowhere/docker.sock', host: undefined, protocol: 'http' });
 const why = (cause: unknown) => notReady({ part, options: { name: 'svc-backend' } }, cause, docker);
 

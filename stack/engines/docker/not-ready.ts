@@ -4,16 +4,16 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { describe } from '../../lifecycle/explain-failure.ts';
 import { parseLine } from '../../logs/read-logs.ts';
 import { readContainerLog } from './container-log.ts';
-import type { ContainerPlan } from './container-plan.ts';
 
 const linesMax = 8;
 
+interface NotReady {
+  readonly part: { readonly name: string };
+  readonly options: { readonly name: string };
+}
+
 /** Why a container that was started is of no use, with what it said last. */
-export async function notReady(
-  { part, options }: Pick<ContainerPlan, 'part' | 'options'>,
-  cause: unknown,
-  docker: Docker,
-): Promise<SvcError> {
+export async function notReady({ part, options }: NotReady, cause: unknown, docker: Docker): Promise<SvcError> {
   const why = inWords(cause);
   const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
   const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');

@@ -1,6 +1,6 @@
-import type { Plan } from '../../lifecycle/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { ensureImage, ensureServiceImage, type ImageFacts, type Images } from './images.ts';
-import { ownImageOf } from './program.ts';
+import { foreignImagesOf } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
 
 /** All that a plan's parts are run as, by name: fetches and builds those that are missing. */
@@ -10,8 +10,7 @@ export async function ensurePlanImages(
 ): Promise<Readonly<Record<string, ImageFacts>>> {
   const service = serviceImageOn(definition.images.base);
   const images: Record<string, ImageFacts> = { [service.name]: await ensureServiceImage(service, asking) };
-  for (const name of new Set(parts.map((part) => ownImageOf(part.service)))) {
-    if (name === null) continue;
+  for (const name of foreignImagesOf(parts)) {
     images[definition.images[name]] = await ensureImage(definition.images[name], `images.${name}`, asking);
   }
   return images;

@@ -1,13 +1,13 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import { graphUrlsOf } from '../../parts/dgraph-alpha.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { Daemon } from './daemon.ts';
 import type { Facts } from './facts.ts';
 import { filesGiven, type GivenFile, giveFiles, givenDirOf, takeBackFiles } from './given-files.ts';
 import { containerNameOf, labels } from './names.ts';
 import { graphNetworkOf } from './network.ts';
-import { graphUrlsInside } from './part-in-container.ts';
-import { givenDir, insideName } from './places-inside.ts';
 import { dist } from './program.ts';
+import { givenDir } from './site.ts';
 import { confined, runTask, type Task } from './task.ts';
 import { runsAs } from './user.ts';
 
@@ -26,18 +26,17 @@ export function provisionerOf(
   plan: Plan,
   { user, serviceImage, force = false }: Pick<Facts, 'user' | 'serviceImage'> & { readonly force?: boolean },
 ): Provisioner {
-  const { definition, installation, parts, secrets } = plan;
-  const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword];
+  const { definition, installation, secrets, site } = plan;
+  const files = [secrets.graphAclKey, secrets.graphPassword, secrets.graphAdminPassword].map((file) => ({
+    file,
+    path: site.pathOf(file),
+  }));
   const options = {
     name: containerNameOf(name, definition),
     Image: serviceImage,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/provision-graph/main.js`],
-    Cmd: [
-      graphUrlsInside(parts).join(','),
-      ...files.map((file) => insideName(file, files)),
-      ...(force ? ['force'] : []),
-    ],
+    Cmd: [graphUrlsOf(plan).join(','), ...files.map(({ path }) => path), ...(force ? ['force'] : [])],
     Labels: { [labels.installation]: definition.id, [labels.part]: name },
     HostConfig: {
       ...confined,

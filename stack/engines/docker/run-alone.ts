@@ -2,19 +2,12 @@ import type Docker from 'dockerode';
 import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Installation } from '../../installation.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
-import { startInOrder } from '../../start-in-order.ts';
+import { isGraphNode } from '../../parts/part.ts';
+import { type Plan, planAt } from '../../plan/plan.ts';
+import { startInOrder } from '../../plan/start-in-order.ts';
 import type { Alone } from '../alone.ts';
-import {
-  type AloneContainer,
-  aloneNetworksOf,
-  aloneOf,
-  type Way,
-  type Ways,
-  waysOf,
-  waysTo,
-  withoutTls,
-} from './alone-plan.ts';
+import { closedBus } from '../closed-bus.ts';
+import { type AloneContainer, aloneNetworksOf, aloneOf, type Way, type Ways, waysOf, waysTo } from './alone-plan.ts';
 import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
 import type { Dock } from './dock.ts';
@@ -47,8 +40,8 @@ const readyTimeoutMs = 60_000;
 export async function runContainersAlone(options: ContainersAlone): Promise<Alone> {
   const { plan, dock, bus, graph, isGraphRunning = false, signal } = options;
   const { docker, isRootless } = dock.daemon;
-  const wanted: readonly string[] = [...(bus ? ['nats'] : []), ...(graph ? ['dgraph-zero', 'dgraph-alpha'] : [])];
-  const parts = plan.parts.filter(({ service }) => wanted.includes(service)).map(withoutTls);
+  const { parts: all } = planAt({ ...plan, definition: closedBus(plan.definition) });
+  const parts = all.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part)));
   const started: AloneContainer[] = [];
   const stop = async () => {
     await removeAll(docker, started.splice(0), plan.installation);

@@ -1,12 +1,10 @@
-import type { Part } from '../../part.ts';
+import type { Part } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { prefixOf } from './names.ts';
 
-/** The volume of a part, by name; null for what keeps nothing. The first of several nodes of NATS has another than one alone. */
-export function volumeOf({ name, service }: Pick<Part, 'name' | 'service'>, definition: Definition): string | null {
-  if (!keepsData(service, definition)) return null;
-  const isFirst = name === 'nats' && definition.replicas.nats > 1;
-  return `${prefixOf(definition)}-${isFirst ? `${name}-1` : name}`;
+/** The volume of a part, by name; null for a part that keeps nothing. */
+export function volumeOf({ keeps }: Pick<Part, 'keeps'>, definition: Pick<Definition, 'id'>): string | null {
+  return keeps === null ? null : `${prefixOf(definition)}-${keeps.volume}`;
 }
 
 interface Parts {
@@ -14,24 +12,7 @@ interface Parts {
   readonly definition: Definition;
 }
 
-/** Those of all parts. */
+/** The volumes of all parts. */
 export function volumesOf({ parts, definition }: Parts): readonly string[] {
   return parts.flatMap((part) => volumeOf(part, definition) ?? []);
-}
-
-function keepsData(service: Part['service'], { graph, public: { tls } }: Definition): boolean {
-  switch (service) {
-    case 'backend':
-      return graph === 'sqlite';
-    case 'caddy':
-      return tls === 'acme';
-    case 'remote-mcp':
-    case 'frontend':
-      return false;
-    case 'runtime':
-    case 'nats':
-    case 'dgraph-zero':
-    case 'dgraph-alpha':
-      return true;
-  }
 }

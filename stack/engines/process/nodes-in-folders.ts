@@ -7,15 +7,16 @@ import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
 import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
-import { dataOf, graphUrlsOf } from '../../graph/graph-parts.ts';
 import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../graph/node-data.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Installation } from '../../installation.ts';
-import { readPlan } from '../../lifecycle/plan.ts';
 import { stopRunning } from '../../lifecycle/running-platform.ts';
 import { sizeOf } from '../../move/move-cost.ts';
+import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import { dataOf } from '../../parts/dgraph-node.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { bytesLeft } from '../../state/free-space.ts';
+import { readPlan } from '../plan-of.ts';
 
 export interface NodesInFolders {
   readonly installation: Installation;
@@ -31,8 +32,8 @@ export function nodesInFolders({ installation, signal, onNotice }: NodesInFolder
     hasData: (node) => hasNodeData(installation, node),
     stateOf: (node) => services.find(({ name }) => name === node)?.state ?? null,
     async change(nodes) {
-      const { parts, secrets } = readPlan(installation);
-      const urls = graphUrlsOf(parts.filter(({ name }) => nodes.includes(name)));
+      const { secrets, site } = readPlan(installation);
+      const urls = nodes.map((node) => graphUrlOf(node, site));
       await provisionGraph({ urls, caPath: secrets.graphNodeCertificate, secrets, force: true, signal });
     },
     async stop() {

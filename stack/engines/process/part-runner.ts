@@ -1,4 +1,4 @@
-import type { Part, ReadyCheck } from '../../part.ts';
+import type { Part, ReadyCheck } from '../../parts/part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
 /** One way of running parts: inside this process, or each in a process of its own. */

@@ -1,54 +1,37 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { join, relative } from 'node:path';
-import type { Plan } from '../../lifecycle/plan.ts';
-import type { Part } from '../../part.ts';
-import { loopback } from '../../ports/port-wishes.ts';
+import { nats } from '../../parts/nats.ts';
+import { isGraphNode, type Part } from '../../parts/part.ts';
+import { loopback } from '../../parts/port-wish.ts';
+import { type Plan, planAt } from '../../plan/plan.ts';
+import { closedBus } from '../closed-bus.ts';
+import { processSite } from './site.ts';
 
 /**
  * The nodes of NATS with their data below `dir`, at ports that nobody was told: neither runtimes elsewhere nor agents shall see a bus without
  * a backend.
  */
-export async function natsAlone({ installation, parts, secrets }: Plan, dir: string): Promise<readonly Part[]> {
-  const moved = await Promise.all(
-    parts
-      .filter(({ service }) => service === 'nats')
-      .map(async (part) => {
-        const [port, routePort] = await Promise.all([freePort(), freePort()]);
-        return { part, port, route: `${loopback}:${routePort}` };
-      }),
-  );
-  return moved.map(({ part, port, route }) => {
-    const { HTTP_LISTEN: _, ...variables } = part.variables;
-    const url = `nats://${loopback}:${port}`;
-    const others = moved.filter((other) => other.part !== part).map((other) => other.route);
-    return {
-      ...part,
-      url,
-      ready: { kind: 'nats', url, seedFile: secrets.busSystemSeed },
-      otherUrls: [],
-      variables: {
-        ...variables,
-        ...{ LISTEN: `${loopback}:${port}`, TLS: '' },
-        STORE_DIR: join(dir, relative(installation.dataDir, part.variables.STORE_DIR ?? '')),
-        ...(others.length === 0 ? {} : { ROUTE_LISTEN: route, ROUTES: others.join(',') }),
-      },
-    };
-  });
+export async function natsAlone(plan: Plan, dir: string): Promise<readonly Part[]> {
+  const definition = closedBus(plan.definition);
+  const names = nats.wishes(definition).map(({ name }) => name);
+  const free = await Promise.all(names.map(async (name) => [name, await freePort()] as const));
+  const ports = { ...plan.ports, ...Object.fromEntries(free) };
+  return partsIn(dir, { ...plan, definition, ports }).filter(({ service }) => service === 'nats');
 }
 
 /** Nothing else runs meanwhile, so that it may take more before it collects its garbage. */
 const cacheLeastMb = 512;
 
 /** The nodes of Dgraph with their data below `dir`, at their own ports: they remember each other's. Nobody else reaches them. */
-export function dgraphAlone({ installation, parts }: Plan, dir: string): readonly Part[] {
-  const own = parts.filter(({ service }) => service === 'dgraph-zero' || service === 'dgraph-alpha');
-  return own.map((part) => {
-    const { DATA = '', CACHE_MB } = part.variables;
-    const cache = CACHE_MB === undefined ? {} : { CACHE_MB: String(Math.max(Number(CACHE_MB), cacheLeastMb)) };
-    const lies = join(relative(installation.dir, dir), relative('data', DATA));
-    return { ...part, variables: { ...part.variables, ...cache, DATA: lies } };
-  });
+export function dgraphAlone(plan: Plan, dir: string): readonly Part[] {
+  const { graphdb } = plan.definition;
+  const cacheMb = Math.max(graphdb.cacheMb, cacheLeastMb);
+  const definition = { ...plan.definition, graphdb: { ...graphdb, cacheMb } };
+  return partsIn(dir, { ...plan, definition }).filter(isGraphNode);
+}
+
+function partsIn(dir: string, plan: Plan): readonly Part[] {
+  return planAt({ ...plan, site: processSite({ ...plan.installation, dataDir: dir }, plan.ports) }).parts;
 }
 
 async function freePort(): Promise<number> {

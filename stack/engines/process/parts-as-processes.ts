@@ -1,22 +1,24 @@
 import { join } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { hostOf } from '../../../services/contracts/host-of.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
+import { versionOf } from '../../check-program.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
-import { isForeign, listensAt, type Part } from '../../part.ts';
+import { type ForeignProgram, listensAt, type Part } from '../../parts/part.ts';
+import { loopback } from '../../parts/port-wish.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { portOf } from '../../port-of.ts';
 import { isFree } from '../../ports/is-free.ts';
+import { readSecret } from '../../secrets.ts';
 import { writeWhole } from '../../state/durable-file.ts';
 import { endGroup, killGroup } from '../../state/end-process.ts';
 import { endLeftProcesses } from '../../state/left-processes.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { takenPort } from './failure.ts';
-import { foreignPrograms } from './foreign-programs.ts';
 import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
 import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { foundProgram, type Programs, processPlanOf } from './process-plan.ts';
+import { configurationFileOf, foundProgram, type Programs, processPlanOf } from './process-plan.ts';
 import type { TakenOver } from './take-over.ts';
 
 export interface ProcessesOptions {
@@ -34,21 +36,23 @@ const boundIntervalMs = 200;
 
 /** Runs every part in a process of its own. */
 export function runAsProcesses({ plan, env, taken, programs, patience }: ProcessesOptions): PartRunner {
-  const { installation, definition, secrets } = plan;
+  const { installation, definition } = plan;
   const logs = new Set<string>();
   const bound = { sizeMaxBytes: definition.logs.fileSizeMaxMb * 1024 * 1024, filesKept: definition.logs.filesKept };
   const timer = setInterval(() => {
     for (const log of logs) boundIfPossible(log, bound);
   }, boundIntervalMs);
 
+  async function prepareForeign(part: Part, program: ForeignProgram): Promise<void> {
+    const { sharesPorts = false, askVersion, configuration } = program;
+    if (sharesPorts) await refuseSharedPort(part);
+    const version = askVersion === undefined ? null : await versionOf(foundProgram(program, programs), askVersion);
+    const text = configuration.write({ readSecret, admins: loopback, version });
+    writeWhole(configurationFileOf(part, installation.stateDir), text);
+  }
+
   async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
-    if (part.service === 'caddy') await refuseSharedPort(part);
-    if (isForeign(part.service)) {
-      const foreign = foreignPrograms[part.service];
-      const program = foundProgram(foreign, programs);
-      const text = await foreign.configuration({ variables: part.variables, secrets, program });
-      writeWhole(join(installation.stateDir, foreign.file(part.name)), text);
-    }
+    if (part.program.kind === 'foreign') await prepareForeign(part, part.program);
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);
     const held = holdProcess(plan);

@@ -3,9 +3,9 @@ import type { startBackend } from '../../../services/backend/start.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inheritedByChildren } from '../../../services/contracts/env/inherited.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { isForeign, type Part, readyAt } from '../../part.ts';
+import { type Part, readyAt } from '../../parts/part.ts';
+import type { Plan } from '../../plan/plan.ts';
 import type { PartRunner, RunningPart } from './part-runner.ts';
 
 type StartService = typeof startBackend;
@@ -45,7 +45,7 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
   };
 }
 
-function serviceOf({ service }: Part): ServiceName {
-  if (isForeign(service)) throw new Error(`${service} does not run inside this process`);
-  return service;
+function serviceOf({ name, program }: Part): ServiceName {
+  if (program.kind === 'foreign') throw new Error(`${name} does not run inside this process`);
+  return program.service;
 }

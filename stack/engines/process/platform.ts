@@ -1,14 +1,14 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
-import { graphUrlsOf } from '../../graph/graph-parts.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import { listensAt, type Part } from '../../part.ts';
-import { inStartOrder } from '../../parts.ts';
+import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import { listensAt, type Part } from '../../parts/part.ts';
+import { firstOf, inStartOrder } from '../../parts/parts.ts';
 import { lossOf } from '../../place/loss-of.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { startInOrder } from '../../plan/start-in-order.ts';
 import { portOf } from '../../port-of.ts';
-import { startInOrder } from '../../start-in-order.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
@@ -115,14 +115,15 @@ export class Platform {
   }
 
   async #provisionGraph(name: string, signal: AbortSignal): Promise<void> {
-    const { secrets } = this.#plan;
-    const [urls, caPath] = [graphUrlsOf(this.#dataNodes()), secrets.graphNodeCertificate];
+    const { secrets, site } = this.#plan;
+    const urls = this.#dataNodes().map((node) => graphUrlOf(node.name, site));
+    const caPath = secrets.graphNodeCertificate;
     await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
   }
 
   async #register(url: string, signal: AbortSignal): Promise<void> {
-    const { definition, environment, installation, secrets } = this.#plan;
-    const tokens = operatorTokens(installation, environment.backend.JWT_ISSUER);
+    const { definition, installation, parts, secrets } = this.#plan;
+    const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);
     const backend = openBackendClient([url], tokens);
     await step('platform', 'register its identities', () =>
       registerIdentities({ backend, definition, secrets, signal }),

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
 import { findProgram } from '../../find-program.ts';
 import { compileCacheOf, type Installation } from '../../installation.ts';
 import { nodeFlags } from '../../node-flags.ts';
-import { isForeign, type Part } from '../../part.ts';
-import { type ForeignProgram, foreignPrograms } from './foreign-programs.ts';
+import type { ForeignProgram, Part } from '../../parts/part.ts';
 import { partEnvironment } from './inherited-environment.ts';
 
 /** Everything that a process is started with. */
@@ -24,7 +23,7 @@ export interface ProcessPlan {
 export interface Programs {
   readonly node: string;
   /** What is on the path; null where it is not: then it is not needed. */
-  readonly foreign: Readonly<Record<ForeignProgram['name'], string | null>>;
+  readonly foreign: Readonly<Record<ForeignProgram['command'], string | null>>;
   /** What Node runs as each service. */
   readonly services: Readonly<Record<ServiceName, string>>;
 }
@@ -46,29 +45,34 @@ export interface ProcessPlanOf {
 export function processPlanOf(part: Part, { installation, env, programs }: ProcessPlanOf): ProcessPlan {
   const { dir, stateDir, logsDir } = installation;
   const where = { cwd: dir, log: join(logsDir, `${part.name}.log`) };
-  if (isForeign(part.service)) {
-    const foreign = foreignPrograms[part.service];
-    const args = foreign.args(join(stateDir, foreign.file(part.name)));
+  const { program } = part;
+  if (program.kind === 'foreign') {
     return {
       ...where,
-      program: foundProgram(foreign, programs),
-      args,
-      env: foreign.env(part.variables, installation),
+      program: foundProgram(program, programs),
+      args: program.args(configurationFileOf(part, stateDir)),
+      env: program.environment,
       isClosed: true,
     };
   }
   return {
     ...where,
     program: programs.node,
-    args: [...nodeFlags.service, programs.services[part.service]],
+    args: [...nodeFlags.service, programs.services[program.service]],
     env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...partEnvironment(env), ...part.variables },
     isClosed: false,
   };
 }
 
-export function foundProgram({ name }: ForeignProgram, { foreign }: Programs): string {
-  const program = foreign[name];
-  if (program === null) throw new Error(`whoever plans to run ${name} has looked for it`);
+/** The configuration of a foreign program, in state/. Each start writes it anew. */
+export function configurationFileOf({ name, program }: Part, stateDir: string): string {
+  const end = program.kind === 'foreign' ? extname(program.configuration.name) : '';
+  return join(stateDir, end === '' ? 'Caddyfile' : `${name}${end}`);
+}
+
+export function foundProgram({ command }: ForeignProgram, { foreign }: Programs): string {
+  const program = foreign[command];
+  if (program === null) throw new Error(`the plan needs ${command}, which was not looked for`);
   return program;
 }
 

@@ -1,13 +1,15 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { type Plan, partOf, settingsOf, settingsOfPart } from '../../lifecycle/plan.ts';
 import { isUp, type ServiceEvent, transition } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
-import type { Part } from '../../part.ts';
+import type { Part } from '../../parts/part.ts';
+import type { Ports } from '../../parts/port-wish.ts';
+import { partOf, settingsOf, settingsOfPart } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
-import { type Ports, portWishesOf } from '../../ports/port-wishes.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
+import { portWishesOf } from '../plan-of.ts';
 import type { PlanWatcher } from './platform.ts';
 
 export interface Recording {

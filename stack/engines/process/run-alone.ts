@@ -1,9 +1,9 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
-import { graphUrlsOf } from '../../graph/graph-parts.ts';
-import type { Plan } from '../../lifecycle/plan.ts';
-import type { Part } from '../../part.ts';
-import { startInOrder } from '../../start-in-order.ts';
+import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import type { Part } from '../../parts/part.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { startInOrder } from '../../plan/start-in-order.ts';
 import type { LeftProcess } from '../../state/left-processes.ts';
 import type { Alone } from '../alone.ts';
 import { becomesReady } from './becomes-ready.ts';
@@ -33,7 +33,7 @@ export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone>
   const stop = await startAll([...nats, ...dgraph], options);
   const alphas = dgraph.filter(({ service }) => service === 'dgraph-alpha');
   const graph = {
-    urls: graphUrlsOf(alphas),
+    urls: alphas.map(({ name }) => graphUrlOf(name, plan.site)),
     servers: alphas.map(({ url }) => new URL(url).host),
   };
   return { bus: nats.map(({ url }) => url), graph: alphas.length === 0 ? null : graph, stop };

@@ -1,5 +1,6 @@
-import { type Plan, partsThatDiffer, settingsOf } from '../../lifecycle/plan.ts';
 import { lossOf } from '../../place/loss-of.ts';
+import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
 

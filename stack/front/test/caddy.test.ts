@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import { readPlan } from '../../engines/plan-of.ts';
 import { openProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
-import { readPlan } from '../../lifecycle/plan.ts';
 import { until } from '../../lifecycle/test/trial.ts';
 import { hasCaddy } from './running-caddy.ts';
 import { openFront } from './shared.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../../find-program.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import { readyAt } from '../../part.ts';
-import { caddyfile, caddyfileValues, type Front } from '../caddyfile.ts';
+import { caddyfile, caddyfileValues, type Front } from '../../parts/caddyfile.ts';
+import { readyAt } from '../../parts/part.ts';
 
 /** `caddy`, without which no front can be tried. */
 export const hasCaddy = findProgram('caddy', process.env.PATH) !== null;

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readPlan } from '../../engines/plan-of.ts';
 import { canMount, SmallDisk } from '../../test/small-disk.ts';
 import { down } from '../down.ts';
-import { readPlan } from '../plan.ts';
 import { startInBackground, startInForeground } from '../start.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { portWishesOf } from '../../engines/plan-of.ts';
 import { writeLease } from '../../ports/port-lease.ts';
-import { portWishesOf } from '../../ports/port-wishes.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { preparePlan } from '../prepare-plan.ts';
 import { openTrial } from './trial.ts';

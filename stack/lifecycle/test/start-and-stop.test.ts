@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { readPlan } from '../../engines/plan-of.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
@@ -9,7 +10,6 @@ import { freePorts } from '../../test/free-ports.ts';
 import { ownVersion } from '../../version.ts';
 import { down } from '../down.ts';
 import { LostPort } from '../explain-failure.ts';
-import { readPlan } from '../plan.ts';
 import { startInBackground } from '../start.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';

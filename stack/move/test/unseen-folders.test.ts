@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { readPlan } from '../../engines/plan-of.ts';
 import { down } from '../../lifecycle/down.ts';
-import { readPlan } from '../../lifecycle/plan.ts';
 import { openTrial } from '../../lifecycle/test/trial.ts';
 import { up } from '../../lifecycle/up.ts';
 import { secretFilesOf } from '../../secrets.ts';

@@ -2,8 +2,8 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { dataOf } from '../../graph/graph-parts.ts';
 import { hasNodeData } from '../../graph/node-data.ts';
+import { dataOf } from '../../parts/dgraph-node.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { replaceScalar } from '../../yaml-text.ts';
 import { freeDgraphPorts } from '../free-ports.ts';

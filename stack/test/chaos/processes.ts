@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
+import { readPlan } from '../../engines/plan-of.ts';
 import type { Installation } from '../../installation.ts';
-import { readPlan } from '../../lifecycle/plan.ts';
-import type { Part } from '../../part.ts';
+import type { Part } from '../../parts/part.ts';
 import { svc } from '../bench/processes.ts';
 import { processesOf } from '../running-processes.ts';
 import { type BusInHand, faultsOfBus } from './bus-in-hand.ts';

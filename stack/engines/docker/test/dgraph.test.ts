@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { usualDgraphPorts } from '../../../graph/dgraph-ports.ts';
+import { usualDgraphPorts } from '../../../parts/dgraph-ports.ts';
 import { findPortHolder } from '../../../ports/port-holder.ts';
 import { secretFilesOf } from '../../../secrets.ts';
 import type { Agent } from '../../../test/agent.ts';

@@ -1,9 +1,19 @@
+import { basename } from 'node:path';
+import { newBusSeed } from '../../../bus/seeds.ts';
 import { installationIn } from '../../../installation.ts';
-import { planFor } from '../../../lifecycle/plan.ts';
-import { usualPorts } from '../../../ports/port-wishes.ts';
+import { usualPorts } from '../../../parts/port-wish.ts';
 import { checkDefinition } from '../../../settings/check.ts';
+import { planFor } from '../../plan-of.ts';
 import { type ContainerPlan, type DockerPlan, dockerPlanOf } from '../container-plan.ts';
 import type { Facts } from '../facts.ts';
+
+const secrets: Readonly<Record<string, string>> = {
+  'bus-callout.seed': newBusSeed('user'),
+  'bus-system.seed': newBusSeed('user'),
+  'bus-issuer.seed': newBusSeed('account'),
+  'bus-routes.key': 'the-routes',
+  'graphdb-token.key': 'the-token',
+};
 
 export const facts: Facts = {
   user: '1000:1000',
@@ -15,10 +25,8 @@ export const facts: Facts = {
     'dgraph/dgraph:v25.4.0': 'sha256:4',
   },
   fingerprintOf: (file) => `of ${file}`,
-  places: {
-    ...{ CALLOUT_PUBLIC_KEY: 'UC', SYSTEM_PUBLIC_KEY: 'US', ISSUER_PUBLIC_KEY: 'AI', ROUTE_SECRET: 'the-routes' },
-    ...{ TOKEN: 'the-token', ADMINS: '172.18.0.0/16' },
-  },
+  readSecret: (file) => secrets[basename(file)] ?? '',
+  admins: '172.18.0.0/16',
 };
 
 const ports = {

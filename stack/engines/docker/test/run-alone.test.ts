@@ -10,10 +10,11 @@ import { openGraphContent } from '../../../../services/backend/graph/open-conten
 import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
 import { dgraphAddressOf } from '../../../graph/dgraph-address.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
-import { type Plan, readPlan } from '../../../lifecycle/plan.ts';
+import type { Plan } from '../../../plan/plan.ts';
 import { busSeedsOf } from '../../../secrets.ts';
 import { walMetaOf } from '../../../test/made-up-node.ts';
 import { until } from '../../../test/platform.ts';
+import { readPlan } from '../../plan-of.ts';
 import { readContainers } from '../containers-record.ts';
 import { measureVolumes } from '../copy-volume.ts';
 import { type Dock, openDock } from '../dock.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
-import { readPlan } from '../../../lifecycle/plan.ts';
 import { listen, until } from '../../../lifecycle/test/trial.ts';
 import { readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
+import { readPlan } from '../../plan-of.ts';
 import { hasty, openProcessTrial, type ProcessTrial, partOf, supervise, untilHealthy } from './trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,5 +1,5 @@
 import { installationIn } from '../../../installation.ts';
-import { readPlan } from '../../../lifecycle/plan.ts';
+import { readPlan } from '../../plan-of.ts';
 import { runProcessesAlone } from '../run-alone.ts';
 
 /** Runs the bus alone where nothing can be kept, and prints why that failed. */

@@ -3,14 +3,14 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { request } from '../../../http.ts';
-import { readPlan } from '../../../lifecycle/plan.ts';
 import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
 import { status } from '../../../lifecycle/status.ts';
 import { until } from '../../../lifecycle/test/trial.ts';
-import { readyAt } from '../../../part.ts';
+import { readyAt } from '../../../parts/part.ts';
 import { isFree } from '../../../ports/is-free.ts';
 import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
+import { readPlan } from '../../plan-of.ts';
 import { hasty, livingPids, openProcessTrial, supervise, untilHealthy } from './trial.ts';
 
 // Each starts five to eight processes, on a machine that may have other things to do.

@@ -1,5 +1,5 @@
 import { installationIn } from '../../../installation.ts';
-import { readPlan } from '../../../lifecycle/plan.ts';
+import { readPlan } from '../../plan-of.ts';
 import { runPlatform } from '../run-platform.ts';
 import { programsIn } from './programs.ts';
 

@@ -1,6 +1,6 @@
-import { fillPlaces } from '../fill-places.ts';
-import { readSecret, type SecretFiles } from '../secrets.ts';
-import { publicBusKey } from './seeds.ts';
+import { publicBusKey } from '../bus/seeds.ts';
+import type { SecretFiles } from '../secrets.ts';
+import { fillPlaces } from './fill-places.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -32,15 +32,10 @@ function clusterOf({ NAME, ROUTE_LISTEN, ROUTES, ROUTE_SECRET }: Values): string
 }
 
 /** The public halves of the seeds that are the backend's: NATS knows it by them. */
-export function busKeysOf(secrets: SecretFiles): Readonly<Record<string, string>> {
+export function busKeysOf(secrets: SecretFiles, readSecret: (file: string) => string): Values {
   return {
     CALLOUT_PUBLIC_KEY: publicBusKey(readSecret(secrets.busCalloutSeed)),
     SYSTEM_PUBLIC_KEY: publicBusKey(readSecret(secrets.busSystemSeed)),
     ISSUER_PUBLIC_KEY: publicBusKey(readSecret(secrets.busIssuerSeed)),
   };
-}
-
-/** Only nodes that have others beside them are told it. */
-export function routeSecretOf({ ROUTES }: Values, { busRoutes }: SecretFiles): Values {
-  return ROUTES === undefined ? {} : { ROUTE_SECRET: readSecret(busRoutes) };
 }

@@ -1,52 +1,9 @@
 import { basename } from 'node:path';
-import { type Addresses, addressesOf } from '../addresses.ts';
-import { partInContainer } from '../engines/docker/part-in-container.ts';
-import { type Environment, environmentOf } from '../environment.ts';
-import { hasOwnGraph, isGraphOnLoopback } from '../graph/has-own-graph.ts';
-import type { Installation } from '../installation.ts';
-import type { Part } from '../part.ts';
-import { partsOf } from '../parts.ts';
-import { leasedPorts } from '../ports/port-lease.ts';
-import { type Ports, portWishesOf } from '../ports/port-wishes.ts';
-import { fingerprintOf, type SecretFiles, secretFilesOf } from '../secrets.ts';
-import { readDefinition } from '../settings/check.ts';
+import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import type { Part } from '../parts/part.ts';
+import { fingerprintOf } from '../secrets.ts';
 import type { Definition } from '../settings/definition.ts';
-import { ownVersion } from '../version.ts';
-
-/** Everything that a platform is started with, decided before anything is. */
-export interface Plan {
-  readonly installation: Installation;
-  readonly definition: Definition;
-  readonly ports: Ports;
-  readonly addresses: Addresses;
-  readonly environment: Environment;
-  readonly parts: readonly Part[];
-  readonly secrets: SecretFiles;
-  readonly version: string;
-}
-
-/** The plan that svc.yaml and the leased ports make. */
-export function readPlan(installation: Installation): Plan {
-  return planOf(installation, readDefinition(installation.definitionFile));
-}
-
-/** The plan that another definition makes with the leased ports. */
-export function planOf(installation: Installation, definition: Definition): Plan {
-  return planFor(installation, definition, leasedPorts(installation, portWishesOf(definition)));
-}
-
-export function planFor(installation: Installation, definition: Definition, ports: Ports): Plan {
-  const addresses = addressesOf(definition, ports);
-  const secrets = secretFilesOf(installation);
-  const of = { installation, definition, ports, addresses, secrets };
-  const environment = environmentOf(of);
-  const onThisMachine = partsOf(of, environment);
-  const parts =
-    definition.engine === 'docker'
-      ? onThisMachine.map((part) => partInContainer(part, { definition, parts: onThisMachine }))
-      : onThisMachine;
-  return { ...of, environment, parts, version: ownVersion() };
-}
+import type { Plan } from './plan.ts';
 
 const clusters = ['nats', 'dgraph-zero', 'dgraph-alpha'] as const;
 
@@ -58,6 +15,7 @@ export type Settings = Readonly<Record<string, string>>;
  */
 export function settingsOf({ definition, parts, secrets, version }: Plan): Settings {
   const { topology, bus, logs, replicas } = definition;
+  const has = (file: string) => parts.some((part) => part.secrets.includes(file));
   return {
     version,
     topology,
@@ -65,7 +23,7 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
     ...(topology === 'embedded' ? { 'bus.persistentMessaging': String(bus.persistentMessaging) } : {}),
     // The nodes of a cluster find each other as all of them start: one that comes alone, with another secret, is let in by none.
     ...(replicas.nats > 1 ? printsOf('', [secrets.busRoutes]) : {}),
-    ...(isGraphOnLoopback(definition) ? printsOf('', [secrets.graphNodeCertificate]) : {}),
+    ...(has(secrets.graphNodeCertificate) ? printsOf('', [secrets.graphNodeCertificate]) : {}),
     ...Object.fromEntries(clusters.map((node) => [`replicas.${node}`, String(replicas[node])])),
     'logs.fileSizeMaxMb': String(logs.fileSizeMaxMb),
     'logs.filesKept': String(logs.filesKept),
@@ -73,7 +31,7 @@ export function settingsOf({ definition, parts, secrets, version }: Plan): Setti
   };
 }
 
-/** Which one it is. In another one nobody is who he was, so that it concerns all parts. */
+/** The graph's identity. A different graph has different users, so changing it restarts every part. */
 function graphIn(definition: Definition): string {
   const { graph, graphdb } = definition;
   return graph === 'sqlite' || hasOwnGraph(definition) ? graph : `${graph} at ${graphdb.url}`;

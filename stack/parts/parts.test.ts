@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { processPlanOf } from './engines/process/process-plan.ts';
-import { installationIn } from './installation.ts';
-import { changesBetween, type Plan, partsThatDiffer, planFor } from './lifecycle/plan.ts';
+import { planFor, portWishesOf } from '../engines/plan-of.ts';
+import { processPlanOf } from '../engines/process/process-plan.ts';
+import { installationIn } from '../installation.ts';
+import { changesBetween, partsThatDiffer } from '../plan/differences.ts';
+import type { Plan } from '../plan/plan.ts';
+import { checkDefinition } from '../settings/check.ts';
 import { listensAt, type ReadyCheck } from './part.ts';
 import { inStartOrder } from './parts.ts';
-import { type Ports, portWishesOf, usualPorts } from './ports/port-wishes.ts';
-import { checkDefinition } from './settings/check.ts';
+import { type Ports, usualPorts } from './port-wish.ts';
 
 const installation = installationIn('/srv/svc');
 const ports: Ports = {
@@ -109,7 +111,9 @@ describe('the parts of an installation', () => {
   test('without Dgraph where somebody else runs it', () => {
     const plan = planOf(`${distributed}graph: dgraph\ngraphdb: { url: "https://db.example.com:8080", user: us }\n`);
     expect(plan.parts.map(({ name }) => name)).toEqual(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']);
-    expect(partOf(plan, 'backend')?.secrets.slice(2)).toEqual(['/srv/svc/secrets/graphdb-password.key']);
+    expect(partOf(plan, 'backend')?.secrets.filter((file) => file.includes('graphdb'))).toEqual([
+      '/srv/svc/secrets/graphdb-password.key',
+    ]);
   });
 
   test('without the bus where somebody else runs it', () => {
@@ -201,7 +205,10 @@ describe('what a part is started with', () => {
       [
         ['graphdb-token.key', 'graphdb-nodes.key', 'graphdb-nodes.crt'],
         ['graphdb-token.key', 'graphdb-acl.key', 'graphdb-nodes.key', 'graphdb-nodes.crt'],
-        ['encryption.key', 'jwt-private.pem', 'graphdb-password.key', 'graphdb-token.key', 'graphdb-nodes.crt'],
+        [
+          ...['bus-callout.seed', 'bus-system.seed', 'bus-issuer.seed', 'graphdb-nodes.crt', 'graphdb-password.key'],
+          ...['graphdb-token.key', 'encryption.key', 'jwt-private.pem', 'jwt-public.pem'],
+        ],
       ].map((names) => names.map((name) => `/srv/svc/secrets/${name}`)),
     );
   });
@@ -414,18 +421,19 @@ describe('the process of a part', () => {
       args: ['alpha', '--config', '/srv/svc/state/dgraph-alpha.yaml'],
       cwd: '/srv/svc',
       log: '/srv/svc/logs/dgraph-alpha.log',
-      env: { TZ: 'UTC', GOMEMLIMIT: '384MiB' },
+      env: { TZ: 'UTC', GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', GOMEMLIMIT: '384MiB' },
       isClosed: true,
     });
   });
 
   test('of Caddy writes nothing outside state/', () => {
+    const home = '/srv/svc/state/caddy';
     expect(processOf('caddy')).toEqual({
       program: '/n/caddy',
       args: ['run', '--config', '/srv/svc/state/Caddyfile', '--adapter', 'caddyfile'],
       cwd: '/srv/svc',
       log: '/srv/svc/logs/caddy.log',
-      env: { TZ: 'UTC', HOME: '/srv/svc/state/caddy' },
+      env: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
       isClosed: true,
     });
   });

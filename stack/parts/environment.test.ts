@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { addressesOf } from './addresses.ts';
-import { checkEnvironment, type Environment, environmentOf, servicesOf, withoutEffect } from './environment.ts';
-import { installationIn } from './installation.ts';
-import { changesBetween } from './lifecycle/plan.ts';
-import { usualPorts } from './ports/port-wishes.ts';
-import { secretFilesOf } from './secrets.ts';
-import { checkDefinition } from './settings/check.ts';
-import { placeOf } from './settings/settings.ts';
+import type { ServiceName } from '../../services/contracts/env/variables.ts';
+import { planFor } from '../engines/plan-of.ts';
+import { installationIn } from '../installation.ts';
+import { changesBetween } from '../plan/differences.ts';
+import { secretFilesOf } from '../secrets.ts';
+import { checkDefinition } from '../settings/check.ts';
+import { placeOf } from '../settings/settings.ts';
+import { checkEnvironment, withoutEffect } from './check-environment.ts';
+import type { Part } from './part.ts';
+import { firstOf, servicesOf } from './parts.ts';
+import { usualPorts } from './port-wish.ts';
 
 const installation = installationIn('/srv/svc');
 const secrets = secretFilesOf(installation);
@@ -18,22 +21,19 @@ const secretTexts: Readonly<Record<string, string>> = {
 };
 const readSecret = (file: string) => secretTexts[file] ?? '';
 
-function environmentFor(yaml: string, ports = usualPorts): Environment {
-  const definition = checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');
-  return environmentOf({ installation, definition, ports, addresses: addressesOf(definition, ports), secrets });
+function partsFor(yaml: string, ports = usualPorts): readonly Part[] {
+  return planFor(installation, checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml'), ports).parts;
+}
+
+function environmentFor(yaml: string, ports = usualPorts) {
+  const of = (service: ServiceName) => firstOf(service, partsFor(yaml, ports)).variables;
+  return { backend: of('backend'), 'remote-mcp': of('remote-mcp'), runtime: of('runtime'), frontend: of('frontend') };
 }
 
 test('a folder whose name looks encoded is still that folder', () => {
-  const definition = checkDefinition('id: abcdef0123456789\n', 'svc.yaml');
   const odd = { ...installation, dataDir: '/srv/p%41 ü/data' };
-  const { backend } = environmentOf({
-    installation: odd,
-    definition,
-    ports: usualPorts,
-    addresses: addressesOf(definition, usualPorts),
-    secrets,
-  });
-  const url = backend.PRIVATE_GRAPHDB_URL ?? '';
+  const { parts } = planFor(odd, checkDefinition('id: abcdef0123456789\n', 'svc.yaml'), usualPorts);
+  const url = firstOf('backend', parts).variables.PRIVATE_GRAPHDB_URL ?? '';
   expect(decodeURIComponent(url.replace('file://', ''))).toBe('/srv/p%41 ü/data/graph.sqlite');
 });
 
@@ -97,7 +97,7 @@ test('with nothing chosen, these and no others', () => {
 });
 
 test('every choice reaches the services it is for, and only these', () => {
-  const chosen = environmentFor(`
+  const chosen = partsFor(`
 bind: 0.0.0.0
 publicUrls: { backend: https://api.example.com, mcp: https://mcp.example.com/mcp, frontend: https://app.example.com }
 origins: { browsers: [https://other.example.com], agents: [https://a.example.com, https://b.example.com], preventDnsRebinding: false }
@@ -107,8 +107,8 @@ mail: { provider: provider_b, from: a@example.com, fromName: Us, url: https://ma
 logs: { level: debug, levels: 'bus=warn' }
 environment: { runtime: { HEARTBEAT_INTERVAL: 1000 }, backend: { JWT_ISSUER: me } }
 `);
-  const told = servicesOf(chosen).flatMap((service) =>
-    changesBetween(environmentFor('')[service], chosen[service]).map((change) => `${service} ${change}`),
+  const told = servicesOf(chosen).flatMap(({ service, part }) =>
+    changesBetween(environmentFor('')[service], part.variables).map((change) => `${service} ${change}`),
   );
   expect(told).toEqual([
     'backend BIND_HOST: 127.0.0.1 → 0.0.0.0',
@@ -161,9 +161,8 @@ test('ports that moved move every address that names them', () => {
 test('an installation whose folder has a colon in its name cannot be hidden, which is said', () => {
   const odd = { ...installation, dir: '/srv/a:b', secretsDir: '/srv/a:b/secrets' };
   const definition = checkDefinition('id: abcdef0123456789\nruntime: { sandbox: bwrap }\n', 'svc.yaml');
-  const addresses = addressesOf(definition, usualPorts);
-  const environment = environmentOf({ installation: odd, definition, ports: usualPorts, addresses, secrets });
-  expect(() => checkEnvironment(environment, readSecret)).toThrow(
+  const { parts } = planFor(odd, definition, usualPorts);
+  expect(() => checkEnvironment(parts, readSecret)).toThrow(
     /MCP_SERVER_HIDDEN_PATHS of runtime must be a colon-separated/,
   );
 });
@@ -235,9 +234,9 @@ logs: { levels: 'bus=warn' }
     'topology: distributed\nbus: { port: 4222, public: { servers: [nats://127.0.0.1:4222], bind: 127.0.0.1 } }\n';
   const cluster = `topology: distributed\ngraph: dgraph\n`;
   const theirs = `${cluster}graphdb: { url: "https://db:8080", grpc: [db:9080], ca: db.pem, user: us, token: true }\n`;
-  for (const chosen of [full, contained, elsewhere, others, cluster, theirs].map((yaml) => environmentFor(yaml))) {
-    for (const service of servicesOf(chosen)) {
-      const decided = Object.keys(chosen[service]).map((name) => name.replace(/_FILE$/, ''));
+  for (const chosen of [full, contained, elsewhere, others, cluster, theirs].map((yaml) => partsFor(yaml))) {
+    for (const { service, part } of servicesOf(chosen)) {
+      const decided = Object.keys(part.variables).map((name) => name.replace(/_FILE$/, ''));
       expect(
         decided.filter((name) => placeOf(service, name) === undefined),
         service,
@@ -249,7 +248,7 @@ logs: { levels: 'bus=warn' }
 describe('what is set without effect is told', () => {
   test('where a field sets it, and where a variable does', () => {
     const told = withoutEffect(
-      environmentFor(`
+      partsFor(`
 runtime: { allowedPaths: [/a], sandbox: none-for-everybody }
 mail: { provider: provider_a, from: a@example.com, url: https://mail.example.com }
 environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_OTLP_HEADERS_FILE: /run/secrets/otel } }
@@ -266,12 +265,12 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
   });
 
   test('where an older file turns sandboxes off, which an upgrade does not do for members', () => {
-    const environment = environmentFor('runtime: { sandbox: none }');
-    expect(withoutEffect(environment)).toEqual([
+    const parts = partsFor('runtime: { sandbox: none }');
+    expect(withoutEffect(parts)).toEqual([
       expect.stringMatching(/^runtime: runtime\.sandbox: none .* is read as auto: .*none-for-everybody/),
     ]);
-    expect(() => checkEnvironment(environment, readSecret)).not.toThrow();
-    expect(environment.runtime.MCP_SERVER_HIDDEN_PATHS).toContain('/srv/svc/secrets');
+    expect(() => checkEnvironment(parts, readSecret)).not.toThrow();
+    expect(firstOf('runtime', parts).variables.MCP_SERVER_HIDDEN_PATHS).toContain('/srv/svc/secrets');
     expect(environmentFor('runtime: { sandbox: none-for-everybody }').runtime).not.toHaveProperty(
       'MCP_SERVER_HIDDEN_PATHS',
     );
@@ -279,19 +278,19 @@ environment: { frontend: { METRICS_PORT: 9100 }, 'remote-mcp': { OTEL_EXPORTER_O
 
   test('and not of folders that are mounted into the container of the runtime', () => {
     const contained = 'topology: distributed\nengine: docker\nruntime: { allowedPaths: [/a] }\n';
-    expect(withoutEffect(environmentFor(contained))).toEqual([]);
+    expect(withoutEffect(partsFor(contained))).toEqual([]);
   });
 
   test('and nothing where nothing is chosen, or ports moved', () => {
     const moved = { backend: 4000, 'remote-mcp': 4001, runtime: 4003, frontend: 4888 };
-    expect([...withoutEffect(environmentFor('')), ...withoutEffect(environmentFor('', moved))]).toEqual([]);
+    expect([...withoutEffect(partsFor('')), ...withoutEffect(partsFor('', moved))]).toEqual([]);
   });
 });
 
 describe('what a service would refuse is refused before anything starts', () => {
   test('the development key', () => {
     const withZeros = (file: string) => (file === secrets.encryptionKey ? '0'.repeat(64) : readSecret(file));
-    expect(() => checkEnvironment(environmentFor(''), withZeros)).toThrow(
+    expect(() => checkEnvironment(partsFor(''), withZeros)).toThrow(
       /secrets\/encryption\.key: ENCRYPTION_KEY of backend must not be the development key/,
     );
   });

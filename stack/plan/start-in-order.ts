@@ -1,4 +1,4 @@
-import type { Part } from './part.ts';
+import type { Part } from '../parts/part.ts';
 
 /** What runs as a part. */
 interface Runs {

@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net';
 import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
-import { fillPlaces } from '../fill-places.ts';
+import type { SharedService } from '../front/front-of.ts';
 import type { Definition } from '../settings/definition.ts';
-import type { SharedService } from './front-of.ts';
+import { fillPlaces } from './fill-places.ts';
 
 const services = ['remote-mcp', 'backend', 'frontend'] as const;
 /** What the front stands before. */

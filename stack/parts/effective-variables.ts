@@ -1,5 +1,6 @@
-import { type Environment, servicesOf } from './environment.ts';
-import { placeOf } from './settings/settings.ts';
+import { placeOf } from '../settings/settings.ts';
+import type { Part } from './part.ts';
+import { servicesOf } from './parts.ts';
 
 export interface EffectiveVariable {
   readonly service: string;
@@ -10,10 +11,10 @@ export interface EffectiveVariable {
   readonly decidedBy: string;
 }
 
-/** What each service gets, by name, with what decides it. */
-export function effectiveVariables(environment: Environment): readonly EffectiveVariable[] {
-  return servicesOf(environment).flatMap((service) =>
-    Object.entries(environment[service])
+/** The variables of each service, by name, with what decides them. */
+export function effectiveVariables(parts: readonly Part[]): readonly EffectiveVariable[] {
+  return servicesOf(parts).flatMap(({ service, part }) =>
+    Object.entries(part.variables)
       .map(([name, value]) => ({
         ...{ service, name, value },
         decidedBy: placeOf(service, name.replace(/_FILE$/, '')) ?? `environment.${service}`,

@@ -1,4 +1,4 @@
-import { fillPlaces } from '../fill-places.ts';
+import { fillPlaces } from './fill-places.ts';
 
 type Values = Readonly<Record<string, string>>;
 

@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { reachable } from '../../addresses.ts';
+import type { Installation } from '../../installation.ts';
+import type { Ports } from '../../parts/port-wish.ts';
+import type { Site } from '../../parts/site.ts';
+
+/** Processes see this machine as it is: its ports, its files, and each other on loopback. */
+export function processSite({ dataDir, stateDir }: Installation, ports: Ports): Site {
+  return {
+    isPrivate: false,
+    ports,
+    listenOn: (host) => host,
+    hostOf: (_, host) => reachable(host),
+    pathOf: (file) => file,
+    dataPathOf: ({ folder }, file = '') => join(dataDir, folder, file),
+    scratchPathOf: (part) => join(stateDir, part),
+  };
+}

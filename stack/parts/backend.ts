@@ -1,0 +1,110 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Addresses } from '../addresses.ts';
+import { graphUser } from '../graph/graph-user.ts';
+import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import type { Definition } from '../settings/definition.ts';
+import { dgraphAlpha, graphServersOf, graphUrlsOf } from './dgraph-alpha.ts';
+import { dgraphZero } from './dgraph-zero.ts';
+import { busPersistence, busRooms, busVariables, nats } from './nats.ts';
+import { replicaNames, replicaWishes } from './port-wish.ts';
+import { serviceParts, serviceWish } from './service.ts';
+import { given, type PartKind, type Setup } from './setup.ts';
+
+export const backend: PartKind = {
+  nodes: ({ replicas }) => replicaNames('backend', replicas.backend),
+  wishes: (definition) => [serviceWish('backend', definition), ...replicaWishes('backend', definition)],
+  parts: (setup) =>
+    serviceParts(setup, {
+      service: 'backend',
+      wishes: backend.wishes(setup.definition),
+      after: [nats, dgraphZero, dgraphAlpha].flatMap(({ nodes }) => nodes(setup.definition)),
+      rooms: [
+        'platform',
+        ...busRooms(setup.definition),
+        ...(hasOwnGraph(setup.definition) ? (['graph'] as const) : []),
+      ],
+      variables: (give) => variables(setup, give),
+      keeps: () => (setup.definition.graph === 'sqlite' ? ownData : null),
+    }),
+};
+
+const ownData = { folder: '.', volume: 'backend' } as const;
+
+type Give = (file: string) => string;
+
+function variables(setup: Setup, give: Give): Readonly<Record<string, string>> {
+  const { definition, addresses, secrets, site } = setup;
+  return {
+    ...busVariables(setup, give),
+    ...busKeys(setup, give),
+    ...graphVariables(setup, give),
+    // Files lie where the graph lies: beside its file, or where every backend that shares a Dgraph reaches them, which is on the bus.
+    ...(definition.graph === 'sqlite' ? { FILES_DIR: site.dataPathOf(ownData, 'blobs') } : {}),
+    ENCRYPTION_KEY_FILE: give(secrets.encryptionKey),
+    JWT_PRIVATE_KEY_PATH: give(secrets.jwtPrivateKey),
+    JWT_PUBLIC_KEY_PATH: give(secrets.jwtPublicKey),
+    PUBLIC_BACKEND_URL: addresses.public.backend,
+    PUBLIC_FRONTEND_URL: addresses.public.frontend,
+    PUBLIC_MCP_URL: addresses.public.mcp,
+    CORS_ORIGINS: browserOrigins(definition, addresses).join(','),
+    ...mailProvider(setup, give),
+  };
+}
+
+/** The graph's address, and the user that the backend is there. */
+function graphVariables(setup: Setup, give: Give): Record<string, string> {
+  const { installation, definition, secrets, site } = setup;
+  const { graph, graphdb } = definition;
+  if (graph === 'sqlite') return { PRIVATE_GRAPHDB_URL: pathToFileURL(site.dataPathOf(ownData, 'graph.sqlite')).href };
+  if (hasOwnGraph(definition)) {
+    return {
+      PRIVATE_GRAPHDB_URL: graphUrlsOf(setup)[0] ?? '',
+      ...(site.isPrivate ? {} : { PRIVATE_GRAPHDB_CA_PATH: give(secrets.graphNodeCertificate) }),
+      PRIVATE_GRAPHDB_GRPC_URL: graphServersOf(setup).join(','),
+      PRIVATE_GRAPHDB_USER: graphUser,
+      PRIVATE_GRAPHDB_PASSWORD_FILE: give(secrets.graphPassword),
+      PRIVATE_GRAPHDB_TOKEN_FILE: give(secrets.graphToken),
+    };
+  }
+  const { url, grpc, ca, user, token } = graphdb;
+  return {
+    PRIVATE_GRAPHDB_URL: url,
+    ...given('PRIVATE_GRAPHDB_GRPC_URL', grpc === 'auto' ? '' : grpc.join(',')),
+    ...(ca === undefined ? {} : { PRIVATE_GRAPHDB_CA_PATH: give(resolve(installation.dir, ca)) }),
+    ...(user === undefined
+      ? {}
+      : { PRIVATE_GRAPHDB_USER: user, PRIVATE_GRAPHDB_PASSWORD_FILE: give(secrets.graphPassword) }),
+    ...(token ? { PRIVATE_GRAPHDB_TOKEN_FILE: give(secrets.graphToken) } : {}),
+  };
+}
+
+/** Only the backend decides who connects to the bus, so only it has these keys. */
+function busKeys({ definition, secrets }: Setup, give: Give): Record<string, string> {
+  if (definition.topology === 'embedded') return {};
+  return {
+    ...busPersistence(definition),
+    BUS_CALLOUT_SEED_FILE: give(secrets.busCalloutSeed),
+    BUS_SYSTEM_SEED_FILE: give(secrets.busSystemSeed),
+    BUS_ISSUER_SEED_FILE: give(secrets.busIssuerSeed),
+    ...given('PUBLIC_BUS_SERVERS', definition.bus.public?.servers.join(',') ?? ''),
+  };
+}
+
+function browserOrigins({ origins }: Definition, addresses: Addresses): readonly string[] {
+  if (origins.browsers !== 'auto') return origins.browsers;
+  const own = [addresses.public.frontend, addresses.public.backend, addresses.local.frontend];
+  return [...new Set(own.map((url) => new URL(url).origin))];
+}
+
+function mailProvider({ definition, secrets }: Setup, give: Give): Record<string, string> {
+  const { provider, url = '' } = definition.mail;
+  switch (provider) {
+    case 'log':
+      return {};
+    case 'provider_a':
+      return { PROVIDER_A_API_KEY_FILE: give(secrets.mailKey), ...given('PROVIDER_A_URL', url) };
+    case 'provider_b':
+      return { PROVIDER_B_API_KEY_FILE: give(secrets.mailKey), ...given('PROVIDER_B_URL', url) };
+  }
+}

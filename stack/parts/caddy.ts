@@ -1,0 +1,143 @@
+import { resolve } from 'node:path';
+import { httpAddress, reachable, serviceBind } from '../addresses.ts';
+import { hasFront, hasOneHost, sharedServices, usualFrontPorts } from '../front/front-of.ts';
+import type { Definition } from '../settings/definition.ts';
+import { backend } from './backend.ts';
+import { caddyfile, caddyfileValues, type FrontService, type OneHost, type Shared } from './caddyfile.ts';
+import { frontend } from './frontend.ts';
+import { askWithWget } from './nats.ts';
+import { type ForeignProgram, type Part, readyAt } from './part.ts';
+import { loopback, type PortWish } from './port-wish.ts';
+import { remoteMcp } from './remote-mcp.ts';
+import { serviceWish, usualLimits } from './service.ts';
+import {
+  addressAmongParts,
+  addressOf,
+  fromFolder,
+  PartFiles,
+  type PartKind,
+  publishedBy,
+  type Setup,
+} from './setup.ts';
+
+/** The front of services that share an address, or one host name. */
+export const caddy: PartKind = {
+  nodes: (definition) => (hasFront(definition) ? ['caddy'] : []),
+  wishes: hostWishes,
+  parts: (setup) => caddy.nodes(setup.definition).map((node) => partOf(node, setup)),
+};
+
+/** Under one host name: its own ports. Private sites use ports above 1023, which need no right. */
+export function hostWishes(definition: Definition): readonly PortWish[] {
+  if (!hasOneHost(definition)) return [];
+  const { tls, httpsPort, httpPort } = definition.public;
+  const { 'caddy-https': https, 'caddy-http': http } = usualFrontPorts;
+  const both = { part: 'caddy', host: definition.bind, isPublished: true };
+  const open = { ...both, name: 'caddy-http', wanted: httpPort, usual: http, inside: 8080, place: 'public.httpPort' };
+  if (tls === 'none') return [open];
+  const closed = { name: 'caddy-https', wanted: httpsPort, usual: https, inside: 8443, place: 'public.httpsPort' };
+  return [{ ...both, ...closed }, open];
+}
+
+/** The ports that services share. */
+function sharedWishes(definition: Definition): readonly PortWish[] {
+  return sharedServices(definition).map((service) => serviceWish(service, definition));
+}
+
+function partOf(node: string, setup: Setup): Part {
+  const { definition, ports, site } = setup;
+  const isOneHost = hasOneHost(definition);
+  const files = new PartFiles(setup);
+  const behind = partsBehind(setup.definition);
+  const wishes = [...hostWishes(definition), ...sharedWishes(definition)];
+  const shared = sharedWishes(definition).map((wish) => `http://${addressOf(wish, setup)}`);
+  const [first = '', ...others] = shared;
+  const http = isOneHost ? httpAddress(definition.bind, ports['caddy-http'] ?? 0) : first;
+  const https = `https://${reachable(definition.bind)}:${ports['caddy-https']}`;
+  const keeps = definition.public.tls === 'acme' ? { folder: node, volume: node } : null;
+  const values = caddyfileValues({
+    bind: site.listenOn(definition.bind),
+    upstreams: upstreamsOf(behind, setup),
+    shared: sharedOf(setup),
+    // In data/, because authorities issue only a few certificates a week.
+    storage: fromFolder(keeps === null ? site.scratchPathOf(node) : site.dataPathOf(keeps), setup),
+    oneHost: isOneHost ? oneHostOf(setup, files) : null,
+  });
+  // Over HTTP, because no certificate is for the address under which this machine reaches it.
+  const asked = isOneHost ? 'caddy-http' : (sharedServices(definition)[0] ?? '');
+  return {
+    ...{ name: node, service: 'caddy', rooms: ['platform'], sees: [], cluster: null, keeps },
+    url: isOneHost && definition.public.tls !== 'none' ? https : http,
+    otherUrls: isOneHost ? shared : others,
+    ready: readyAt(site.isPrivate ? httpAddress(loopback, site.ports[asked] ?? 0) : http),
+    after: Object.values(behind).flatMap((those) => those.map(({ part }) => part)),
+    program: programOf(values, site.scratchPathOf(node)),
+    variables: values,
+    files: files.all(),
+    // A renewed certificate restarts it, like every other difference.
+    secrets: files.all().map(({ file }) => file),
+    published: publishedBy(node, wishes, setup),
+    limits: {
+      ...usualLimits,
+      memoryMaxMb: definition.limits.memoryMaxMb.caddy,
+      // The program of the official image asks for it, and the kernel starts no program that asks for what it can't get.
+      capabilities: ['NET_BIND_SERVICE'],
+    },
+  };
+}
+
+/** The ports of the parts that it stands before, by service. A service that has its own address has no front. */
+type Behind = Readonly<Record<FrontService, readonly PortWish[]>>;
+
+function partsBehind(definition: Definition): Behind {
+  const shared: readonly string[] = sharedServices(definition);
+  const of = (service: FrontService, { wishes }: PartKind) =>
+    hasOneHost(definition) || shared.includes(service) ? wishes(definition).filter(({ part }) => part !== 'caddy') : [];
+  return {
+    'remote-mcp': of('remote-mcp', remoteMcp),
+    backend: of('backend', backend),
+    frontend: of('frontend', frontend),
+  };
+}
+
+function upstreamsOf(behind: Behind, setup: Setup): Record<FrontService, readonly string[]> {
+  const hosts = (wishes: readonly PortWish[]) => wishes.map((wish) => addressAmongParts(wish, setup));
+  return {
+    'remote-mcp': hosts(behind['remote-mcp']),
+    backend: hosts(behind.backend),
+    frontend: hosts(behind.frontend),
+  };
+}
+
+function sharedOf({ definition, site }: Setup): Shared {
+  const shared = sharedServices(definition).map((service) => [service, site.ports[service]]);
+  return { bind: site.listenOn(serviceBind(definition)), ports: Object.fromEntries(shared) };
+}
+
+function oneHostOf({ installation, definition, addresses, site }: Setup, files: PartFiles): OneHost {
+  const { public: open } = definition;
+  const give = (path: string | undefined) => {
+    if (path === undefined) return undefined;
+    const given = files.give(resolve(installation.dir, path));
+    // It runs in the folder of the installation.
+    return site.isPrivate ? given : path;
+  };
+  return {
+    public: { ...open, cert: give(open.cert), key: give(open.key), acme: { ...open.acme, ca: give(open.acme.ca) } },
+    httpPort: site.ports['caddy-http'] ?? 0,
+    httpsPort: site.ports['caddy-https'] ?? 0,
+    origin: new URL(addresses.public.backend).origin,
+  };
+}
+
+function programOf(values: Part['variables'], home: string): ForeignProgram {
+  return {
+    ...{ kind: 'foreign', command: 'caddy', image: 'caddy' },
+    args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
+    // Its log lines tell the time without the zone, and it remembers its last configuration in its home.
+    environment: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
+    configuration: { name: 'Caddyfile', write: () => caddyfile(values) },
+    ask: askWithWget,
+    sharesPorts: true,
+  };
+}

@@ -1,0 +1,42 @@
+import { checkEnv, type EnvRecord } from '../../services/contracts/env/check.ts';
+import type { Variable } from '../../services/contracts/env/variable.ts';
+import { variables } from '../../services/contracts/env/variables.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { placeOf } from '../settings/settings.ts';
+import { fileAt, type Part } from './part.ts';
+import { servicesOf } from './parts.ts';
+
+/** The content of a file in secrets/; undefined where it is still to be generated. */
+type ReadSecret = (file: string) => string | undefined;
+
+/** Throws one error that names every variable a service would refuse, and the place in svc.yaml that decides it. */
+export function checkEnvironment(parts: readonly Part[], readSecret: ReadSecret): void {
+  const lines = servicesOf(parts).flatMap(({ service, part }) =>
+    checkEnv(service, withSecrets(variables[service], part, readSecret)).problems.map(
+      ({ variable, rule, repair }) =>
+        `${placeOf(service, variable) ?? `environment.${service}`}: ${variable} of ${service} ${rule}. ${repair}`,
+    ),
+  );
+  if (lines.length > 0)
+    throw new SvcError('invalid_input', lines.join('\n'), { hint: 'Mend svc.yaml: svc config check' });
+}
+
+/** What svc.yaml sets without effect, a line each. */
+export function withoutEffect(parts: readonly Part[]): readonly string[] {
+  return servicesOf(parts).flatMap(({ service, part }) =>
+    checkEnv(service, part.variables).warnings.map((warning) => `${service}: ${warning}`),
+  );
+}
+
+function withSecrets(
+  known: Readonly<Record<string, Variable<unknown>>>,
+  part: Part,
+  readSecret: ReadSecret,
+): EnvRecord {
+  const resolved: Record<string, string | undefined> = { ...part.variables };
+  for (const [name, { secret }] of Object.entries(known)) {
+    const path = part.variables[`${name}_FILE`];
+    if (secret && path !== undefined) resolved[name] = readSecret(fileAt(path, part));
+  }
+  return resolved;
+}

@@ -1,0 +1,49 @@
+import type { ForeignProgram, Limits } from './part.ts';
+import { usualLimits } from './service.ts';
+import { fromFolder, type PartFiles, type Setup } from './setup.ts';
+
+/** What both kinds of nodes of Dgraph have in common. */
+
+/** Threads of their own read its files. */
+export const dgraphLimits: Omit<Limits, 'memoryMaxMb'> = { ...usualLimits, processesMax: 512 };
+
+interface DgraphTraits extends Pick<ForeignProgram, 'askVersion'> {
+  readonly write: ForeignProgram['configuration']['write'];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export function dgraphProgram(
+  kind: 'zero' | 'alpha',
+  { write, environment = {}, ...traits }: DgraphTraits,
+): ForeignProgram {
+  return {
+    ...{ kind: 'foreign', command: 'dgraph', image: 'dgraph' },
+    args: (file) => [kind, '--config', file],
+    // gRPC would ask for a text beside each name. Nobody has it, and a Docker whose network leads nowhere takes ten seconds to say so.
+    environment: { TZ: 'UTC', GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', ...environment },
+    configuration: { name: `dgraph-${kind}.yaml`, write },
+    // Its image is Ubuntu's, which contains it.
+    ask: (url) => ['curl', '-sS', '-f', '-m', '4', '-o', '/dev/null', url],
+    ...traits,
+  };
+}
+
+/** The folder of a node, in data/. */
+export function graphFolderOf(node: string): string {
+  return node.replace('dgraph-', 'dgraph/');
+}
+
+/** Where other programs of this machine reach it, a node accepts only nodes that have its key, and shows them the same. */
+export function certificatesOf(setup: Setup, files: PartFiles): string {
+  const { secrets, site } = setup;
+  if (site.isPrivate) return '';
+  const key = fromFolder(files.give(secrets.graphNodeKey), setup);
+  const certificate = fromFolder(files.give(secrets.graphNodeCertificate), setup);
+  const shown = ['server', 'client'].map((side) => ` ${side}-cert=${certificate}; ${side}-key=${key};`);
+  return ` internal-port=true; ca-cert=${certificate};${shown.join('')}`;
+}
+
+/** The data of a node, from the folder of the installation. */
+export function dataOf(node: string): string {
+  return `data/${graphFolderOf(node)}`;
+}

@@ -1,0 +1,66 @@
+import { httpAddress } from '../addresses.ts';
+import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import { zeroConfiguration } from './dgraph-configuration.ts';
+import { certificatesOf, dgraphLimits, dgraphProgram, graphFolderOf } from './dgraph-node.ts';
+import { usualDgraphPorts, zeroPorts } from './dgraph-ports.ts';
+import type { Part } from './part.ts';
+import { eachAfter, loopback, replicaNames } from './port-wish.ts';
+import { fromFolder, PartFiles, type PartKind, type Setup } from './setup.ts';
+
+const { zero } = usualDgraphPorts;
+
+/** The coordination nodes of our own Dgraph. */
+export const dgraphZero: PartKind = {
+  nodes: (definition) =>
+    hasOwnGraph(definition) ? replicaNames('dgraph-zero', definition.replicas['dgraph-zero']) : [],
+  // Dgraph moves all ports of a node by one number.
+  wishes: (definition) =>
+    eachAfter(dgraphZero.nodes(definition), {
+      wanted: definition.graphdb.zeroPort,
+      usual: zero.grpc,
+      beside: [zero.http - zero.grpc],
+      host: loopback,
+      place: 'graphdb.zeroPort',
+      isPublished: false,
+    }),
+  parts: (setup) => dgraphZero.nodes(setup.definition).map((node, index) => partOf(node, index, setup)),
+};
+
+/** Where the other nodes reach a coordination node. */
+export function zeroAddressOf(node: string, { site }: Pick<Setup, 'site'>): string {
+  return `${site.hostOf(node, loopback)}:${zeroPorts(site.ports, node).grpc}`;
+}
+
+/** The first one founds the cluster; where there is none yet, the others ask it to be let in. */
+function partOf(node: string, index: number, setup: Setup): Part {
+  const { definition, secrets, site } = setup;
+  const { http, offset } = zeroPorts(site.ports, node);
+  const address = zeroAddressOf(node, setup);
+  const files = new PartFiles(setup);
+  const [founder = node] = dgraphZero.nodes(definition);
+  const keeps = { folder: graphFolderOf(node), volume: node };
+  const variables = {
+    NODE: String(index + 1),
+    PEER: index === 0 ? '' : zeroAddressOf(founder, setup),
+    BIND_ALL: String(site.isPrivate),
+    ADDRESS: address,
+    PORT_OFFSET: String(offset),
+    DATA: fromFolder(site.dataPathOf(keeps), setup),
+    CERTIFICATES: certificatesOf(setup, files),
+  };
+  return {
+    ...{ name: node, service: 'dgraph-zero', url: `dgraph://${address}`, after: [], sees: [], published: [] },
+    ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
+    program: dgraphProgram('zero', {
+      write: ({ readSecret }) => zeroConfiguration({ ...variables, TOKEN: readSecret(secrets.graphToken) }),
+    }),
+    variables,
+    files: files.all(),
+    // Its configuration contains the token.
+    secrets: [secrets.graphToken, ...files.all().map(({ file }) => file)],
+    keeps,
+    rooms: ['graph'],
+    limits: { ...dgraphLimits, memoryMaxMb: definition.limits.memoryMaxMb['dgraph-zero'] },
+    cluster: null,
+  };
+}

@@ -1,0 +1,171 @@
+import { join, resolve } from 'node:path';
+import { httpAddress } from '../addresses.ts';
+import { hasOwnBus } from '../bus/has-own-bus.ts';
+import type { SecretFiles } from '../secrets.ts';
+import { type TlsFiles, tlsFilesIn } from '../settings/certificate.ts';
+import type { Definition } from '../settings/definition.ts';
+import { busKeysOf, natsConfiguration } from './nats-configuration.ts';
+import type { ForeignProgram, Part, ReadyCheck, Room } from './part.ts';
+import { eachAfter, loopback, type PortWish, replicaNames } from './port-wish.ts';
+import { usualLimits } from './service.ts';
+import { addressAmongParts, addressOf, PartFiles, type PartKind, publishedBy, type Setup } from './setup.ts';
+
+/**
+ * The nodes of the bus, unless others run it. No node waits for another: a node of a cluster is not ready before most nodes are there. Nodes know
+ * each other by a secret, and everybody else by public keys.
+ */
+export const nats: PartKind = {
+  nodes: (definition) => (hasOwnBus(definition) ? replicaNames('nats', definition.replicas.nats) : []),
+  wishes: (definition) => [...clientWishes(definition), ...monitoringWishes(definition), ...routeWishes(definition)],
+  parts: (setup) => nats.nodes(setup.definition).map((node) => partOf(node, setup)),
+};
+
+/** The folder of a bus of one node, and of the nodes of a cluster, in data/. Neither can read what the other wrote. */
+export const aloneFolder = 'nats';
+export const clusterFolder = 'nats-cluster';
+
+/** The ports of a node that nothing moves. */
+export const usualBusPorts = { client: 4222, monitoring: 8222, route: 6222 } as const;
+
+function clientWishes(definition: Definition): readonly PortWish[] {
+  const { port, public: open } = definition.bus;
+  return eachAfter(nats.nodes(definition), {
+    wanted: port,
+    usual: usualBusPorts.client,
+    host: open?.bind ?? loopback,
+    place: 'bus.port',
+    isPublished: open !== undefined,
+  });
+}
+
+function monitoringWishes(definition: Definition): readonly PortWish[] {
+  const { httpPort } = definition.bus;
+  if (typeof httpPort !== 'number') return [];
+  const first = { wanted: httpPort, usual: usualBusPorts.monitoring, host: loopback, place: 'bus.httpPort' };
+  return eachAfter(nats.nodes(definition), { ...first, isPublished: false }, (node) => `${node}-http`);
+}
+
+function routeWishes(definition: Definition): readonly PortWish[] {
+  const nodes = nats.nodes(definition);
+  if (nodes.length < 2) return [];
+  const first = { wanted: 'auto', usual: usualBusPorts.route, host: loopback, place: 'replicas.nats' } as const;
+  return eachAfter(nodes, { ...first, isPublished: false }, (node) => `${node}-route`);
+}
+
+function partOf(node: string, setup: Setup): Part {
+  const { installation, definition, secrets, site } = setup;
+  const { bus, limits } = definition;
+  const nodes = nats.nodes(definition);
+  const files = new PartFiles(setup);
+  const tls = bus.public?.tls == null ? null : tlsFilesIn(installation.dir, bus.public.tls);
+  const client = wishOf(node, clientWishes(definition));
+  const monitoring = monitoringOf(node, setup);
+  const url = `nats://${client === undefined ? '' : addressOf(client, setup)}`;
+  const listensOn = (wish: PortWish) => hostAndPort(site.listenOn(wish.host), site.ports[wish.name]);
+  const routes = routeWishes(definition);
+  const ownRoute = wishOf(node, routes);
+  const others = routes.filter(({ part }) => part !== node).map((wish) => addressAmongParts(wish, setup));
+  const seeds = [secrets.busCalloutSeed, secrets.busSystemSeed, secrets.busIssuerSeed];
+  const keeps = {
+    folder: nodes.length === 1 ? aloneFolder : join(clusterFolder, node),
+    volume: nodes.length > 1 && node === 'nats' ? 'nats-1' : node,
+  };
+  const variables = {
+    NAME: node.replace('nats', `svc-${definition.id}`),
+    LISTEN: client === undefined ? '' : listensOn(client),
+    STORE_DIR: site.dataPathOf(keeps),
+    TLS: tls === null ? '' : tlsOf(tls, files.give),
+    ...(monitoring === null ? {} : { HTTP_LISTEN: monitoring }),
+    ...(ownRoute === undefined ? {} : { ROUTE_LISTEN: listensOn(ownRoute), ROUTES: others.join(',') }),
+  };
+  return {
+    ...{ name: node, service: 'nats', url, after: [], sees: [] },
+    ready: readyOf(url, setup),
+    ...(monitoring === null || site.isPrivate ? {} : { otherUrls: [`http://${monitoring}`] }),
+    program: programOf(variables, secrets),
+    variables,
+    files: files.all(),
+    secrets: [...seeds, ...files.all().map(({ file }) => file)],
+    keeps,
+    published: publishedBy(node, clientWishes(definition), setup),
+    // Runtimes elsewhere reach it from outside.
+    rooms: bus.public === undefined ? ['bus'] : ['platform', 'bus'],
+    limits: { ...usualLimits, memoryMaxMb: limits.memoryMaxMb.nats },
+    cluster: nodes.length < 2 ? null : { nodes, secret: secrets.busRoutes },
+  };
+}
+
+function wishOf(node: string, wishes: readonly PortWish[]): PortWish | undefined {
+  return wishes.find(({ part }) => part === node);
+}
+
+/** The address of its monitoring, which only this machine reaches; at a private site only the node itself. */
+function monitoringOf(node: string, { definition, site }: Setup): string | null {
+  if (site.isPrivate) return hostAndPort(loopback, usualBusPorts.monitoring);
+  const wish = wishOf(node, monitoringWishes(definition));
+  return wish === undefined ? null : hostAndPort(loopback, site.ports[wish.name]);
+}
+
+function readyOf(url: string, { secrets, site }: Setup): ReadyCheck {
+  if (!site.isPrivate) return { kind: 'nats', url, seedFile: secrets.busSystemSeed };
+  return { kind: 'http', url: `${httpAddress(loopback, usualBusPorts.monitoring)}/healthz` };
+}
+
+function programOf(variables: Part['variables'], secrets: SecretFiles): ForeignProgram {
+  return {
+    ...{ kind: 'foreign', command: 'nats-server', image: 'nats' },
+    args: (file) => ['-c', file],
+    // Its log lines tell the time without the zone.
+    environment: { TZ: 'UTC' },
+    configuration: {
+      name: 'nats.conf',
+      write({ readSecret }) {
+        const routeSecret = variables.ROUTES === undefined ? {} : { ROUTE_SECRET: readSecret(secrets.busRoutes) };
+        return natsConfiguration({ ...variables, ...busKeysOf(secrets, readSecret), ...routeSecret });
+      },
+    },
+    ask: askWithWget,
+  };
+}
+
+/** The images of NATS and Caddy contain it. */
+export function askWithWget(url: string): readonly string[] {
+  return ['wget', '-q', '-O', '/dev/null', url];
+}
+
+function hostAndPort(host: string, port = 0): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** As nats-server reads it: its strings are those of JSON. */
+function tlsOf({ cert, key }: TlsFiles, give: (file: string) => string): string {
+  return `tls { cert_file: ${JSON.stringify(give(cert))}, key_file: ${JSON.stringify(give(key))} }`;
+}
+
+/** How services reach the bus; the runtimes elsewhere have addresses of their own. */
+export function busVariables(setup: Setup, give: (file: string) => string): Record<string, string> {
+  const { installation, definition } = setup;
+  const { topology, bus } = definition;
+  if (topology === 'embedded') return { BUS_SERVERS: 'inproc:' };
+  const from = (path: string) => give(resolve(installation.dir, path));
+  if (bus.servers !== 'auto') {
+    return { BUS_SERVERS: bus.servers.join(','), ...(bus.ca === undefined ? {} : { BUS_CA_PATH: from(bus.ca) }) };
+  }
+  const { tls = null, servers = [] } = bus.public ?? {};
+  if (tls === null) {
+    const addresses = clientWishes(definition).map((wish) => `nats://${addressAmongParts(wish, setup)}`);
+    return { BUS_SERVERS: addresses.join(',') };
+  }
+  // The certificate is for these names only, and without TLS the bus refuses everyone.
+  return { BUS_SERVERS: servers.join(','), ...(tls.ca === null ? {} : { BUS_CA_PATH: from(tls.ca) }) };
+}
+
+/** Whether messages outlive the bus. The bus inside the one process hears it from its host. */
+export function busPersistence({ topology, bus }: Definition): Record<string, string> {
+  return topology === 'embedded' ? {} : { BUS_PERSISTENT_MESSAGING: String(bus.persistentMessaging) };
+}
+
+/** The room of the bus, where there is one. */
+export function busRooms(definition: Definition): readonly Room[] {
+  return hasOwnBus(definition) ? ['bus'] : [];
+}

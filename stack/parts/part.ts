@@ -1,0 +1,125 @@
+import type { ServiceName } from '../../services/contracts/env/variables.ts';
+import type { Definition } from '../settings/definition.ts';
+
+/** A process of the platform, or a piece of its one process. Its description says everything that an engine needs to run it. */
+export interface Part {
+  /** As in `services[].name`: remote-mcp, remote-mcp-2, … */
+  readonly name: string;
+  readonly service: ServiceName | 'nats' | 'dgraph-zero' | 'dgraph-alpha' | 'caddy';
+  /** Its address on this machine, or among the parts where it has none. */
+  readonly url: string;
+  readonly ready: ReadyCheck;
+  /** Further addresses that it listens on. */
+  readonly otherUrls?: readonly string[];
+  /** Parts that must be healthy before it starts. */
+  readonly after: readonly string[];
+  readonly program: Program;
+  /** The environment of a service, or the values in the configuration of another program. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Files of this machine that decide how it runs. A changed file restarts the part. */
+  readonly secrets: readonly string[];
+  /** Files that the part itself reads. */
+  readonly files: readonly SiteFile[];
+  /** Its data; null for a part that keeps nothing. */
+  readonly keeps: PartData | null;
+  /** Ports that are reached from outside of the platform. */
+  readonly published: readonly PublishedPort[];
+  readonly rooms: readonly Room[];
+  /** Folders of this machine that it may read. */
+  readonly sees: readonly string[];
+  readonly limits: Limits;
+  /** What the nodes of a cluster have in common. Nodes that differ in it refuse each other. */
+  readonly cluster: Cluster | null;
+}
+
+/** A file, and its path as a part sees it. */
+export interface SiteFile {
+  readonly file: string;
+  readonly path: string;
+}
+
+export interface PartData {
+  /** In data/. */
+  readonly folder: string;
+  /** The end of the name of its volume. */
+  readonly volume: string;
+}
+
+export interface PublishedPort {
+  /** The port that the part listens on. */
+  readonly inside: number;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Parts in one room reach each other. Only the platform's room leads to this machine and the world. */
+export type Room = 'platform' | 'bus' | 'graph';
+
+export interface Limits {
+  readonly memoryMaxMb: number;
+  readonly processesMax: number;
+  /** Room for temporary files. */
+  readonly temporary: { readonly sizeMb: number; readonly isExecutable: boolean };
+  readonly capabilities: readonly string[];
+}
+
+export interface Cluster {
+  readonly nodes: readonly string[];
+  readonly secret: string;
+}
+
+/** `service`: Node runs it from this package. `foreign`: a program that others wrote. */
+export type Program = { readonly kind: 'service'; readonly service: ServiceName } | ForeignProgram;
+
+export interface ForeignProgram {
+  readonly kind: 'foreign';
+  /** Its name on the path. */
+  readonly command: 'nats-server' | 'caddy' | 'dgraph';
+  /** The image that contains it, by its name in svc.yaml. */
+  readonly image: Exclude<keyof Definition['images'], 'base'>;
+  readonly args: (configuration: string) => readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly configuration: {
+    readonly name: string;
+    readonly write: (facts: ConfigurationFacts) => string;
+  };
+  /** Arguments that make it print its version, where the configuration depends on the version. */
+  readonly askVersion?: readonly string[];
+  /** The command in its image that asks a URL whether it answers 200. */
+  readonly ask: (url: string) => readonly string[];
+  /** Further processes of the same program could listen on its ports unnoticed. */
+  readonly sharesPorts?: boolean;
+}
+
+/** What only the engine knows when it writes a configuration. */
+export interface ConfigurationFacts {
+  readonly readSecret: (file: string) => string;
+  /** The addresses that may administer the graph. */
+  readonly admins: string;
+  readonly version: string | null;
+}
+
+/** How a part is asked whether it is ready. `http`: the URL answers 200 while it is. `nats`: its client port answers to the seed in that file. */
+export type ReadyCheck =
+  | { readonly kind: 'http'; readonly url: string }
+  | { readonly kind: 'nats'; readonly url: string; readonly seedFile: string };
+
+/** A service says at /ready whether it is ready. */
+export function readyAt(url: string): ReadyCheck {
+  return { kind: 'http', url: `${url}/ready` };
+}
+
+/** Every address that it listens on, each host and port once. */
+export function listensAt({ url, ready, otherUrls = [] }: Part): readonly string[] {
+  return [...new Map([url, ready.url, ...otherUrls].map((one) => [new URL(one).host, one])).values()];
+}
+
+/** The file of this machine that a part sees under this path. */
+export function fileAt(path: string, { files }: Part): string {
+  return files.find((one) => one.path === path)?.file ?? path;
+}
+
+/** Whether it is a node of our own Dgraph. */
+export function isGraphNode({ service }: Part): boolean {
+  return service === 'dgraph-zero' || service === 'dgraph-alpha';
+}

@@ -1,0 +1,56 @@
+import { backend } from './backend.ts';
+import { busRooms, busVariables } from './nats.ts';
+import type { PartData } from './part.ts';
+import { replicaNames, replicaWishes } from './port-wish.ts';
+import { serviceParts, serviceWish } from './service.ts';
+import { given, type PartKind, type Setup } from './setup.ts';
+
+export const runtime: PartKind = {
+  nodes: ({ replicas }) => replicaNames('runtime', replicas.runtime),
+  wishes: (definition) => [serviceWish('runtime', definition), ...replicaWishes('runtime', definition)],
+  parts: (setup) => {
+    const { definition, secrets, site } = setup;
+    const { allowedPaths } = definition.runtime;
+    return serviceParts(setup, {
+      service: 'runtime',
+      wishes: runtime.wishes(definition),
+      after: backend.nodes(definition),
+      rooms: ['platform', ...busRooms(definition)],
+      variables: (give, part) => ({
+        ...busVariables(setup, give),
+        SYSTEM_KEY_FILE: give(secrets.runtimeKey),
+        SVC_WORKING_DIR: site.dataPathOf(dataOf(part)),
+        ...sandbox(setup),
+        // At a private site only the allowed folders are mounted.
+        ...(site.isPrivate ? {} : given('SVC_ALLOWED_PATHS', allowedPaths.join(':'))),
+      }),
+      keeps: dataOf,
+      sees: allowedPaths,
+      // MCP servers are many, and are started from files that they unpack.
+      limits: { processesMax: 1024, temporary: { sizeMb: 256, isExecutable: true } },
+    });
+  },
+};
+
+/** The homes of MCP servers. */
+function dataOf(part: string): PartData {
+  return { folder: part, volume: part };
+}
+
+/** Hides the platform's own files, wherever they lie among the folders that an MCP server is given. */
+function sandbox({ installation, definition, site }: Setup): Record<string, string> {
+  const { runtime: chosen, images, limits } = definition;
+  // At a private site there is only the runtime's key, which the runtime hides by itself.
+  if (chosen.sandbox === 'none-for-everybody' || site.isPrivate) return {};
+  const { secretsDir, dataDir, stateDir, logsDir, definitionFile } = installation;
+  const container = {
+    MCP_SERVER_DOCKER_SOCKET: chosen.dockerSocket,
+    MCP_SERVER_IMAGE: images.base,
+    MCP_SERVER_MEMORY_MAX_MB: String(limits.memoryMaxMb['mcp-server']),
+  };
+  return {
+    ...(chosen.sandbox === 'container' ? container : {}),
+    ...given('MCP_SERVER_MEMBER_FOLDERS', chosen.memberFolders.join(':')),
+    MCP_SERVER_HIDDEN_PATHS: [secretsDir, dataDir, stateDir, logsDir, definitionFile].join(':'),
+  };
+}

@@ -1,0 +1,78 @@
+import { relative } from 'node:path';
+import { type Addresses, reachable } from '../addresses.ts';
+import type { Installation } from '../installation.ts';
+import type { SecretFiles } from '../secrets.ts';
+import type { Definition } from '../settings/definition.ts';
+import type { Part, PublishedPort, SiteFile } from './part.ts';
+import type { Ports, PortWish } from './port-wish.ts';
+import type { Site } from './site.ts';
+
+/** Everything that parts are described from. */
+export interface Setup {
+  readonly installation: Installation;
+  readonly definition: Definition;
+  /** Ports of this machine. */
+  readonly ports: Ports;
+  readonly addresses: Addresses;
+  readonly secrets: SecretFiles;
+  readonly site: Site;
+}
+
+/** One kind of part: the ports that its parts take, and the parts. */
+export interface PartKind {
+  readonly nodes: (definition: Definition) => readonly string[];
+  readonly wishes: (definition: Definition) => readonly PortWish[];
+  readonly parts: (setup: Setup) => readonly Part[];
+}
+
+/** Collects the files that a part reads while its variables are written. */
+export class PartFiles {
+  readonly #site: Site;
+  readonly #files = new Map<string, SiteFile>();
+
+  constructor({ site }: Pick<Setup, 'site'>) {
+    this.#site = site;
+  }
+
+  /** The path of a file as the part sees it. */
+  readonly give = (file: string): string => {
+    const path = this.#site.pathOf(file);
+    this.#files.set(file, { file, path });
+    return path;
+  };
+
+  all(): readonly SiteFile[] {
+    return [...this.#files.values()];
+  }
+}
+
+/** An empty variable is an unset one. */
+export function given(name: string, value: string): Record<string, string> {
+  return value === '' ? {} : { [name]: value };
+}
+
+/** Host and port under which a part is reached: from this machine where that is possible, else from other parts. */
+export function addressOf({ name, part, host, isPublished }: PortWish, { ports, site }: Setup): string {
+  return isPublished ? `${reachable(host)}:${ports[name]}` : `${site.hostOf(part, host)}:${site.ports[name]}`;
+}
+
+/** Host and port under which other parts reach it. */
+export function addressAmongParts({ name, part, host }: PortWish, { site }: Setup): string {
+  return `${site.hostOf(part, host)}:${site.ports[name]}`;
+}
+
+/** The ports of a part that are reached from outside of the platform. */
+export function publishedBy(
+  part: string,
+  wishes: readonly PortWish[],
+  { ports, site }: Setup,
+): readonly PublishedPort[] {
+  return wishes
+    .filter((wish) => wish.part === part && wish.isPublished)
+    .map(({ name, host }) => ({ inside: site.ports[name] ?? 0, host, port: ports[name] ?? 0 }));
+}
+
+/** A path for a program that runs in the folder of the installation, and that does not take every character. */
+export function fromFolder(path: string, { installation, site }: Pick<Setup, 'installation' | 'site'>): string {
+  return site.isPrivate ? path : relative(installation.dir, path);
+}
