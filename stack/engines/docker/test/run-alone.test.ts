@@ -106,8 +106,8 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   });
 
   test('what does not get ready says why, and leaves nothing', async () => {
-    const parts = plan.parts.map((part) => ({ ...part, variables: { ...part.variables, STORE_DIR: '/nowhere' } }));
-    const failing = runContainersAlone({ plan: { ...plan, parts }, dock, bus: true, graph: false, signal });
+    const site = { ...plan.site, dataPathOf: () => '/nowhere' };
+    const failing = runContainersAlone({ plan: { ...plan, site }, dock, bus: true, graph: false, signal });
     await expect(failing).rejects.toMatchObject({ message: expect.stringContaining('/nowhere') });
     expect(await leftIn(trial)).toEqual([]);
   });
