@@ -7,10 +7,9 @@ import type { Definition } from './settings/definition.ts';
 
 /**
  * Refuses, before anything is started, what svc.yaml asks for and no program on the path can be: all of it at once, so that nobody installs
- * one to hear of the next. Returns what the operator should know of those that are there. Containers bring their own.
+ * one to hear of the next. Returns what the operator should know of those that are there.
  */
 export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
-  if (definition.engine === 'docker') return [];
   const checks = [
     checkNatsServer(definition, path),
     checkFront(definition, path),

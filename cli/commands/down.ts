@@ -1,4 +1,4 @@
-import { down } from '../../stack/lifecycle/down.ts';
+import { down } from '../../stack/operations/down.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { tellCommon } from '../output/progress.ts';
 import { installationOf } from '../platform.ts';

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { readLogs } from '../../stack/logs/read-logs.ts';
+import { logs } from '../../stack/operations/logs.ts';
 import { interruption, SvcCommand } from '../command.ts';
 import { parseMoment } from '../moment.ts';
 import { describeLogLine } from '../output/log-line.ts';
@@ -44,7 +44,7 @@ export default class Logs extends SvcCommand {
     const count = parseCount(flags.lines);
     const shown: object[] = [];
     let told = 0;
-    const lines = readLogs({
+    const lines = logs({
       installation: installationOf(flags),
       services: argv.map(String),
       since: flags.since === undefined ? null : parseMoment('--since', flags.since, 'past'),

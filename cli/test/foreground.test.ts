@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectToBackend } from '../../stack/backend-client.ts';
-import { openTrial, until } from '../../stack/lifecycle/test/trial.ts';
+import { openTrial, until } from '../../stack/operations/test/trial.ts';
 import { readRecord } from '../../stack/state/platform-record.ts';
 import { startTimeOf } from '../../stack/state/process-identity.ts';
 import { svcFile } from './run-svc.ts';

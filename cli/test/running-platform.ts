@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { openTrial } from '../../stack/operations/test/trial.ts';
 import { type Run, runSvc } from './run-svc.ts';
 
 export interface RunningPlatform {

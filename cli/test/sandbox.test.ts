@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { canSandbox, dockerSocket, pathOfBwrap } from '../../services/runtime/test/sandboxed.ts';
-import { edit } from '../../stack/lifecycle/test/installed.ts';
-import { openTrial } from '../../stack/lifecycle/test/trial.ts';
+import { edit } from '../../stack/operations/test/installed.ts';
+import { openTrial } from '../../stack/operations/test/trial.ts';
 import { runSvc } from './run-svc.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

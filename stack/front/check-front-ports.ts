@@ -10,8 +10,6 @@ import type { Definition } from '../settings/definition.ts';
 
 /** Refuses, before anything is started, ports that are root's and that Caddy was not given the right to. */
 export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
-  // Docker listens there by itself.
-  if (definition.engine === 'docker') return;
   for (const { name, host, place } of hostWishes(definition)) {
     const port = ports[name] ?? 0;
     if ((await listenProblem(host, port))?.code !== 'EACCES') continue;

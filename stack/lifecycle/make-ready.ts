@@ -1,8 +1,8 @@
 import { checkBus } from '../bus/check-bus.ts';
 import { ensureFolders } from '../create-installation.ts';
+import { clearStaleRecord } from '../engines/process/running-platform.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { RunningPlatform } from '../state/find-running.ts';
-import { clearStaleRecord } from './running-platform.ts';
 
 interface MakingReady {
   readonly running: RunningPlatform | null;

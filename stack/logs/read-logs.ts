@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type LogLevel, logLevels } from '../../services/contracts/env/variable.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
-import { isInContainers } from '../engines/docker/containers-record.ts';
 import type { Installation } from '../installation.ts';
 import { isCode } from '../state/durable-file.ts';
 import type { LogSource } from './log-source.ts';
@@ -35,6 +34,8 @@ export interface LogFilter {
 
 export interface LogOptions extends LogFilter {
   readonly installation: Installation;
+  /** Logs that are not in the folder of logs. */
+  readonly more?: readonly LogSource[];
   /** How many of the last lines come first. */
   readonly lines: number;
   readonly follow: boolean;
@@ -45,7 +46,7 @@ const followIntervalMs = 150;
 
 /** The last lines of all services in the order of their time, then, with `follow`, what is written from now on. */
 export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
-  const sources = await sourcesOf(options.installation, options.lines);
+  const sources = await sourcesOf(options);
   const names = [...new Set(sources.map(({ service }) => service))].sort();
   const unknown = options.services.find((service) => !names.includes(service));
   if (unknown !== undefined) {
@@ -71,17 +72,13 @@ export async function* readLogs(options: LogOptions): AsyncGenerator<LogLine> {
   }
 }
 
-/** The files, and what Docker keeps of containers that are there. */
-async function sourcesOf(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {
+/** The files, and the logs that the engine keeps. The file of a part whose log the engine keeps has only older lines. */
+async function sourcesOf({ installation, more = [] }: LogOptions): Promise<readonly LogSource[]> {
   const { logsDir } = installation;
   const names = await logNames(logsDir);
   const files = names.map((service) => fileSource(service, new LogTail(join(logsDir, `${service}.log`))));
-  if (!isInContainers(installation)) return files;
-  const { containerLogSources } = await import('../engines/docker/log-sources.ts');
-  const containers = await containerLogSources(installation, linesMax);
-  const live = new Set(containers.map(({ service }) => service));
-  // What is written to the file of a part that has a container is what the one before it said.
-  return [...files.map((file) => (live.has(file.service) ? { ...file, next: async () => [] } : file)), ...containers];
+  const live = new Set(more.map(({ service }) => service));
+  return [...files.map((file) => (live.has(file.service) ? { ...file, next: async () => [] } : file)), ...more];
 }
 
 function fileSource(service: string, tail: LogTail): LogSource {
@@ -167,4 +164,11 @@ function passes(line: LogLine, filter: LogFilter): boolean {
 
 function byTime(a: LogLine, b: LogLine): number {
   return a.time - b.time;
+}
+
+/** A line of a log, as it is told in a sentence. */
+export function describeLine(line: LogLine): string {
+  const { level, logger, message } = line;
+  const why = reasonIn(line);
+  return [level, logger, message, why === null ? null : `(${why})`].filter((part) => part !== null).join(' ');
 }

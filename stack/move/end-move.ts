@@ -2,8 +2,9 @@ import type { ChangesOfKind } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
+import { isUp } from '../engines/engine-of.ts';
 import type { Installation } from '../installation.ts';
-import { up } from '../lifecycle/up.ts';
+import { up } from '../operations/up.ts';
 import { refuseCopy } from '../place/find-original.ts';
 import { makeFolder } from '../state/folder.ts';
 import { acquireLock } from '../state/lock.ts';
@@ -12,7 +13,7 @@ import type { MoveProgress } from './move.ts';
 import { sizeOf } from './move-cost.ts';
 import { keptDirOf, type MoveState, readMove, writeMove } from './move-state.ts';
 import { forgetOld, goBack, settleMove } from './settle-move.ts';
-import { isUp, stopPlatform } from './stop-platform.ts';
+import { stopPlatform } from './stop-platform.ts';
 
 export interface EndOptions {
   readonly installation: Installation;

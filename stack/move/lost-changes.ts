@@ -2,13 +2,13 @@ import { rmSync } from 'node:fs';
 import { type ChangesOfKind, changesBetween } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { openDock } from '../engines/docker/dock.ts';
+import { isUp } from '../engines/engine-of.ts';
 import { planOf, readPlan } from '../engines/plan-of.ts';
 import type { Installation } from '../installation.ts';
 import type { LeftProcess } from '../state/left-processes.ts';
 import { keptDirOf, type MoveState, stagingDirOf, writeMove } from './move-state.ts';
 import { withSide } from './side-content.ts';
 import { readKeptDefinition } from './sides.ts';
-import { isUp } from './stop-platform.ts';
 
 export interface LostChanges {
   readonly installation: Installation;

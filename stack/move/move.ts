@@ -2,10 +2,11 @@ import { mkdirSync } from 'node:fs';
 import type { KindOfContent } from '../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { isUp } from '../engines/engine-of.ts';
 import type { Installation } from '../installation.ts';
 import { makeReady } from '../lifecycle/make-ready.ts';
 import type { Progress } from '../lifecycle/progress.ts';
-import { up } from '../lifecycle/up.ts';
+import { up } from '../operations/up.ts';
 import { settleLostData } from '../place/kept-data.ts';
 import { checkPlace, settlePlace } from '../place/settle-place.ts';
 import { readDefinition } from '../settings/check.ts';
@@ -21,7 +22,7 @@ import { type MovePlan, planMove } from './plan-move.ts';
 import { settleMove, takeBack } from './settle-move.ts';
 import { isSameSide, type Side, sideFor, sideName, sideOf, type WantedSide } from './side.ts';
 import { keepDefinition, type SideStep, switchSides } from './sides.ts';
-import { isUp, stopPlatform } from './stop-platform.ts';
+import { stopPlatform } from './stop-platform.ts';
 
 /** What a move does, in this order. */
 export type MoveStep = 'stop' | 'keep' | 'carry' | 'verify' | SideStep | 'start';

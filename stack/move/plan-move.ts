@@ -3,10 +3,10 @@ import type { WorkingFolder } from '../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { hasOwnBus } from '../bus/has-own-bus.ts';
-import { checkPrograms } from '../check-programs.ts';
-import { isInContainers } from '../engines/docker/containers-record.ts';
 import type { Dock } from '../engines/docker/dock.ts';
+import { engineFor, isUp } from '../engines/engine-of.ts';
 import { readPlan } from '../engines/plan-of.ts';
+import { hasPort } from '../engines/process/has-port.ts';
 import { type Installation, runtimeDirOf } from '../installation.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -72,13 +72,20 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   const running = findRunning(installation);
   const from = readPlan(installation);
   const held = await portsHeldBefore(definition, env);
-  const preparing = { installation, definition: target, env, running, held, avoid: new Set<number>(), onNotice };
-  const plan = await preparePlan(preparing);
+  const plan = await preparePlan({
+    installation,
+    definition: target,
+    check: async () => (await engineFor(target)).check(target, env),
+    checkPorts: async (_, ports) => (await engineFor(target)).checkPorts(target, ports, env),
+    ownsPort: (port) => held.has(port) || (running !== null && hasPort(running, port)),
+    avoid: new Set(),
+    onNotice,
+  });
   const containers = await containersOf({ from, to: plan, installation, env, signal, onNotice });
   const { dock, volumes } = containers;
   const carries = whatMoves(from, to, isGraphThere(from, volumes));
   if (carries.graph) await refuseFilled(plan);
-  if (carries.graph || definition.engine !== to.engine) await checkPrograms(definition, env.PATH);
+  if (carries.graph || definition.engine !== to.engine) await (await engineFor(definition)).check(definition, env);
   const sizes = sizesOf(from, containers);
   const load = { ...sizes, carries, busBytes: carries.bus ? sizes.busBytes : 0 };
   const { neededBytes, downSeconds } = costOf({ ...load, from: sideOf(definition), to });
@@ -86,9 +93,9 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   refuseWithoutRoom({ place: `"${dataDir}"`, repair: `df -h "${dataDir}" tells how much there is.` }, room);
   const ofDocker = { place: 'The disk of Docker', repair: 'docker system df tells what takes it.' };
   if (containers.measured !== null) refuseWithoutRoom(ofDocker, { ...room, ...containers.measured });
-  const isUp = running !== null || isInContainers(installation);
-  const unseen = await findUnseenFolders({ from, to: target, isUp, env, signal });
-  const known = { installation, from, to: plan, changes, running, isUp, dock, volumes, unseen };
+  const wasUp = isUp(installation);
+  const unseen = await findUnseenFolders({ from, to: target, isUp: wasUp, env, signal });
+  const known = { installation, from, to: plan, changes, running, isUp: wasUp, dock, volumes, unseen };
   return { ...known, ...load, ...room, downSeconds };
 }
 

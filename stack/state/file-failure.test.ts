@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toSvcError } from '../../services/contracts/errors.ts';
 import { createInstallation } from '../create-installation.ts';
 import type { Installation } from '../installation.ts';
-import { down } from '../lifecycle/down.ts';
-import { status } from '../lifecycle/status.ts';
-import { up } from '../lifecycle/up.ts';
 import { readLogs } from '../logs/read-logs.ts';
+import { down } from '../operations/down.ts';
+import { status } from '../operations/status.ts';
+import { up } from '../operations/up.ts';
 import { fileFailure } from './file-failure.ts';
 
 let dir: string;

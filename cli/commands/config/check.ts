@@ -1,6 +1,5 @@
-import { checkPrograms } from '../../../stack/check-programs.ts';
+import { engineFor } from '../../../stack/engines/engine-of.ts';
 import { readPlan } from '../../../stack/engines/plan-of.ts';
-import { checkFrontPorts } from '../../../stack/front/check-front-ports.ts';
 import { withoutEffect } from '../../../stack/parts/check-environment.ts';
 import { adviseOnMembers } from '../../../stack/sandbox/check-sandbox.ts';
 import { checkMachine } from '../../../stack/settings/check-machine.ts';
@@ -22,12 +21,9 @@ export default class ConfigCheck extends SvcCommand {
     const { definition, parts, ports } = readPlan(installation);
     const { topology, engine } = definition;
     await checkMachine(installation, definition);
-    const notices = await checkPrograms(definition, shell.PATH);
-    await checkFrontPorts(definition, ports, shell.PATH);
-    if (engine === 'docker') {
-      const { connectToDaemon } = await import('../../../stack/engines/docker/daemon.ts');
-      await connectToDaemon(shell);
-    }
+    const runner = await engineFor(definition);
+    const notices = await runner.check(definition, shell);
+    await runner.checkPorts(definition, ports, shell);
     const aboutMembers = await adviseOnMembers(definition, shell.PATH);
     const warnings = [...notices, ...aboutMembers, ...withoutEffect(parts)];
     terminal.json({ ok: true, file: definitionFile, topology, engine, warnings });

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { status } from '../../../stack/lifecycle/status.ts';
+import { status } from '../../../stack/operations/status.ts';
 import { environment, type SharedFlags, SvcCommand, ToldAlready } from '../../command.ts';
 import type { Cause } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';

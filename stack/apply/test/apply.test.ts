@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type BackendClient, connectToBackend } from '../../backend-client.ts';
-import { openTrial } from '../../lifecycle/test/trial.ts';
-import { up } from '../../lifecycle/up.ts';
+import { openTrial } from '../../operations/test/trial.ts';
+import { up } from '../../operations/up.ts';
 import { type ApplyOptions, apply, type Change } from '../apply.ts';
 import { readApplyFile } from '../read-file.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseKey } from '../../../services/contracts/keys.ts';
 import { installationIn } from '../../installation.ts';
-import { until } from '../../lifecycle/test/trial.ts';
+import { until } from '../../operations/test/trial.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
 

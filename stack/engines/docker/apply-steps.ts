@@ -1,7 +1,6 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { openBackendClient, operatorTokens } from '../../backend-client.ts';
-import { LostPort } from '../../lifecycle/explain-failure.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
@@ -9,6 +8,7 @@ import { readyAt } from '../../parts/part.ts';
 import { firstOf } from '../../parts/parts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
+import { LostPort } from '../lost-port.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';

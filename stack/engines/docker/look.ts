@@ -68,9 +68,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
   const held = portsHeldBy([...found.values()]);
   const plan = await preparePlan({
     installation,
-    env,
-    running: null,
-    held,
+    ownsPort: (port) => held.has(port),
     keptBy: keptIn(volumes, recorded, id),
     avoid,
     onNotice,

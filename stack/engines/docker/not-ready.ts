@@ -1,8 +1,7 @@
 import type Docker from 'dockerode';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { describe } from '../../lifecycle/explain-failure.ts';
-import { parseLine } from '../../logs/read-logs.ts';
+import { describeLine, parseLine } from '../../logs/read-logs.ts';
 import { readContainerLog } from './container-log.ts';
 
 const linesMax = 8;
@@ -16,7 +15,7 @@ interface NotReady {
 export async function notReady({ part, options }: NotReady, cause: unknown, docker: Docker): Promise<SvcError> {
   const why = inWords(cause);
   const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);
-  const last = lines.map(({ text }) => `\n  ${describe(parseLine(part.name, text))}`).join('');
+  const last = lines.map(({ text }) => `\n  ${describeLine(parseLine(part.name, text))}`).join('');
   return new SvcError(
     cause instanceof SvcError ? cause.code : 'internal',
     `${part.name} failed to get ready: ${why.replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,

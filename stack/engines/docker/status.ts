@@ -6,6 +6,7 @@ import { readContent } from '../../lifecycle/read-content.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import type { ServiceState } from '../../lifecycle/transition.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
+import { findOriginal } from '../../place/find-original.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
 import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
@@ -20,7 +21,10 @@ import { listVolumes } from './volumes.ts';
 /** What runs now in Docker, and how well. Changes nothing. */
 export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
   const record = readContainers(installation);
-  if (!record?.isUp) return stoppedStatus(installation);
+  if (!record?.isUp || findOriginal(installation) !== null) {
+    const serviceOf = () => ({ state: 'stopped', reason: null, container: null }) as const;
+    return stoppedStatus(installation, { ended: null, serviceOf });
+  }
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);
   const [first] = record.services;

@@ -10,13 +10,13 @@ import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
 import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../graph/node-data.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { Installation } from '../../installation.ts';
-import { stopRunning } from '../../lifecycle/running-platform.ts';
 import { sizeOf } from '../../move/move-cost.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { dataOf } from '../../parts/dgraph-node.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import { readPlan } from '../plan-of.ts';
+import { stopRunning } from './running-platform.ts';
 
 export interface NodesInFolders {
   readonly installation: Installation;

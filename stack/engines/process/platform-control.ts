@@ -1,11 +1,11 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { type Answer, openControl } from '../../control/control-server.ts';
-import type { Reply } from '../../control/messages.ts';
 import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { planFor } from '../plan-of.ts';
+import { type Answer, openControl } from './control/control-server.ts';
+import type { Reply } from './control/messages.ts';
 import { failureOf } from './failure.ts';
 import type { Platform } from './platform.ts';
 import type { Recorder } from './recorder.ts';

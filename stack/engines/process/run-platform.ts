@@ -1,7 +1,6 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { aborted } from '../../aborted.ts';
-import { endLeftMcpServers } from '../../lifecycle/left-mcp-servers.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
 import { recordData, recordNewData } from '../../place/kept-data.ts';
 import { watchData } from '../../place/watch-data.ts';
@@ -10,6 +9,7 @@ import { recordFingerprint } from '../../secrets.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { type PlatformRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
 import { bugText, leaveFailure } from './failure.ts';
+import { endLeftMcpServers } from './left-mcp-servers.ts';
 import type { PartRunner } from './part-runner.ts';
 import { runAsProcesses } from './parts-as-processes.ts';
 import { runInside } from './parts-inside.ts';

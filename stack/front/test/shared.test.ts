@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
 import { cataloguePath } from '../../../services/contracts/catalogue.ts';
 import { graphqlPath } from '../../../services/contracts/token.ts';
-import { until } from '../../lifecycle/test/trial.ts';
+import { until } from '../../operations/test/trial.ts';
 import { checkDefinition } from '../../settings/check.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { ask } from './ask.ts';

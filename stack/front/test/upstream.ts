@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { until } from '../../lifecycle/test/trial.ts';
+import { until } from '../../operations/test/trial.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -8,7 +8,7 @@ import { ensureFolders } from '../../create-installation.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
-import { until } from '../../lifecycle/test/trial.ts';
+import { until } from '../../operations/test/trial.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts } from '../../test/free-ports.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';

@@ -1,18 +1,19 @@
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { emptyDgraph, isEmptyDgraph, openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { ensureFolders } from '../../create-installation.ts';
 import { planFor, readPlan } from '../../engines/plan-of.ts';
+import { hasPort } from '../../engines/process/has-port.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
 import { findProgram } from '../../find-program.ts';
 import { request } from '../../http.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
-import { until } from '../../lifecycle/test/trial.ts';
 import { readLogs } from '../../logs/read-logs.ts';
+import { until } from '../../operations/test/trial.ts';
 import { graphUrlsOf } from '../../parts/dgraph-alpha.ts';
 import { alphaPorts, zeroPorts } from '../../parts/dgraph-ports.ts';
 import { changesBetween, settingsOf } from '../../plan/differences.ts';
@@ -149,8 +150,10 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     const told: string[] = [];
     const prepared = await preparePlan({
       installation,
-      env: { PATH: `${trial.dir}${delimiter}${process.env.PATH}` },
-      running: findRunning(installation),
+      ownsPort: (port) => {
+        const running = findRunning(installation);
+        return running !== null && hasPort(running, port);
+      },
       avoid: new Set(),
       onNotice: (message) => told.push(message),
     });

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { createInstallation } from '../../create-installation.ts';
 import { type Installation, installationIn } from '../../installation.ts';
-import { down } from '../../lifecycle/down.ts';
-import { up } from '../../lifecycle/up.ts';
+import { down } from '../../operations/down.ts';
+import { up } from '../../operations/up.ts';
 import { hasEnded, sendSignal } from '../../state/end-process.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { everythingIn } from '../../test/everything-in.ts';

@@ -8,9 +8,9 @@ import { findDgraph, TestCluster } from '../../../services/backend/graph/dgraph/
 import { Secret } from '../../../services/contracts/secret.ts';
 import { findNatsServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { type Installation, installationIn } from '../../installation.ts';
-import { down } from '../../lifecycle/down.ts';
-import { listen } from '../../lifecycle/test/trial.ts';
-import { up } from '../../lifecycle/up.ts';
+import { down } from '../../operations/down.ts';
+import { listen } from '../../operations/test/trial.ts';
+import { up } from '../../operations/up.ts';
 import { isAlive } from '../../state/process-identity.ts';
 import { freeDgraphPorts } from '../../test/free-ports.ts';
 import { replaceScalar } from '../../yaml-text.ts';

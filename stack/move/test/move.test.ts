@@ -19,9 +19,9 @@ import { findNatsServer, TestServer } from '../../../services/kit/bus/nats/test/
 import { readPlan } from '../../engines/plan-of.ts';
 import { ensureSecrets } from '../../ensure-secrets.ts';
 import { type Installation, installationIn } from '../../installation.ts';
-import { down } from '../../lifecycle/down.ts';
-import { listen } from '../../lifecycle/test/trial.ts';
-import { up } from '../../lifecycle/up.ts';
+import { down } from '../../operations/down.ts';
+import { listen } from '../../operations/test/trial.ts';
+import { up } from '../../operations/up.ts';
 import { readSecret, secretFilesOf } from '../../secrets.ts';
 import { checkDefinition } from '../../settings/check.ts';
 import { acquireLock } from '../../state/lock.ts';

@@ -14,9 +14,9 @@ import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../service
 import { openBusContent } from '../../../services/kit/bus/open-content.ts';
 import { connectToBackend } from '../../backend-client.ts';
 import type { Installation } from '../../installation.ts';
-import { down } from '../../lifecycle/down.ts';
-import { openTrial } from '../../lifecycle/test/trial.ts';
-import { up } from '../../lifecycle/up.ts';
+import { down } from '../../operations/down.ts';
+import { openTrial } from '../../operations/test/trial.ts';
+import { up } from '../../operations/up.ts';
 import { move } from '../move.ts';
 import type { WantedSide } from '../side.ts';
 import { blobsIn, busIn, graphIn } from '../sides.ts';

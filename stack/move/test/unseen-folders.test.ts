@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readPlan } from '../../engines/plan-of.ts';
-import { down } from '../../lifecycle/down.ts';
-import { openTrial } from '../../lifecycle/test/trial.ts';
-import { up } from '../../lifecycle/up.ts';
+import { down } from '../../operations/down.ts';
+import { openTrial } from '../../operations/test/trial.ts';
+import { up } from '../../operations/up.ts';
 import { secretFilesOf } from '../../secrets.ts';
 import { checkDefinition } from '../../settings/check.ts';
 import { findUnseenFolders } from '../unseen-folders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { listen, until } from '../../../lifecycle/test/trial.ts';
+import { listen, until } from '../../../operations/test/trial.ts';
 import { readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import { readPlan } from '../../plan-of.ts';

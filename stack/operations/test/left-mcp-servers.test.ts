@@ -2,8 +2,8 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { endLeftMcpServers } from '../../engines/process/left-mcp-servers.ts';
 import { installationIn } from '../../installation.ts';
-import { endLeftMcpServers } from '../left-mcp-servers.ts';
 import { leaveMcpServer } from './left-mcp-server.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-left-')));

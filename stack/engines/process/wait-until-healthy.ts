@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
-import { readRecord } from '../state/platform-record.ts';
-import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Installation } from '../../installation.ts';
+import { isUp, type ServiceState } from '../../lifecycle/transition.ts';
+import { readRecord } from '../../state/platform-record.ts';
+import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { explainFailure } from './explain-failure.ts';
-import { isUp, type ServiceState } from './transition.ts';
 
 export interface WaitOptions {
   readonly installation: Installation;

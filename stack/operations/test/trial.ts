@@ -6,10 +6,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createInstallation } from '../../create-installation.ts';
 import type { Installation } from '../../installation.ts';
+import type { Progress } from '../../lifecycle/progress.ts';
 import type { ListenerName } from '../../settings/choices.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { down } from '../down.ts';
-import type { Progress } from '../progress.ts';
 
 // Every trial starts the same program: it is compiled once for all of them.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'svc-test-compile-cache');

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import { SvcError } from '../../services/contracts/errors.ts';
-import { platformEnvironment } from '../engines/process/inherited-environment.ts';
-import { compileCacheOf } from '../installation.ts';
-import { rotate } from '../logs/log-file.ts';
-import { nodeFlags } from '../node-flags.ts';
-import type { Plan } from '../plan/plan.ts';
-import { formatPorts } from '../ports/port-lease.ts';
-import { startTimeOf } from '../state/process-identity.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { compileCacheOf } from '../../installation.ts';
+import { isUp, type ServiceState } from '../../lifecycle/transition.ts';
+import { rotate } from '../../logs/log-file.ts';
+import { nodeFlags } from '../../node-flags.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { formatPorts } from '../../ports/port-lease.ts';
+import { startTimeOf } from '../../state/process-identity.ts';
 import { explain } from './explain-failure.ts';
+import { platformEnvironment } from './inherited-environment.ts';
 import { stopRunning } from './running-platform.ts';
-import { isUp, type ServiceState } from './transition.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
 
 export interface StartOptions {
@@ -46,9 +46,9 @@ export interface ForegroundOptions extends StartOptions {
 
 /** Holds the platform in this process until the signal. */
 export async function startInForeground({ plan, env, signal, onState, onHealthy }: ForegroundOptions): Promise<void> {
-  const { failureOf } = await import('../engines/process/failure.ts');
-  const { runPlatform } = await import('../engines/process/run-platform.ts');
-  const { StartFailure } = await import('../engines/process/start-failure.ts');
+  const { failureOf } = await import('./failure.ts');
+  const { runPlatform } = await import('./run-platform.ts');
+  const { StartFailure } = await import('./start-failure.ts');
   const since = Date.now();
   const told = new Map<string, ServiceState>();
   let healthy: Promise<void> | null = null;
@@ -86,7 +86,7 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
   if (sizeBytes > definition.logs.fileSizeMaxMb * 1024 * 1024) rotate(path, definition.logs.filesKept);
   const output = openSync(path, 'a', 0o600);
   try {
-    const program = fileURLToPath(new URL('../engines/process/main.ts', import.meta.url));
+    const program = fileURLToPath(new URL('./main.ts', import.meta.url));
     const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
     const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told], {
       cwd: installation.dir,

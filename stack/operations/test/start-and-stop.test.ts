@@ -2,15 +2,15 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { LostPort } from '../../engines/lost-port.ts';
 import { readPlan } from '../../engines/plan-of.ts';
+import { startInBackground } from '../../engines/process/start.ts';
 import { isFree } from '../../ports/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { ownVersion } from '../../version.ts';
 import { down } from '../down.ts';
-import { LostPort } from '../explain-failure.ts';
-import { startInBackground } from '../start.ts';
 import { status } from '../status.ts';
 import { up } from '../up.ts';
 import { addMcpServer, edit, occupy, pidOf, readWorkspaces } from './installed.ts';

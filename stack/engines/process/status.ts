@@ -1,36 +1,26 @@
-import { askSupervisor } from '../control/control-client.ts';
-import { isInContainers } from '../engines/docker/containers-record.ts';
-import { readPlan } from '../engines/plan-of.ts';
-import type { Installation } from '../installation.ts';
-import { findOriginal } from '../place/find-original.ts';
-import { lossOf } from '../place/loss-of.ts';
-import { findRunning, type RunningPlatform } from '../state/find-running.ts';
-import { describeFullDisk } from '../state/free-space.ts';
-import type { PartEnd, PlatformRecord, ServiceRecord } from '../state/platform-record.ts';
-import { memoryOf } from '../state/process-identity.ts';
-import { healthOf, noEnds, type ServiceStatus, type Status } from './platform-status.ts';
-import { noContent, readContent } from './read-content.ts';
-import { readReadiness } from './readiness.ts';
-import { stoppedStatus } from './stopped-status.ts';
-import { type ServiceState, transition } from './transition.ts';
-import { findUnwantedEnd } from './unwanted-end.ts';
-import { urlsOf } from './urls.ts';
-import { withCertificate } from './with-certificate.ts';
+import { stoppedProcesses } from '../../engines/process/stopped-processes.ts';
+import type { Installation } from '../../installation.ts';
+import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecycle/platform-status.ts';
+import { noContent, readContent } from '../../lifecycle/read-content.ts';
+import { readReadiness } from '../../lifecycle/readiness.ts';
+import { type ServiceState, transition } from '../../lifecycle/transition.ts';
+import { urlsOf } from '../../lifecycle/urls.ts';
+import { withCertificate } from '../../lifecycle/with-certificate.ts';
+import { findOriginal } from '../../place/find-original.ts';
+import { lossOf } from '../../place/loss-of.ts';
+import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
+import { describeFullDisk } from '../../state/free-space.ts';
+import type { PartEnd, PlatformRecord, ServiceRecord } from '../../state/platform-record.ts';
+import { memoryOf } from '../../state/process-identity.ts';
+import { readPlan } from '../plan-of.ts';
+import { askSupervisor } from './control/control-client.ts';
+import { findUnwantedEnd } from './find-unwanted-end.ts';
 
-export interface StatusOptions {
-  readonly installation: Installation;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** What runs now. Never changes anything; a platform that is not running is an answer, not an error. */
-export async function status({ installation, signal }: StatusOptions): Promise<Status> {
-  if (findOriginal(installation) !== null) return stoppedStatus(installation);
-  if (isInContainers(installation)) {
-    const { statusOfContainers } = await import('../engines/docker/status.ts');
-    return statusOfContainers(installation, signal);
-  }
+/** How the processes of a platform are now. Changes nothing. */
+export async function statusOfProcesses(installation: Installation, signal?: AbortSignal): Promise<Status> {
+  if (findOriginal(installation) !== null) return stoppedProcesses(installation);
   const running = findRunning(installation);
-  if (running === null) return stoppedStatus(installation);
+  if (running === null) return stoppedProcesses(installation);
   if (running.record === null) return unrecordedStatus(installation, running.pid);
   const supervisor = await askHow(installation, running, signal);
   const seen = await runningStatus(installation, supervisor.record ?? running.record, signal);

@@ -1,107 +1,58 @@
-import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import { SvcError } from '../../services/contracts/errors.ts';
-import { areOtherNodes, changeNodes } from '../bus/change-nodes.ts';
-import { busInFolders } from '../engines/process/bus-in-folders.ts';
-import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
-import { refuseOtherEngine } from '../engines/refuse-other-engine.ts';
-import { awaitCertificate } from '../front/served-certificate.ts';
-import { fillNodes } from '../graph/fill-nodes.ts';
-import type { Installation } from '../installation.ts';
-import { settleMove } from '../move/settle-move.ts';
-import { becomeCopy } from '../place/become-copy.ts';
-import { forgetData, settleLostData } from '../place/kept-data.ts';
-import { lossOf } from '../place/loss-of.ts';
-import type { StartEmpty } from '../place/settle-losses.ts';
-import { settlePlace } from '../place/settle-place.ts';
-import { changesBetween, settingsOf } from '../plan/differences.ts';
-import { ensurePrivateFolder } from '../private-folder.ts';
-import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
-import { readDefinition } from '../settings/check.ts';
-import { findRunning, type RunningPlatform } from '../state/find-running.ts';
-import { refuseFullDisk } from '../state/free-space.ts';
-import { acquireLock } from '../state/lock.ts';
-import type { PlatformRecord } from '../state/platform-record.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { areOtherNodes, changeNodes } from '../../bus/change-nodes.ts';
+import { checkPrograms } from '../../check-programs.ts';
+import { checkFrontPorts } from '../../front/check-front-ports.ts';
+import { awaitCertificate } from '../../front/served-certificate.ts';
+import { fillNodes } from '../../graph/fill-nodes.ts';
+import type { Installation } from '../../installation.ts';
+import type { BringUp } from '../../lifecycle/bring-up.ts';
+import { makeReady } from '../../lifecycle/make-ready.ts';
+import type { ServiceStatus } from '../../lifecycle/platform-status.ts';
+import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import type { UpResult } from '../../lifecycle/progress.ts';
+import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import { describeEnd } from '../../lifecycle/unwanted-end.ts';
+import { forgetData, settleLostData } from '../../place/kept-data.ts';
+import { lossOf } from '../../place/loss-of.ts';
+import { changesBetween, settingsOf } from '../../plan/differences.ts';
+import { prepareSandbox } from '../../sandbox/prepare-sandbox.ts';
+import { readDefinition } from '../../settings/check.ts';
+import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
+import { refuseFullDisk } from '../../state/free-space.ts';
+import type { PlatformRecord } from '../../state/platform-record.ts';
+import { readRecord } from '../../state/platform-record.ts';
 import { applyToRunning } from './apply-to-running.ts';
-import type { BringUp } from './bring-up.ts';
-import { LostPort } from './explain-failure.ts';
-import { makeReady } from './make-ready.ts';
-import type { ServiceStatus } from './platform-status.ts';
-import { preparePlan } from './prepare-plan.ts';
-import type { Progress, UpResult } from './progress.ts';
-import { waitUntilReady } from './readiness.ts';
+import { busInFolders } from './bus-in-folders.ts';
+import { findUnwantedEnd } from './find-unwanted-end.ts';
+import { hasPort } from './has-port.ts';
+import { nodesInFolders } from './nodes-in-folders.ts';
 import { stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
-import { status } from './status.ts';
-import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
+import { statusOfProcesses } from './status.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
 
-export interface UpOptions {
-  readonly installation: Installation;
-  /** Of the shell that typed it: programs and proxies are found through it, and nothing else of it is passed on. */
-  readonly env: EnvRecord;
-  /** Runs the platform inside this process until `signal` aborts; `up` then resolves when it has stopped. */
-  readonly foreground?: boolean;
-  /** Gives a copied folder an identity of its own first. */
-  readonly asCopy?: boolean;
-  /** Asked before a start without data that is gone; without it such a start is refused. */
-  readonly startEmpty?: StartEmpty;
-  readonly onProgress?: (progress: Progress) => void;
-  /** In the background it ends the wait and stops what this call started. */
-  readonly signal?: AbortSignal;
-}
-
-/** How often a start is tried anew because a port was taken between the look and the deed. */
-const attemptsMax = 5;
-
-/** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
-export async function up(options: UpOptions): Promise<UpResult> {
-  const { installation, env, foreground = false, onProgress = () => undefined } = options;
-  const signal = options.signal ?? new AbortController().signal;
-  ensurePrivateFolder(installation.stateDir);
-  const lock = acquireLock(installation, 'command');
-  const avoid = new Set<number>();
-  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
-  const startEmpty = options.startEmpty ?? null;
-  const bring = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
-  try {
-    if (options.asCopy) await becomeCopy({ installation, startEmpty, onNotice });
-    settlePlace(installation, onNotice);
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await bringUpWith(bring);
-      } catch (error) {
-        if (!(error instanceof LostPort)) throw error;
-        if (attempt === attemptsMax) throw error.reason;
-      }
-    }
-  } finally {
-    lock.release();
-  }
-}
-
-async function bringUpWith(options: BringUp): Promise<UpResult> {
-  const { installation, onProgress } = options;
-  await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
-  const { engine } = readDefinition(installation.definitionFile);
-  refuseOtherEngine(installation, engine);
-  if (engine === 'process') return bringUp(options);
-  const { bringUpContainers } = await import('../engines/docker/bring-up.ts');
-  return bringUpContainers(options);
-}
-
-async function bringUp(options: BringUp): Promise<UpResult> {
+/** Makes the platform run as processes: what differs is started anew, the rest goes on. */
+export async function bringUpProcesses(options: BringUp): Promise<UpResult> {
   const { installation, env, foreground, onProgress, signal, avoid, release } = options;
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const onState = (name: string, state: ServiceStatus['state']) => onProgress({ kind: 'service', name, state });
   await restoreLostNodes(options, onNotice);
   const running = findRunning(installation);
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
-  const plan = await preparePlan({ installation, env, running, avoid, onNotice });
+  const plan = await preparePlan({
+    installation,
+    check: (definition) => checkPrograms(definition, env.PATH),
+    checkPorts: (definition, ports) => checkFrontPorts(definition, ports, env.PATH),
+    ownsPort: (port) => running !== null && hasPort(running, port),
+    portPatienceMs: running === null && readRecord(installation) !== null ? lettingGoMs : 0,
+    avoid,
+    onNotice,
+  });
   await makeReady(plan, { running, onNotice });
   await prepareSandbox(plan.definition, { signal, onNotice });
   const ready = async () => {
     await awaitCertificate(plan, { signal, onNotice });
-    const reached = await status({ installation, signal });
+    const reached = await statusOfProcesses(installation, signal);
     onProgress({ kind: 'ready', status: reached });
     return reached;
   };
@@ -137,11 +88,14 @@ async function bringUp(options: BringUp): Promise<UpResult> {
       await ready();
     };
     await startInForeground({ plan, env, signal, onState, onHealthy });
-    return { outcome: 'stopped', changes, status: await status({ installation }) };
+    return { outcome: 'stopped', changes, status: await statusOfProcesses(installation) };
   }
   await startInBackground({ plan, env, signal, onState });
   return { outcome: running === null ? 'started' : 'restarted', changes, status: await ready() };
 }
+
+/** A process that was killed is gone a moment before its ports are. */
+const lettingGoMs = 1000;
 
 /** Refuses lost data, or gives nodes of Dgraph that lost theirs a copy where the operator agrees. */
 async function restoreLostNodes({ installation, startEmpty, signal }: BringUp, onNotice: (message: string) => void) {

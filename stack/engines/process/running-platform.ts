@@ -1,9 +1,10 @@
-import type { Installation } from '../installation.ts';
-import { hasEnded, sendSignal } from '../state/end-process.ts';
-import { endLeftProcesses, leftProcesses } from '../state/left-processes.ts';
-import { readRecord, removeRecord } from '../state/platform-record.ts';
-import { isAlive, type ProcessIdentity } from '../state/process-identity.ts';
-import { describeEnd, findUnwantedEnd } from './unwanted-end.ts';
+import type { Installation } from '../../installation.ts';
+import { describeEnd } from '../../lifecycle/unwanted-end.ts';
+import { hasEnded, sendSignal } from '../../state/end-process.ts';
+import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
+import { readRecord, removeRecord } from '../../state/platform-record.ts';
+import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { findUnwantedEnd } from './find-unwanted-end.ts';
 
 /** Clears away what a platform left that nobody stopped; returns what to tell about it, or null where there is nothing. */
 export async function clearStaleRecord(installation: Installation): Promise<string | null> {

@@ -1,20 +1,11 @@
-import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
-import { type LogLine, readLogs, reasonIn } from '../logs/read-logs.ts';
-import { findFullDisk } from '../state/free-space.ts';
-import { lockHolder } from '../state/lock.ts';
-import { type Failure, readFailure } from '../state/platform-record.ts';
-import type { ProcessIdentity } from '../state/process-identity.ts';
-
-/** Another program took a port first, so that the same start may succeed on others. */
-export class LostPort extends Error {
-  readonly reason: SvcError;
-
-  constructor(reason: SvcError) {
-    super(reason.message, { cause: reason });
-    this.reason = reason;
-  }
-}
+import { SvcError } from '../../../services/contracts/errors.ts';
+import type { Installation } from '../../installation.ts';
+import { describeLine, readLogs } from '../../logs/read-logs.ts';
+import { findFullDisk } from '../../state/free-space.ts';
+import { lockHolder } from '../../state/lock.ts';
+import { type Failure, readFailure } from '../../state/platform-record.ts';
+import type { ProcessIdentity } from '../../state/process-identity.ts';
+import { LostPort } from '../lost-port.ts';
 
 export interface EndedProcess {
   readonly pid: number;
@@ -71,17 +62,10 @@ async function lastLines(installation: Installation, service: string, since: num
     const signal = new AbortController().signal;
     const filter = { services: [service], since, level: 'trace', request: null } as const;
     for await (const line of readLogs({ installation, ...filter, lines: linesMax, follow: false, signal })) {
-      lines.push(`  ${describe(line)}`);
+      lines.push(`  ${describeLine(line)}`);
     }
   } catch {
     // It failed before it wrote a line.
   }
   return lines.length === 0 ? '' : `\nLast lines of logs/${service}.log:\n${lines.join('\n')}`;
-}
-
-/** A line of a log, as it is told in a sentence. */
-export function describe(line: LogLine): string {
-  const { level, logger, message } = line;
-  const why = reasonIn(line);
-  return [level, logger, message, why === null ? null : `(${why})`].filter((part) => part !== null).join(' ');
 }

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { type Installation, runtimeDirOf } from '../installation.ts';
+import { type Installation, runtimeDirOf } from '../../installation.ts';
 
 /** The folders of all runtimes that ever ran here, also of those that svc.yaml asks for no more. */
 const ofRuntime = /^runtime(-\d+)?$/;
@@ -12,7 +12,7 @@ export async function endLeftMcpServers(
   const names = await readdir(installation.dataDir).catch(() => []);
   const runtimes = names.filter((name) => ofRuntime.test(name) && isMeant(name));
   if (runtimes.length === 0) return 0;
-  const { endLeftBehind } = await import('../../services/runtime/start.ts');
+  const { endLeftBehind } = await import('../../../services/runtime/start.ts');
   const ended = await Promise.all(runtimes.map((name) => endLeftBehind(runtimeDirOf(installation, name))));
   return ended.reduce((sum, count) => sum + count, 0);
 }

@@ -1,0 +1,32 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { installationIn } from '../installation.ts';
+import { dockerEngine } from './docker/engine.ts';
+import { chosenEngine, engineOf } from './engine-of.ts';
+import { processEngine } from './process/engine.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-engine-'));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+test.each(['graph.sqlite', 'nats', 'nats-cluster', 'dgraph/alpha'])(
+  'containers never begin with nothing beside what processes kept: data/%s',
+  async (kept) => {
+    const installation = installationIn(dir);
+    const choose = (engine: string) => {
+      const yaml = `id: abcdef0123456789\ntopology: distributed\nengine: ${engine}\n`;
+      writeFileSync(installation.definitionFile, yaml);
+      return chosenEngine(installation);
+    };
+    expect(await choose('docker')).toBe(dockerEngine);
+    mkdirSync(join(installation.dataDir, kept), { recursive: true });
+    await expect(choose('docker')).rejects.toThrow(
+      'svc.yaml says engine: docker, and the data of this platform is in data/.',
+    );
+    expect([await choose('process'), await engineOf(installation)]).toEqual([processEngine, processEngine]);
+  },
+);

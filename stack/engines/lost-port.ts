@@ -1,0 +1,11 @@
+import type { SvcError } from '../../services/contracts/errors.ts';
+
+/** Another program took a port first, so that the same start may succeed on others. */
+export class LostPort extends Error {
+  readonly reason: SvcError;
+
+  constructor(reason: SvcError) {
+    super(reason.message, { cause: reason });
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,17 @@
+import { checkPrograms } from '../../check-programs.ts';
+import { checkFrontPorts } from '../../front/check-front-ports.ts';
+import type { Engine } from '../engine.ts';
+import { bringUpProcesses } from './bring-up.ts';
+import { statusOfProcesses } from './status.ts';
+import { stopProcesses } from './stop-processes.ts';
+
+/** Each part in a process of this machine, or all of them in one. */
+export const processEngine: Engine = {
+  check: (definition, { PATH }) => checkPrograms(definition, PATH),
+  checkPorts: (definition, ports, { PATH }) => checkFrontPorts(definition, ports, PATH),
+  up: bringUpProcesses,
+  down: stopProcesses,
+  status: statusOfProcesses,
+  // All of them are in the folder of logs.
+  logs: async () => [],
+};

@@ -1,0 +1,32 @@
+import { engineOf } from '../engines/engine-of.ts';
+import type { Installation } from '../installation.ts';
+import type { Progress } from '../lifecycle/progress.ts';
+import { settleMove } from '../move/settle-move.ts';
+import { refuseCopy } from '../place/find-original.ts';
+import { ensurePrivateFolder } from '../private-folder.ts';
+import { acquireLock } from '../state/lock.ts';
+
+export interface DownOptions {
+  readonly installation: Installation;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface DownResult {
+  /** `unchanged`: nothing was running. */
+  readonly outcome: 'stopped' | 'unchanged';
+}
+
+/** Stops everything gracefully and keeps all data. */
+export async function down({ installation, onProgress = () => undefined, signal }: DownOptions): Promise<DownResult> {
+  ensurePrivateFolder(installation.stateDir);
+  const lock = acquireLock(installation, 'command');
+  try {
+    refuseCopy(installation);
+    await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
+    const engine = await engineOf(installation);
+    return { outcome: await engine.down({ installation, onProgress, signal }) };
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,8 @@
+import { engineOf } from '../engines/engine-of.ts';
+import { type LogLine, type LogOptions, readLogs } from '../logs/read-logs.ts';
+
+/** The logs of a platform, wherever its engine keeps them. */
+export async function* logs(options: Omit<LogOptions, 'more'>): AsyncGenerator<LogLine> {
+  const engine = await engineOf(options.installation);
+  yield* readLogs({ ...options, more: await engine.logs(options.installation, options.lines) });
+}

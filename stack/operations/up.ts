@@ -1,0 +1,63 @@
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { chosenEngine } from '../engines/engine-of.ts';
+import { LostPort } from '../engines/lost-port.ts';
+import type { Installation } from '../installation.ts';
+import type { BringUp } from '../lifecycle/bring-up.ts';
+import type { Progress, UpResult } from '../lifecycle/progress.ts';
+import { settleMove } from '../move/settle-move.ts';
+import { becomeCopy } from '../place/become-copy.ts';
+import type { StartEmpty } from '../place/settle-losses.ts';
+import { settlePlace } from '../place/settle-place.ts';
+import { ensurePrivateFolder } from '../private-folder.ts';
+import { acquireLock } from '../state/lock.ts';
+
+export interface UpOptions {
+  readonly installation: Installation;
+  /** Of the shell that typed it: programs and proxies are found through it, and nothing else of it is passed on. */
+  readonly env: EnvRecord;
+  /** Runs the platform inside this process until `signal` aborts; `up` then resolves when it has stopped. */
+  readonly foreground?: boolean;
+  /** Gives a copied folder an identity of its own first. */
+  readonly asCopy?: boolean;
+  /** Asked before a start without data that is gone; without it such a start is refused. */
+  readonly startEmpty?: StartEmpty;
+  readonly onProgress?: (progress: Progress) => void;
+  /** In the background it ends the wait and stops what this call started. */
+  readonly signal?: AbortSignal;
+}
+
+/** How often a start is tried anew because a port was taken between the look and the deed. */
+const attemptsMax = 5;
+
+/** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
+export async function up(options: UpOptions): Promise<UpResult> {
+  const { installation, env, foreground = false, onProgress = () => undefined } = options;
+  const signal = options.signal ?? new AbortController().signal;
+  ensurePrivateFolder(installation.stateDir);
+  const lock = acquireLock(installation, 'command');
+  const avoid = new Set<number>();
+  const onNotice = (message: string) => onProgress({ kind: 'notice', message });
+  const startEmpty = options.startEmpty ?? null;
+  const bring = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
+  try {
+    if (options.asCopy) await becomeCopy({ installation, startEmpty, onNotice });
+    settlePlace(installation, onNotice);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await bringUpWith(bring);
+      } catch (error) {
+        if (!(error instanceof LostPort)) throw error;
+        if (attempt === attemptsMax) throw error.reason;
+      }
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function bringUpWith(options: BringUp): Promise<UpResult> {
+  const { installation, onProgress } = options;
+  await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
+  const engine = await chosenEngine(installation);
+  return engine.up(options);
+}
