@@ -11,7 +11,7 @@ export interface Facts extends Omit<ConfigurationFacts, 'version'> {
   readonly user: string;
   /** The image of the services, by name. */
   readonly serviceImage: string;
-  /** Ids of images by their names. */
+  /** Ids of images by their names. The name of the services' image tells its content, and two installations may build it at once. */
   readonly imageIds: Readonly<Record<string, string>>;
   /** A hash of what is in a file that a part is given. */
   readonly fingerprintOf: (file: string) => string;
@@ -25,10 +25,13 @@ export interface Asked {
 
 /** From what Docker said. The graph's nodes are administered from their own network, which the backend is in. */
 export function factsOf({ definition }: Plan, { user, images, networks }: Asked): Facts {
+  const serviceImage = serviceImageOn(definition.images.base).name;
   return {
     user,
-    serviceImage: serviceImageOn(definition.images.base).name,
-    imageIds: Object.fromEntries(Object.entries(images).map(([name, { id }]) => [name, id])),
+    serviceImage,
+    imageIds: Object.fromEntries(
+      Object.entries(images).flatMap(([name, { id }]) => (name === serviceImage ? [] : [[name, id]])),
+    ),
     fingerprintOf,
     readSecret,
     admins: networks[graphNetworkOf(definition)]?.subnet ?? '',

@@ -57,13 +57,6 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(taken).toBeLessThanOrEqual(memoryMaxBytes);
   });
 
-  test('again there is nothing to change', async () => {
-    const before = await trial.ids();
-    const { stdout } = await trial.platform.run(['up']);
-    expect(stdout).toContain('Nothing to change');
-    expect(await changedSince(before)).toEqual([]);
-  });
-
   test('nothing answers but what is published, and that on loopback only', async () => {
     const inspected = await trial.inspect();
     const bindings = [...inspected.values()].flatMap(({ NetworkSettings }) =>

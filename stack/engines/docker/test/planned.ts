@@ -19,7 +19,6 @@ export const facts: Facts = {
   user: '1000:1000',
   serviceImage: 'svc-platform:1.2.3-abc',
   imageIds: {
-    'svc-platform:1.2.3-abc': 'sha256:1',
     'nats:2.15.0-alpine': 'sha256:2',
     'caddy:2.11.4-alpine': 'sha256:3',
     'dgraph/dgraph:v25.4.0': 'sha256:4',

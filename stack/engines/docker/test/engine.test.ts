@@ -1,0 +1,26 @@
+import { describe } from 'vitest';
+import { engineContract } from '../../engine.contract.ts';
+import { connectToDaemon } from '../daemon.ts';
+import { releaseVolumes } from '../volumes.ts';
+import { dockerHost } from './docker-trial.ts';
+
+const env = { ...process.env, DOCKER_HOST: dockerHost ?? undefined };
+
+describe.skipIf(dockerHost === null)('on a real Docker', () => {
+  engineContract({
+    name: 'docker',
+    env,
+    async kill({ container }) {
+      const { docker } = await connectToDaemon(env);
+      const { State } = await docker.getContainer(container ?? '').inspect();
+      // Docker would not start again what was killed through it.
+      process.kill(State.Pid, 'SIGKILL');
+    },
+    async clear(id) {
+      const { docker } = await connectToDaemon(env);
+      const { Volumes } = await docker.listVolumes({ filters: { label: [`svc.installation=${id}`] } });
+      await releaseVolumes(docker, id);
+      for (const { Name } of Volumes) await docker.getVolume(Name).remove();
+    },
+  });
+});

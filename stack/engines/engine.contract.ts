@@ -1,0 +1,152 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { connectToBackend } from '../backend-client.ts';
+import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
+import type { Progress, UpResult } from '../lifecycle/progress.ts';
+import { readLogs } from '../logs/read-logs.ts';
+import { inStartOrder } from '../parts/parts.ts';
+import { readDefinition } from '../settings/check.ts';
+import { Platform, until } from '../test/platform.ts';
+import { replaceScalar } from '../yaml-text.ts';
+import { engineFor, engineOf, isUp } from './engine-of.ts';
+import { readPlan } from './plan-of.ts';
+
+export interface EngineTrial {
+  readonly name: 'process' | 'docker';
+  readonly env: EnvRecord;
+  /** Kills a part without a word. */
+  readonly kill: (service: ServiceStatus) => Promise<void>;
+  /** Removes what stays after `down`. */
+  readonly clear?: (id: string) => Promise<void>;
+}
+
+/** The first start of containers builds their image. */
+const startMaxMs = 300_000;
+const backWithinMs = 60_000;
+
+/** What commands rely on, whichever engine runs the parts. */
+export function engineContract({ name, env, kill, clear }: EngineTrial): void {
+  describe(`the engine ${name}`, () => {
+    let platform: Platform;
+    beforeAll(async () => {
+      platform = await Platform.init({ topology: 'distributed', engine: name });
+    });
+    afterAll(async () => {
+      await down();
+      await clear?.(readPlan(platform.installation).definition.id);
+      await platform[Symbol.asyncDispose]();
+    }, startMaxMs);
+
+    const chosen = () => engineFor(readDefinition(platform.installation.definitionFile));
+    const up = async (told: Progress[] = []): Promise<UpResult> => {
+      const { installation } = platform;
+      const { signal } = new AbortController();
+      const asked = { installation, env, foreground: false, startEmpty: null, avoid: new Set<number>(), signal };
+      const engine = await chosen();
+      return engine.up({ ...asked, onProgress: (progress) => told.push(progress), release: () => undefined });
+    };
+    const down = async () =>
+      (await chosen()).down({ installation: platform.installation, onProgress: () => undefined });
+    const status = async () => (await chosen()).status(platform.installation);
+    const workspaces = async () => {
+      const backend = await connectToBackend(platform.installation);
+      return backend.query('{ workspaces(first: 10) { nodes { id } } }', {}, (data) => data);
+    };
+    const runsAs = ({ pid, container, since }: ServiceStatus) => `${pid ?? container} since ${since}`;
+    const changed = (before: Status, after: Status) =>
+      after.services
+        .filter((one, index) => runsAs(one) !== runsAs(before.services[index] ?? one))
+        .map(({ name }) => name);
+
+    test('before the first start there is nothing to stop, and every part is shown as stopped', async () => {
+      const { state, services } = await status();
+      expect([state, await down(), isUp(platform.installation)]).toEqual(['stopped', 'unchanged', false]);
+      expect(services.map(({ name: service, state }) => [service, state])).toEqual(
+        readPlan(platform.installation).parts.map((part) => [part.name, 'stopped']),
+      );
+    });
+
+    test('has what this machine must have', async () => {
+      const engine = await chosen();
+      await expect(engine.check(readPlan(platform.installation).definition, env)).resolves.toEqual([]);
+    });
+
+    test(
+      'starts each part once those that it needs are healthy',
+      async () => {
+        const told: Progress[] = [];
+        const result = await up(told);
+        expect([result.outcome, result.status.state, result.status.engine]).toEqual(['started', 'running', name]);
+        expect(result.status.services.every(({ state }) => state === 'healthy')).toBe(true);
+        const healthy = told.flatMap((one) => (one.kind === 'service' && one.state === 'healthy' ? [one.name] : []));
+        for (const { name: part, after } of inStartOrder(readPlan(platform.installation).parts)) {
+          for (const needed of after) expect(healthy.indexOf(needed)).toBeLessThan(healthy.indexOf(part));
+        }
+        expect(await engineOf(platform.installation)).toBe(await chosen());
+      },
+      startMaxMs,
+    );
+
+    test('started again, it changes nothing', async () => {
+      const before = await status();
+      expect((await up()).outcome).toBe('unchanged');
+      expect(changed(before, await status())).toEqual([]);
+    });
+
+    test('has the log of every part', async () => {
+      const { installation } = platform;
+      const more = await (await chosen()).logs(installation, 1000);
+      const filter = { services: [], since: null, level: 'trace', request: null, lines: 1000, follow: false } as const;
+      const services = new Set<string>();
+      for await (const line of readLogs({ installation, more, ...filter, signal: new AbortController().signal })) {
+        services.add(line.service);
+      }
+      expect([...services]).toEqual(expect.arrayContaining(['backend', 'remote-mcp', 'runtime', 'frontend', 'nats']));
+    });
+
+    test(
+      'starts a part again that was killed, and no other',
+      async () => {
+        const before = await status();
+        const frontend = before.services.find((one) => one.name === 'frontend') ?? expect.fail();
+        await kill(frontend);
+        await until(async () => {
+          const now = await status();
+          return now.state === 'running' && changed(before, now).includes('frontend');
+        }, backWithinMs);
+        const after = await status();
+        expect(changed(before, after)).toEqual(['frontend']);
+        expect(after.services.find((one) => one.name === 'frontend')?.restarts).toBe(1);
+      },
+      backWithinMs,
+    );
+
+    test(
+      'changes the parts that svc.yaml says something new of, and no other',
+      async () => {
+        const before = await status();
+        const { definitionFile } = platform.installation;
+        const yaml = await readFile(definitionFile, 'utf8');
+        await writeFile(definitionFile, replaceScalar(yaml, ['limits', 'sessionIdleTimeoutMs'], '900000'));
+        const { outcome, changes } = await up();
+        const change = 'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 900000';
+        expect([outcome, changes]).toEqual(['restarted', [change]]);
+        expect(changed(before, await status())).toEqual(['remote-mcp']);
+      },
+      startMaxMs,
+    );
+
+    test(
+      'stops every part and keeps its data',
+      async () => {
+        const before = await workspaces();
+        expect([await down(), await down(), isUp(platform.installation)]).toEqual(['stopped', 'unchanged', false]);
+        expect((await status()).services.every(({ state }) => state === 'stopped')).toBe(true);
+        expect((await up()).status.state).toBe('running');
+        expect(await workspaces()).toEqual(before);
+      },
+      startMaxMs,
+    );
+  });
+}
