@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { BackendClient } from '../stack/backend-client.ts';
+import type { BackendClient } from '../stack/client/backend-client.ts';
 import { fetchSkills, skillNamed } from './skills.ts';
 
 const file = z.object({ path: z.string(), digest: z.string(), sizeBytes: z.number(), url: z.string() });

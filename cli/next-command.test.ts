@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { installationIn } from '../stack/installation.ts';
+import { installationIn } from '../stack/state/installation.ts';
 import { nextCommand } from './next-command.ts';
 
 let cwd: string;

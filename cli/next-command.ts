@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { findInstallation, type Installation } from '../stack/installation.ts';
+import { findInstallation, type Installation } from '../stack/state/installation.ts';
 import { shellWord } from './shell-word.ts';
 
 export interface Typed {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
-import { type BackendClient, connectToBackend } from '../stack/backend-client.ts';
-import { getInstallation, type Installation } from '../stack/installation.ts';
+import { type BackendClient, connectToBackend } from '../stack/client/backend-client.ts';
 import { refuseForeignFolder } from '../stack/place/refuse-foreign-folder.ts';
+import { getInstallation, type Installation } from '../stack/state/installation.ts';
 import { environment, type SharedFlags } from './command.ts';
 import { shellWord } from './shell-word.ts';
 

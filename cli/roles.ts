@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { BackendClient } from '../stack/backend-client.ts';
-import { readPages } from '../stack/read-pages.ts';
+import type { BackendClient } from '../stack/client/backend-client.ts';
+import { readPages } from '../stack/client/read-pages.ts';
 import { named } from './platform.ts';
 
 const role = z.object({

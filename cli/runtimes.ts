@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { BackendClient } from '../stack/backend-client.ts';
-import { everyPage, pageInfo } from '../stack/every-page.ts';
-import { readPages } from '../stack/read-pages.ts';
+import type { BackendClient } from '../stack/client/backend-client.ts';
+import { everyPage, pageInfo } from '../stack/client/every-page.ts';
+import { readPages } from '../stack/client/read-pages.ts';
 import { named } from './platform.ts';
 
 const runtime = z.object({

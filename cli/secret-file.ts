@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { SvcError } from '../services/contracts/errors.ts';
-import { installationAround, installationIn } from '../stack/installation.ts';
+import { installationAround, installationIn } from '../stack/state/installation.ts';
 
 /** Refuses a file for members and agents that is a secret of an installation, also where a link leads to one. */
 export function refuseSecret(file: string): void {

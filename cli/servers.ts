@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { authors } from '../services/contracts/sandbox.ts';
 import { withoutSecretWords } from '../services/contracts/secret-words.ts';
-import type { BackendClient } from '../stack/backend-client.ts';
-import { everyPage, pageInfo } from '../stack/every-page.ts';
-import { readPages } from '../stack/read-pages.ts';
-import { reason } from '../stack/reason.ts';
+import type { BackendClient } from '../stack/client/backend-client.ts';
+import { everyPage, pageInfo } from '../stack/client/every-page.ts';
+import { readPages } from '../stack/client/read-pages.ts';
+import { reason } from '../stack/client/reason.ts';
 import { named } from './platform.ts';
 
 const fields = `id name kind enabled status health reason { code message repair } restarts lastStartedAt nextRetryAt stderr

@@ -1,5 +1,5 @@
 import { SvcError } from '../services/contracts/errors.ts';
-import { readBounded } from '../stack/bounded-file.ts';
+import { readBounded } from '../stack/machine/bounded-file.ts';
 
 export interface Setting {
   readonly name: string;

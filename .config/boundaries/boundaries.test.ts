@@ -187,14 +187,14 @@ test('names that say nothing, indexes and camel case are refused', () => {
   const found = violationsOf({
     'stack/utils.ts': '',
     'stack/yaml-helpers.ts': '',
-    'stack/common/a.ts': '',
+    'cli/common/a.ts': '',
     'stack/index.ts': '',
     'stack/processTable.ts': '',
     'stack/process-table.ts': '',
     'stack/commonly.ts': '',
   });
   expect(found).toEqual([
-    'stack/common/a.ts:1 is named "common", which says nothing',
+    'cli/common/a.ts:1 is named "common", which says nothing',
     'stack/index.ts:1 is an index: import from the file that has the thing',
     'stack/processTable.ts:1 is not named in kebab-case',
     'stack/utils.ts:1 is named "utils", which says nothing',
@@ -222,7 +222,7 @@ describe('the environment and the end of a process', () => {
       'cli/main.ts',
       'cli/svc.cjs',
       'services/runtime/main.ts',
-      'stack/embedded/main.ts',
+      'stack/engines/process/main.ts',
       'stack/demo/start.ts',
       'stack/x.test.ts',
     ];

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { apply, type Change, type Problem } from '../../stack/apply/apply.ts';
 import { applyFileMaxBytes, readApplyFile } from '../../stack/apply/read-file.ts';
-import { connectToBackend } from '../../stack/backend-client.ts';
+import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { environment, interruption, SvcCommand, ToldAlready } from '../command.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';

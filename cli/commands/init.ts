@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { createInstallation, type NewInstallation } from '../../stack/create-installation.ts';
-import { findInstallation, folderForNew, installationIn } from '../../stack/installation.ts';
+import { createInstallation, type NewInstallation } from '../../stack/operations/create-installation.ts';
 import { refuseForeignFolder } from '../../stack/place/refuse-foreign-folder.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
 import { engines, graphs, type Topology, topologies } from '../../stack/settings/choices.ts';
+import { findInstallation, folderForNew, installationIn } from '../../stack/state/installation.ts';
 import { environment, SvcCommand } from '../command.ts';
 import { type Chosen, choice, refuseMismatch } from '../how-it-runs.ts';
 import { nextCommand } from '../next-command.ts';

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../../stack/installation.ts';
-import { confirmMove, undoMove } from '../../stack/move/end-move.ts';
-import { move } from '../../stack/move/move.ts';
-import { sideName, type WantedSide } from '../../stack/move/side.ts';
+import { sizeText } from '../../stack/machine/size-text.ts';
+import { confirmMove, undoMove } from '../../stack/operations/move/end-move.ts';
+import { move } from '../../stack/operations/move/move.ts';
+import { sideName, type WantedSide } from '../../stack/operations/move/side.ts';
 import { engines, graphs, topologies } from '../../stack/settings/choices.ts';
-import { sizeText } from '../../stack/size-text.ts';
+import type { Installation } from '../../stack/state/installation.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';
 import { choice } from '../how-it-runs.ts';

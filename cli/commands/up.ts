@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags';
-import type { Installation } from '../../stack/installation.ts';
 import type { Status } from '../../stack/lifecycle/platform-status.ts';
 import type { Progress } from '../../stack/lifecycle/progress.ts';
 import { up } from '../../stack/operations/up.ts';
 import { readDefinition } from '../../stack/settings/check.ts';
+import type { Installation } from '../../stack/state/installation.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireName } from '../consent.ts';
 import { nextCommand } from '../next-command.ts';

@@ -1,6 +1,6 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
-import { readBounded } from '../../stack/bounded-file.ts';
+import { readBounded } from '../../stack/machine/bounded-file.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 export interface KeySource {

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { portOf } from '../../stack/port-of.ts';
+import { portOf } from '../../stack/machine/port-of.ts';
 import { excerpt, unsendable } from './causes.ts';
 import { exchange } from './exchange.ts';
 import { type Climber, failed, type Outcome, passed, rungTimeoutMs } from './rung.ts';

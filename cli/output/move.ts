@@ -1,9 +1,9 @@
-import { graphElsewhere } from '../../stack/move/elsewhere.ts';
-import type { Loss } from '../../stack/move/end-move.ts';
-import type { Moved, MoveProgress, MoveStep } from '../../stack/move/move.ts';
-import type { MovePlan } from '../../stack/move/plan-move.ts';
-import { isSameBus, type Side, sideName } from '../../stack/move/side.ts';
-import { sizeText } from '../../stack/size-text.ts';
+import { sizeText } from '../../stack/machine/size-text.ts';
+import { graphElsewhere } from '../../stack/operations/move/elsewhere.ts';
+import type { Loss } from '../../stack/operations/move/end-move.ts';
+import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
+import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
+import { isSameBus, type Side, sideName } from '../../stack/operations/move/side.ts';
 import { tellCommon } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../../stack/installation.ts';
 import type { Definition } from '../../stack/settings/definition.ts';
 import { isLoopbackServer } from '../../stack/settings/public-bus.ts';
+import type { Installation } from '../../stack/state/installation.ts';
 
 /** Refuses where the bus lies inside the one process: whatever was registered there could never connect. */
 export function requireBusForOthers({ topology }: Definition): void {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { connectToBackend } from '../../stack/backend-client.ts';
+import { connectToBackend } from '../../stack/client/backend-client.ts';
 import { openTrial, until } from '../../stack/operations/test/trial.ts';
 import { readRecord } from '../../stack/state/platform-record.ts';
 import { startTimeOf } from '../../stack/state/process-identity.ts';

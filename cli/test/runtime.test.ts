@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { connectToBackend } from '../../stack/backend-client.ts';
-import { installationIn } from '../../stack/installation.ts';
+import { connectToBackend } from '../../stack/client/backend-client.ts';
+import { installationIn } from '../../stack/state/installation.ts';
 import type { Run } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectToBackend } from '../../stack/backend-client.ts';
-import { installationIn } from '../../stack/installation.ts';
+import { connectToBackend } from '../../stack/client/backend-client.ts';
+import { installationIn } from '../../stack/state/installation.ts';
 import { runSvc } from './run-svc.ts';
 import { withRunningPlatform } from './running-platform.ts';
 

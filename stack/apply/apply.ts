@@ -1,4 +1,4 @@
-import type { BackendClient } from '../backend-client.ts';
+import type { BackendClient } from '../client/backend-client.ts';
 import { carryOut } from './carry-out.ts';
 import { checkAgainstLive } from './check-against-live.ts';
 import { findProblems, type Problem } from './find-problems.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toSvcError } from '../../services/contracts/errors.ts';
-import type { BackendClient } from '../backend-client.ts';
+import type { BackendClient } from '../client/backend-client.ts';
 import type { Change, Plan } from './plan-changes.ts';
 import type { WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 

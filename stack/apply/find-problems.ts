@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
-import type { BackendClient } from '../backend-client.ts';
-import { readPages } from '../read-pages.ts';
-import { reason } from '../reason.ts';
+import type { BackendClient } from '../client/backend-client.ts';
+import { readPages } from '../client/read-pages.ts';
+import { reason } from '../client/reason.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Something that is as the files say, and yet does not work. */

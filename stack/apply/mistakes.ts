@@ -1,5 +1,5 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { describeMistakes, type Mistake } from '../yaml-text.ts';
+import { describeMistakes, type Mistake } from '../settings/yaml-text.ts';
 import type { Place } from './wanted.ts';
 
 export interface PlacedMistake extends Mistake {

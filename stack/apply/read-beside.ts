@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { readBounded } from '../bounded-file.ts';
-import { installationAround } from '../installation.ts';
+import { readBounded } from '../machine/bounded-file.ts';
+import { installationAround } from '../state/installation.ts';
 
 export interface NamedFile {
   /** The file that names the other one. */

@@ -9,8 +9,8 @@ import { checkLaunch } from '../../services/contracts/launch.ts';
 import { type NameKind, parseDescription, parseName } from '../../services/contracts/names.ts';
 import { findSecretWord } from '../../services/contracts/secret-words.ts';
 import { instructionsMaxBytes } from '../../services/contracts/workspace-limits.ts';
-import { readBounded } from '../bounded-file.ts';
-import { isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../yaml-text.ts';
+import { readBounded } from '../machine/bounded-file.ts';
+import { isMistakes, type Mistake, type Path, readYaml, type YamlText } from '../settings/yaml-text.ts';
 import {
   knownFields,
   type McpServerInFile,

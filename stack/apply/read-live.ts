@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { authors } from '../../services/contracts/sandbox.ts';
-import type { BackendClient } from '../backend-client.ts';
-import { readPages } from '../read-pages.ts';
+import type { BackendClient } from '../client/backend-client.ts';
+import { readPages } from '../client/read-pages.ts';
 import type { Launch } from './wanted.ts';
 
 const mcpServer = z.object({

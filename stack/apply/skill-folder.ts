@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isMistakes, readYaml } from '../yaml-text.ts';
+import { isMistakes, readYaml } from '../settings/yaml-text.ts';
 
 export interface SkillFolder {
   readonly name: string;

@@ -1,4 +1,4 @@
-import type { Position } from '../yaml-text.ts';
+import type { Position } from '../settings/yaml-text.ts';
 
 /** What the files ask for in one workspace, with nothing left to look up. */
 export interface Wanted {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { busKeysOf } from '../parts/nats-configuration.ts';
 import type { Plan } from '../plan/plan.ts';
-import { readSecret } from '../secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
 import { greetNats } from './greet-nats.ts';
 import { isNewEnough, oldestNats } from './nats-server.ts';
 

@@ -1,5 +1,5 @@
 import type { ReadyCheck } from '../parts/part.ts';
-import { readSecret } from '../secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
 import { askHealth } from './greet-nats.ts';
 
 /** Null where the node is ready, else what it lacks. Throws `unavailable` where it does not answer. */

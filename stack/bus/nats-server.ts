@@ -1,6 +1,6 @@
-import { checkProgram, isVersion } from '../check-program.ts';
+import { checkProgram, isVersion } from '../machine/check-program.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOwnBus } from './has-own-bus.ts';
+import { hasOwnBus } from '../settings/has-own-bus.ts';
 
 /** The oldest that does all that the bus asks of it. */
 export const oldestNats = '2.11';

@@ -5,7 +5,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { apply } from '../apply/apply.ts';
 import { readApplyFile } from '../apply/read-file.ts';
-import type { BackendClient } from '../backend-client.ts';
+import type { BackendClient } from '../client/backend-client.ts';
 
 /** A small MCP server of our own, two skills and a role: enough for an agent to call something. */
 const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.url)), 'platform.yaml');

@@ -2,13 +2,13 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { toSvcError } from '../../services/contracts/errors.ts';
 import { withoutHidden } from '../../services/contracts/hidden-characters.ts';
-import { connectToBackend } from '../backend-client.ts';
-import { createInstallation } from '../create-installation.ts';
-import { compileCacheOf, type Installation, installationIn } from '../installation.ts';
+import { connectToBackend } from '../client/backend-client.ts';
 import type { Urls } from '../lifecycle/urls.ts';
+import { createInstallation } from '../operations/create-installation.ts';
 import { up } from '../operations/up.ts';
 import { refuseForeignFolder } from '../place/refuse-foreign-folder.ts';
 import { fileFailure } from '../state/file-failure.ts';
+import { compileCacheOf, type Installation, installationIn } from '../state/installation.ts';
 import { type DemoKey, setUpDemo } from './demo.ts';
 
 /** `npm start`: an installation with a demo in ./svc, in the foreground, until Ctrl-C. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { installationIn } from '../installation.ts';
+import { installationIn } from '../state/installation.ts';
 import { dockerEngine } from './docker/engine.ts';
 import { chosenEngine, engineOf } from './engine-of.ts';
 import { processEngine } from './process/engine.ts';

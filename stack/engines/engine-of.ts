@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { keptInFiles } from '../graph/kept-by.ts';
-import type { Installation } from '../installation.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Engine as EngineName } from '../settings/choices.ts';
 import type { Definition } from '../settings/definition.ts';
+import { isInContainers, readContainers } from '../state/containers-record.ts';
 import { findRunning } from '../state/find-running.ts';
-import { isInContainers, readContainers } from './docker/containers-record.ts';
+import type { Installation } from '../state/installation.ts';
 import type { Engine } from './engine.ts';
 
 /** Loaded when used: most commands need one of them, and Docker's client takes its time. */

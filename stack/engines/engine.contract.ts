@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import { connectToBackend } from '../backend-client.ts';
+import { connectToBackend } from '../client/backend-client.ts';
 import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { readLogs } from '../logs/read-logs.ts';
 import { inStartOrder } from '../parts/parts.ts';
 import { readDefinition } from '../settings/check.ts';
+import { replaceScalar } from '../settings/yaml-text.ts';
 import { Platform, until } from '../test/platform.ts';
-import { replaceScalar } from '../yaml-text.ts';
 import { engineFor, engineOf, isUp } from './engine-of.ts';
 import { readPlan } from './plan-of.ts';
 
@@ -53,7 +53,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
       const backend = await connectToBackend(platform.installation);
       return backend.query('{ workspaces(first: 10) { nodes { id } } }', {}, (data) => data);
     };
-    const runsAs = ({ pid, container, since }: ServiceStatus) => `${pid ?? container} since ${since}`;
+    const runsAs = ({ pid, container, since }: ServiceStatus) => pid ?? `${container} since ${since}`;
     const changed = (before: Status, after: Status) =>
       after.services
         .filter((one, index) => runsAs(one) !== runsAs(before.services[index] ?? one))

@@ -1,11 +1,11 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { Installation } from '../installation.ts';
 import type { BringUp } from '../lifecycle/bring-up.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import type { LogSource } from '../logs/log-source.ts';
-import type { Ports } from '../parts/port-wish.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { Ports } from '../settings/ports.ts';
+import type { Installation } from '../state/installation.ts';
 
 /** Runs the parts of a platform: as processes of this machine, or as containers. */
 export interface Engine {

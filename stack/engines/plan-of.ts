@@ -1,12 +1,14 @@
-import type { Installation } from '../installation.ts';
+import type { Planner } from '../lifecycle/prepare-plan.ts';
 import { wishesOf } from '../parts/parts.ts';
-import type { Ports, PortWish } from '../parts/port-wish.ts';
+import type { PortWish } from '../parts/port-wish.ts';
 import type { Site } from '../parts/site.ts';
 import { type Plan, planAt } from '../plan/plan.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { readDefinition } from '../settings/check.ts';
 import type { Engine } from '../settings/choices.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { Ports } from '../settings/ports.ts';
+import type { Installation } from '../state/installation.ts';
 import { containerSite } from './docker/site.ts';
 import { processSite } from './process/site.ts';
 
@@ -39,7 +41,10 @@ export function planOf(installation: Installation, definition: Definition): Plan
   return planFor(installation, definition, leasedPorts(installation, portWishesOf(definition)));
 }
 
+/** The plan of a definition with these ports, at the site of its engine. */
 export function planFor(installation: Installation, definition: Definition, ports: Ports): Plan {
   const site = sites[definition.engine].site(installation, ports, wishesOf(definition));
   return planAt({ installation, definition, ports, site });
 }
+
+export const planner: Planner = { portWishesOf, planFor };

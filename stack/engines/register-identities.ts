@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { BackendClient } from '../backend-client.ts';
-import { readSecret, type SecretFiles } from '../secrets.ts';
+import type { BackendClient } from '../client/backend-client.ts';
+import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
 import type { Definition } from '../settings/definition.ts';
 
 const firstWorkspace = 'Default';

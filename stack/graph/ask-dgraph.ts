@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { request } from '../http.ts';
+import { request } from '../client/http.ts';
 
 export interface Dgraph {
   /** Its HTTP endpoint. */

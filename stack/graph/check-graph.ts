@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { inWords } from '../../services/contracts/system-words.ts';
-import { request } from '../http.ts';
+import { request } from '../client/http.ts';
 import type { Plan } from '../plan/plan.ts';
-import { readSecret } from '../secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
+import { isNewDgraph, oldestDgraph } from '../settings/dgraph-version.ts';
 import { askDgraph, type Credentials, type Dgraph } from './ask-dgraph.ts';
-import { isNewDgraph, oldestDgraph } from './dgraph-program.ts';
 
 /** A server in the same building answers in a millisecond. */
 const answerTimeoutMs = 5000;

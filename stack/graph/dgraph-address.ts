@@ -3,7 +3,7 @@ import { Secret } from '../../services/contracts/secret.ts';
 import { fileAt } from '../parts/part.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
-import { readSecret } from '../secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
 
 /** The address of a platform's Dgraph, and the user that its backend is there. */
 export function dgraphAddressOf({ parts }: Pick<Plan, 'parts'>): DgraphAddress {

@@ -1,8 +1,8 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { ServiceState } from '../lifecycle/transition.ts';
+import { sizeText } from '../machine/size-text.ts';
+import { kindOf, type NodeKind, nodesOf } from '../place/node-data.ts';
 import type { Definition } from '../settings/definition.ts';
-import { sizeText } from '../size-text.ts';
-import { kindOf, type NodeKind, nodesOf } from './node-data.ts';
+import type { ServiceState } from '../state/transition.ts';
 
 /** Where an engine keeps the data of the nodes of Dgraph. */
 export interface NodePlaces {

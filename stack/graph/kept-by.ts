@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Installation } from '../installation.ts';
 import { dataOf } from '../parts/dgraph-node.ts';
 import { lossOf } from '../place/loss-of.ts';
+import type { Installation } from '../state/installation.ts';
 
 /** Where a part keeps data of the graph, and whether there is any. */
 export interface Kept {

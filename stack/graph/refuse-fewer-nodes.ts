@@ -1,7 +1,7 @@
 import { SvcError } from '../../services/contracts/errors.ts';
 import { replicaNames } from '../parts/port-wish.ts';
 import type { Definition } from '../settings/definition.ts';
-import { hasOwnGraph } from './has-own-graph.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
 import type { KeptBy } from './kept-by.ts';
 
 /** As many as svc.yaml can ask for. */

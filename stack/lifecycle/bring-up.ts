@@ -1,6 +1,6 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { Installation } from '../installation.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
+import type { Installation } from '../state/installation.ts';
 import type { Progress } from './progress.ts';
 
 /** What an engine is told that is to make a platform run as svc.yaml says. */

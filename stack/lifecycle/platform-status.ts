@@ -1,7 +1,7 @@
 import type { Definition } from '../settings/definition.ts';
 import type { PartEnd } from '../state/platform-record.ts';
+import type { ServiceState } from '../state/transition.ts';
 import type { Content } from './read-content.ts';
-import type { ServiceState } from './transition.ts';
 import type { UnwantedEnd } from './unwanted-end.ts';
 import type { Urls } from './urls.ts';
 

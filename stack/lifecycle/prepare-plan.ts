@@ -1,28 +1,35 @@
 import { randomInt } from 'node:crypto';
-import { addressesOf } from '../addresses.ts';
-import { checkSecrets } from '../check-secrets.ts';
-import { planFor, portWishesOf } from '../engines/plan-of.ts';
-import { missingSecrets } from '../ensure-secrets.ts';
-import { frontNotices } from '../front/front-notices.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { type KeptBy, keptInFiles } from '../graph/kept-by.ts';
 import { leftGraph } from '../graph/left-graph.ts';
 import { refuseFewerNodes } from '../graph/refuse-fewer-nodes.ts';
-import type { Installation } from '../installation.ts';
+import { isFree } from '../machine/is-free.ts';
+import { describeHolder } from '../machine/port-holder.ts';
 import { checkEnvironment, withoutEffect } from '../parts/check-environment.ts';
-import type { Ports } from '../parts/port-wish.ts';
+import type { PortWish } from '../parts/port-wish.ts';
 import type { Plan } from '../plan/plan.ts';
 import { claimPorts } from '../ports/claim-ports.ts';
-import { isFree } from '../ports/is-free.ts';
-import { describeHolder } from '../ports/port-holder.ts';
 import { leasedPorts, readLease } from '../ports/port-lease.ts';
-import { readSecret } from '../secrets.ts';
+import { checkSecrets } from '../secrets/check-secrets.ts';
+import { missingSecrets } from '../secrets/ensure-secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
+import { addressesOf } from '../settings/addresses.ts';
 import { readDefinition } from '../settings/check.ts';
-import { checkMachine } from '../settings/check-machine.ts';
 import type { Definition } from '../settings/definition.ts';
+import { frontNotices } from '../settings/front-notices.ts';
+import type { Ports } from '../settings/ports.ts';
+import type { Installation } from '../state/installation.ts';
+import { checkMachine } from './check-machine.ts';
+
+/** The plans that engines make of definitions. */
+export interface Planner {
+  readonly portWishesOf: (definition: Definition) => readonly PortWish[];
+  readonly planFor: (installation: Installation, definition: Definition, ports: Ports) => Plan;
+}
 
 export interface Preparation {
   readonly installation: Installation;
+  readonly planner: Planner;
   /** What svc.yaml shall say once everything is moved; default: what it says. */
   readonly definition?: Definition;
   /** Refuses what this machine lacks. Returns what the operator should know. */
@@ -44,14 +51,14 @@ const skipMax = 100;
 
 /** Finds everything that is wrong before anything is written, started or stopped. `makeReady` makes what is missing. */
 export async function preparePlan(preparation: Preparation): Promise<Plan> {
-  const { installation, check, checkPorts, ownsPort, portPatienceMs = 0, avoid, onNotice } = preparation;
+  const { installation, planner, check, checkPorts, ownsPort, portPatienceMs = 0, avoid, onNotice } = preparation;
   const { definition = readDefinition(installation.definitionFile), keptBy = keptInFiles(installation) } = preparation;
   await checkMachine(installation, definition);
   refuseFewerNodes(keptBy, definition);
   const aboutMachine = (await check?.(definition)) ?? [];
   checkSecrets(installation, definition);
   const leased = readLease(installation);
-  const wishes = portWishesOf(definition);
+  const wishes = planner.portWishesOf(definition);
   const { ports, notices } = await claimPorts({
     wishes,
     leased,
@@ -60,7 +67,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
     isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, portPatienceMs)),
     holderOf: describeHolder,
   });
-  const plan = planFor(installation, definition, ports);
+  const plan = planner.planFor(installation, definition, ports);
   const missing = missingSecrets(installation, definition);
   checkEnvironment(plan.parts, (file) => (missing.has(file) ? undefined : readSecret(file)));
   await checkPorts?.(definition, ports);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type BackendClient, clientOf, isBackend, type Reached } from '../backend-client.ts';
-import { everyPage, pageInfo } from '../every-page.ts';
-import type { Installation } from '../installation.ts';
-import { readPages } from '../read-pages.ts';
-import { reason } from '../reason.ts';
-import type { ServiceState } from './transition.ts';
+import { type BackendClient, clientOf, isBackend, type Reached } from '../client/backend-client.ts';
+import { everyPage, pageInfo } from '../client/every-page.ts';
+import { readPages } from '../client/read-pages.ts';
+import { reason } from '../client/reason.ts';
+import type { Installation } from '../state/installation.ts';
+import type { ServiceState } from '../state/transition.ts';
 
 const serverFields = 'id name status health reason { code message repair } sandboxes';
 const mcpServer = z.object({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isDiskFull } from '../../services/contracts/docker.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { missingOfNats } from '../bus/nats-readiness.ts';
-import { request } from '../http.ts';
+import { request } from '../client/http.ts';
 import type { ReadyCheck } from '../parts/part.ts';
 
 /** What `/ready` of a service says, or another address that answers 200 while all is well. */

@@ -1,6 +1,5 @@
-import { readPlan } from '../engines/plan-of.ts';
-import type { Installation } from '../installation.ts';
-import { findOriginal, nameOfOriginal } from '../place/find-original.ts';
+import type { Plan } from '../plan/plan.ts';
+import { findOriginal, nameOfOriginal } from '../state/find-original.ts';
 import { describeFullDisk } from '../state/free-space.ts';
 import { noEnds, type ServiceStatus, type Status } from './platform-status.ts';
 import { noContent } from './read-content.ts';
@@ -13,8 +12,10 @@ export interface LastKnown extends Pick<Status, 'ended'> {
 }
 
 /** The status of a platform that does not run: what it would be, and how it ended. */
-export function stoppedStatus(installation: Installation, { ended, serviceOf }: LastKnown): Status {
-  const { definition, addresses, parts } = readPlan(installation);
+export function stoppedStatus(
+  { installation, definition, addresses, parts }: Plan,
+  { ended, serviceOf }: LastKnown,
+): Status {
   return {
     state: 'stopped',
     topology: definition.topology,

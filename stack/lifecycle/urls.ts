@@ -1,4 +1,4 @@
-import type { Addresses } from '../addresses.ts';
+import type { Addresses } from '../settings/addresses.ts';
 
 /** Where people, browsers and agents reach the platform, and where the runtime's own web service is. */
 export interface Urls {

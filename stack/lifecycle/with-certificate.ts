@@ -1,5 +1,5 @@
-import { missingCertificate } from '../front/served-certificate.ts';
 import type { ServiceStatus } from './platform-status.ts';
+import { missingCertificate } from './served-certificate.ts';
 
 /** A front that is well turns everybody away as long as it has no certificate. */
 export function withCertificate(urls: { readonly mcp: string }): (service: ServiceStatus) => Promise<ServiceStatus> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { escapeHidden } from '../../services/contracts/hidden-characters.ts';
-import type { Installation } from '../installation.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { Installation } from '../state/installation.ts';
 import { LogFile } from './log-file.ts';
 
 /** One file for each part, named after it; the platform's own is `platform.log`. */

@@ -1,10 +1,10 @@
 import { engineOf } from '../engines/engine-of.ts';
-import type { Installation } from '../installation.ts';
 import type { Progress } from '../lifecycle/progress.ts';
-import { settleMove } from '../move/settle-move.ts';
-import { refuseCopy } from '../place/find-original.ts';
-import { ensurePrivateFolder } from '../private-folder.ts';
+import { refuseCopy } from '../state/find-original.ts';
+import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
+import { ensurePrivateFolder } from '../state/private-folder.ts';
+import { settleMove } from './move/settle-move.ts';
 
 export interface DownOptions {
   readonly installation: Installation;

@@ -1,6 +1,6 @@
 import { engineOf } from '../engines/engine-of.ts';
-import type { Installation } from '../installation.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
+import type { Installation } from '../state/installation.ts';
 
 export interface StatusOptions {
   readonly installation: Installation;

@@ -1,15 +1,15 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
 import { chosenEngine } from '../engines/engine-of.ts';
 import { LostPort } from '../engines/lost-port.ts';
-import type { Installation } from '../installation.ts';
 import type { BringUp } from '../lifecycle/bring-up.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
-import { settleMove } from '../move/settle-move.ts';
-import { becomeCopy } from '../place/become-copy.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
-import { ensurePrivateFolder } from '../private-folder.ts';
+import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
+import { ensurePrivateFolder } from '../state/private-folder.ts';
+import { becomeCopy } from './become-copy.ts';
+import { settleMove } from './move/settle-move.ts';
 
 export interface UpOptions {
   readonly installation: Installation;

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Addresses } from '../addresses.ts';
-import { graphUser } from '../graph/graph-user.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import type { Addresses } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
 import { dgraphAlpha, graphServersOf, graphUrlsOf } from './dgraph-alpha.ts';
 import { dgraphZero } from './dgraph-zero.ts';
+import { graphUser } from './graph-user.ts';
 import { busPersistence, busRooms, busVariables, nats } from './nats.ts';
 import { replicaNames, replicaWishes } from './port-wish.ts';
 import { serviceParts, serviceWish } from './service.ts';

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
-import { httpAddress, reachable, serviceBind } from '../addresses.ts';
-import { hasFront, hasOneHost, sharedServices, usualFrontPorts } from '../front/front-of.ts';
+import { httpAddress, reachable, serviceBind } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
+import { hasFront, hasOneHost, sharedServices, usualFrontPorts } from '../settings/front-of.ts';
+import { loopback } from '../settings/ports.ts';
 import { backend } from './backend.ts';
 import { caddyfile, caddyfileValues, type FrontService, type OneHost, type Shared } from './caddyfile.ts';
 import { frontend } from './frontend.ts';
 import { askWithWget } from './nats.ts';
 import { type ForeignProgram, type Part, readyAt } from './part.ts';
-import { loopback, type PortWish } from './port-wish.ts';
+import type { PortWish } from './port-wish.ts';
 import { remoteMcp } from './remote-mcp.ts';
 import { serviceWish, usualLimits } from './service.ts';
 import {

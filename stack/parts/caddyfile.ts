@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { frontLooksEveryMs } from '../../services/contracts/drain.ts';
-import type { SharedService } from '../front/front-of.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { SharedService } from '../settings/front-of.ts';
 import { fillPlaces } from './fill-places.ts';
 
 const services = ['remote-mcp', 'backend', 'frontend'] as const;

@@ -1,12 +1,13 @@
-import { httpAddress } from '../addresses.ts';
-import { postureAt } from '../graph/dgraph-program.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { alphaConfiguration, alphaMemoryMb } from './dgraph-configuration.ts';
+import { httpAddress } from '../settings/addresses.ts';
+import { alphaMemoryMb, alphaPorts, usualDgraphPorts } from '../settings/dgraph-numbers.ts';
+import { postureAt } from '../settings/dgraph-version.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { loopback } from '../settings/ports.ts';
+import { alphaConfiguration } from './dgraph-configuration.ts';
 import { certificatesOf, dgraphLimits, dgraphProgram, graphFolderOf } from './dgraph-node.ts';
-import { alphaPorts, usualDgraphPorts } from './dgraph-ports.ts';
 import { dgraphZero, zeroAddressOf } from './dgraph-zero.ts';
 import type { Part } from './part.ts';
-import { eachAfter, loopback, replicaNames } from './port-wish.ts';
+import { eachAfter, replicaNames } from './port-wish.ts';
 import { fromFolder, PartFiles, type PartKind, type Setup } from './setup.ts';
 
 const { alpha } = usualDgraphPorts;

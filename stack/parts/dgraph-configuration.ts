@@ -11,11 +11,3 @@ export function zeroConfiguration(values: Values): string {
 export function alphaConfiguration(values: Values): string {
   return fillPlaces(new URL('../../templates/dgraph-alpha.yaml', import.meta.url), values);
 }
-
-/** What an idle data node takes beside its cache, twice over. */
-const besideCacheMb = 256;
-
-/** From there on a data node collects its garbage sooner, and takes more where it must. */
-export function alphaMemoryMb(cacheMb: number): number {
-  return cacheMb + besideCacheMb;
-}

@@ -1,10 +1,11 @@
-import { httpAddress } from '../addresses.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
+import { httpAddress } from '../settings/addresses.ts';
+import { usualDgraphPorts, zeroPorts } from '../settings/dgraph-numbers.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { loopback } from '../settings/ports.ts';
 import { zeroConfiguration } from './dgraph-configuration.ts';
 import { certificatesOf, dgraphLimits, dgraphProgram, graphFolderOf } from './dgraph-node.ts';
-import { usualDgraphPorts, zeroPorts } from './dgraph-ports.ts';
 import type { Part } from './part.ts';
-import { eachAfter, loopback, replicaNames } from './port-wish.ts';
+import { eachAfter, replicaNames } from './port-wish.ts';
 import { fromFolder, PartFiles, type PartKind, type Setup } from './setup.ts';
 
 const { zero } = usualDgraphPorts;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
 import { planFor } from '../engines/plan-of.ts';
-import { installationIn } from '../installation.ts';
 import { changesBetween } from '../plan/differences.ts';
-import { secretFilesOf } from '../secrets.ts';
+import { secretFilesOf } from '../secrets/secrets.ts';
 import { checkDefinition } from '../settings/check.ts';
+import { usualPorts } from '../settings/ports.ts';
 import { placeOf } from '../settings/settings.ts';
+import { installationIn } from '../state/installation.ts';
 import { checkEnvironment, withoutEffect } from './check-environment.ts';
 import type { Part } from './part.ts';
 import { firstOf, servicesOf } from './parts.ts';
-import { usualPorts } from './port-wish.ts';
 
 const installation = installationIn('/srv/svc');
 const secrets = secretFilesOf(installation);

@@ -1,5 +1,5 @@
-import { publicBusKey } from '../bus/seeds.ts';
-import type { SecretFiles } from '../secrets.ts';
+import { publicBusKey } from '../secrets/bus-seeds.ts';
+import type { SecretFiles } from '../secrets/secrets.ts';
 import { fillPlaces } from './fill-places.ts';
 
 type Values = Readonly<Record<string, string>>;

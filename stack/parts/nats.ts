@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path';
-import { httpAddress } from '../addresses.ts';
-import { hasOwnBus } from '../bus/has-own-bus.ts';
-import type { SecretFiles } from '../secrets.ts';
+import type { SecretFiles } from '../secrets/secrets.ts';
+import { httpAddress } from '../settings/addresses.ts';
 import { type TlsFiles, tlsFilesIn } from '../settings/certificate.ts';
 import type { Definition } from '../settings/definition.ts';
+import { hasOwnBus } from '../settings/has-own-bus.ts';
+import { loopback } from '../settings/ports.ts';
 import { busKeysOf, natsConfiguration } from './nats-configuration.ts';
 import type { ForeignProgram, Part, ReadyCheck, Room } from './part.ts';
-import { eachAfter, loopback, type PortWish, replicaNames } from './port-wish.ts';
+import { eachAfter, type PortWish, replicaNames } from './port-wish.ts';
 import { usualLimits } from './service.ts';
 import { addressAmongParts, addressOf, PartFiles, type PartKind, publishedBy, type Setup } from './setup.ts';
 

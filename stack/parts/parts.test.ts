@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { planFor, portWishesOf } from '../engines/plan-of.ts';
 import { processPlanOf } from '../engines/process/process-plan.ts';
-import { installationIn } from '../installation.ts';
 import { changesBetween, partsThatDiffer } from '../plan/differences.ts';
 import type { Plan } from '../plan/plan.ts';
 import { checkDefinition } from '../settings/check.ts';
+import { type Ports, usualPorts } from '../settings/ports.ts';
+import { installationIn } from '../state/installation.ts';
 import { listensAt, type ReadyCheck } from './part.ts';
 import { inStartOrder } from './parts.ts';
-import { type Ports, usualPorts } from './port-wish.ts';
 
 const installation = installationIn('/srv/svc');
 const ports: Ports = {

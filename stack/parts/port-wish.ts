@@ -1,12 +1,7 @@
-import { sharedServices } from '../front/front-of.ts';
-import type { ListenerName } from '../settings/choices.ts';
 import type { Auto, Definition } from '../settings/definition.ts';
+import { sharedServices } from '../settings/front-of.ts';
+import { loopback, usualPorts } from '../settings/ports.ts';
 
-/** By name: of the four services, and with processes of their own those of the bus, of Dgraph and of every further one. */
-export type Ports = Readonly<Record<ListenerName, number>> & { readonly [name: string]: number };
-
-/** The ports of part 8 of the specification. */
-export const usualPorts: Ports = { backend: 3000, 'remote-mcp': 3001, runtime: 3003, frontend: 8888 };
 /** The second remote-mcp has the usual port 3102, and the first 3101 behind a front: far enough from everything that has a port by itself. */
 const usualReplicaPorts = { 'remote-mcp': 3100, backend: 3200, runtime: 3300 } as const;
 /** Services that may have several processes. */
@@ -31,9 +26,6 @@ export interface PortWish {
   /** Whether it is reached from outside of the platform. */
   readonly isPublished: boolean;
 }
-
-/** Only programs of this machine reach a port that listens there. */
-export const loopback = '127.0.0.1';
 
 /** Nodes of one kind have ports one after the other, where nobody else has them. */
 export function eachAfter(

@@ -1,11 +1,12 @@
 import type { ServiceName } from '../../services/contracts/env/variables.ts';
-import { serviceBind } from '../addresses.ts';
-import { hasOneHost, sharedServices } from '../front/front-of.ts';
+import { serviceBind } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
+import { hasOneHost, sharedServices } from '../settings/front-of.ts';
+import { usualPorts } from '../settings/ports.ts';
 import { variablesOf } from '../settings/setting.ts';
 import { settings } from '../settings/settings.ts';
 import { type Limits, type Part, type PartData, type Room, readyAt } from './part.ts';
-import { type PortWish, usualPorts } from './port-wish.ts';
+import type { PortWish } from './port-wish.ts';
 import { addressOf, PartFiles, publishedBy, type Setup } from './setup.ts';
 
 /** The port of a service. Where several processes share it, the front listens there. */

@@ -1,10 +1,11 @@
 import { relative } from 'node:path';
-import { type Addresses, reachable } from '../addresses.ts';
-import type { Installation } from '../installation.ts';
-import type { SecretFiles } from '../secrets.ts';
+import type { SecretFiles } from '../secrets/secrets.ts';
+import { type Addresses, reachable } from '../settings/addresses.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { Ports } from '../settings/ports.ts';
+import type { Installation } from '../state/installation.ts';
 import type { Part, PublishedPort, SiteFile } from './part.ts';
-import type { Ports, PortWish } from './port-wish.ts';
+import type { PortWish } from './port-wish.ts';
 import type { Site } from './site.ts';
 
 /** Everything that parts are described from. */

@@ -1,5 +1,5 @@
+import type { Ports } from '../settings/ports.ts';
 import type { PartData } from './part.ts';
-import type { Ports } from './port-wish.ts';
 
 /** The world as a part sees it from where it runs. */
 export interface Site {

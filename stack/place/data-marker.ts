@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
 import type { Definition } from '../settings/definition.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
+import type { Installation } from '../state/installation.ts';
 
 type Owner = Pick<Definition, 'id' | 'name'>;
 const marker = z.object({ id: z.string(), name: z.string() });

@@ -1,19 +1,19 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { carriedFolder } from '../bus/bus-folders.ts';
-import { hasOwnBus } from '../bus/has-own-bus.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { hasNodeData, isGone, nodeKinds, nodesOf, readNodeData } from '../graph/node-data.ts';
-import type { Installation } from '../installation.ts';
-import { blobsIn, busIn, graphIn } from '../move/sides.ts';
 import { dataOf } from '../parts/dgraph-node.ts';
 import { aloneFolder, clusterFolder } from '../parts/nats.ts';
 import { readLease } from '../ports/port-lease.ts';
 import type { Definition } from '../settings/definition.ts';
+import { hasOwnBus } from '../settings/has-own-bus.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { blobsIn, busIn, graphIn } from '../state/data-files.ts';
 import { findRunning } from '../state/find-running.ts';
+import type { Installation } from '../state/installation.ts';
+import { type KeptData, readPlace, writePlace } from '../state/place-record.ts';
+import { carriedFolder } from './carried-bus.ts';
 import { markData } from './data-marker.ts';
 import { describeLoss } from './loss-of.ts';
-import { type KeptData, readPlace, writePlace } from './place-record.ts';
+import { hasNodeData, isGone, nodeKinds, nodesOf, readNodeData } from './node-data.ts';
 import { type StartEmpty, settleLosses } from './settle-losses.ts';
 
 export interface DataCheck {

@@ -1,7 +1,7 @@
-import { kindOf, readNodeData } from '../graph/node-data.ts';
-import type { Installation } from '../installation.ts';
 import { dataOf } from '../parts/dgraph-node.ts';
-import { type KeptData, readPlace } from './place-record.ts';
+import type { Installation } from '../state/installation.ts';
+import { type KeptData, readPlace } from '../state/place-record.ts';
+import { kindOf, readNodeData } from './node-data.ts';
 
 /**
  * Why a node of Dgraph is not started: data that it had is gone or cannot be read. It would rejoin empty, and its vote would count as if it

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
 import { formatMode } from '../state/file-mode.ts';
+import type { Installation } from '../state/installation.ts';
 import { findUserName } from '../state/user-name.ts';
 
 /**

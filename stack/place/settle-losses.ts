@@ -1,10 +1,10 @@
 import { SvcError } from '../../services/contracts/errors.ts';
-import { judgeLostNodes, type NodeLoss } from '../graph/judge-lost-nodes.ts';
-import { type NodeData, nodeKinds, nodesOf } from '../graph/node-data.ts';
 import { dataOf } from '../parts/dgraph-node.ts';
 import type { Definition } from '../settings/definition.ts';
+import type { KeptData } from '../state/place-record.ts';
+import { judgeLostNodes, type NodeLoss } from './judge-lost-nodes.ts';
 import { describeUnreadable } from './loss-of.ts';
-import type { KeptData } from './place-record.ts';
+import { type NodeData, nodeKinds, nodesOf } from './node-data.ts';
 
 /** Asks the operator for consent to start without the named data. Throws if the operator declines. */
 export type StartEmpty = (gone: readonly string[]) => Promise<void>;

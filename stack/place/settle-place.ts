@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
 import { readDefinition } from '../settings/check.ts';
+import { refuseCopy } from '../state/find-original.ts';
+import type { Installation } from '../state/installation.ts';
+import { isSameFolder, readPlace, writePlace } from '../state/place-record.ts';
 import { refuseForeignData } from './data-marker.ts';
-import { refuseCopy } from './find-original.ts';
 import { knownData } from './kept-data.ts';
-import { isSameFolder, readPlace, writePlace } from './place-record.ts';
 
 /** Refuses a copy and data of another installation. */
 export function checkPlace(installation: Installation): void {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../state/installation.ts';
 import { lockFileOf } from '../state/lock.ts';
 
 export interface DataWatch {

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
 import type { Part } from '../parts/part.ts';
-import { fingerprintOf } from '../secrets.ts';
+import { fingerprintOf } from '../secrets/secrets.ts';
 import type { Definition } from '../settings/definition.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
 import type { Plan } from './plan.ts';
 
 const clusters = ['nats', 'dgraph-zero', 'dgraph-alpha'] as const;

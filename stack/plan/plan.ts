@@ -1,9 +1,9 @@
-import { addressesOf } from '../addresses.ts';
+import { ownVersion } from '../machine/version.ts';
 import type { Part } from '../parts/part.ts';
 import { partsOf } from '../parts/parts.ts';
 import type { Setup } from '../parts/setup.ts';
-import { secretFilesOf } from '../secrets.ts';
-import { ownVersion } from '../version.ts';
+import { secretFilesOf } from '../secrets/secrets.ts';
+import { addressesOf } from '../settings/addresses.ts';
 
 /** Everything that a platform is started with, decided before anything is. */
 export interface Plan extends Setup {

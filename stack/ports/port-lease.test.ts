@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { portWishesOf } from '../engines/plan-of.ts';
-import { installationIn } from '../installation.ts';
 import { checkDefinition } from '../settings/check.ts';
+import { installationIn } from '../state/installation.ts';
 import { leasedPorts, readLease, writeLease } from './port-lease.ts';
 
 let dir = '';

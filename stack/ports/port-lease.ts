@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Installation } from '../installation.ts';
-import { type Ports, type PortWish, usualPorts } from '../parts/port-wish.ts';
+import type { PortWish } from '../parts/port-wish.ts';
+import { type Ports, usualPorts } from '../settings/ports.ts';
 import { readJson, writeDurably } from '../state/durable-file.ts';
+import type { Installation } from '../state/installation.ts';
 
 const leases = z.record(z.string(), z.number().int());
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { isFree } from './is-free.ts';
-import { describeHolder, findPortHolder } from './port-holder.ts';
+import { isFree } from '../machine/is-free.ts';
+import { describeHolder, findPortHolder } from '../machine/port-holder.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {

@@ -4,10 +4,10 @@ import { checkEnv, describeProblems, type EnvRecord } from '../../services/contr
 import { variables } from '../../services/contracts/env/variables.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { startRuntime } from '../../services/runtime/start.ts';
-import { aborted } from '../aborted.ts';
+import { aborted } from '../machine/aborted.ts';
+import { ownVersion } from '../machine/version.ts';
 import { makeFolder } from '../state/folder.ts';
 import { holdFolder } from '../state/lock.ts';
-import { ownVersion } from '../version.ts';
 
 export interface RuntimeRun {
   /** Its variables and what MCP servers inherit; all else in it means nothing. */

@@ -1,8 +1,8 @@
-import { hasOwnBus } from '../bus/has-own-bus.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { usualDgraphPorts } from '../parts/dgraph-ports.ts';
-import type { Mistake, YamlText } from '../yaml-text.ts';
 import type { Definition } from './definition.ts';
+import { usualDgraphPorts } from './dgraph-numbers.ts';
+import { hasOwnBus } from './has-own-bus.ts';
+import { hasOwnGraph } from './has-own-graph.ts';
+import type { Mistake, YamlText } from './yaml-text.ts';
 
 /** Nodes are counted of what `svc up` runs; of what somebody else runs, he says how many there are. */
 export function clusterOfOthers(definition: Definition, text: YamlText): readonly Mistake[] {

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { addressesOf } from '../addresses.ts';
-import { usualPorts } from '../parts/port-wish.ts';
-import type { Mistake, YamlText } from '../yaml-text.ts';
+import { addressesOf } from './addresses.ts';
 import type { Definition } from './definition.ts';
+import { usualPorts } from './ports.ts';
+import type { Mistake, YamlText } from './yaml-text.ts';
 
 /** What the fields of `public` ask of each other and of the rest. */
 export function wrongPublicHost(definition: Definition, text: YamlText): readonly Mistake[] {

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { checkEnv } from '../../services/contracts/env/check.ts';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { addressesOf } from '../addresses.ts';
-import { versionInImage } from '../check-program.ts';
-import { isNewDgraph, oldestDgraph } from '../graph/dgraph-program.ts';
-import { hasOwnGraph } from '../graph/has-own-graph.ts';
-import { alphaMemoryMb } from '../parts/dgraph-configuration.ts';
-import { usualPorts } from '../parts/port-wish.ts';
-import { describeMistakes, isMistakes, type Mistake, readYaml, type YamlText } from '../yaml-text.ts';
+import { versionInImage } from '../machine/check-program.ts';
+import { addressesOf } from './addresses.ts';
 import { clusterOfOthers, portsOfNodes } from './check-clusters.ts';
 import { wrongPublicHost } from './check-public-host.ts';
 import type { Definition } from './definition.ts';
+import { alphaMemoryMb } from './dgraph-numbers.ts';
+import { isNewDgraph, oldestDgraph } from './dgraph-version.ts';
+import { hasOwnGraph } from './has-own-graph.ts';
+import { usualPorts } from './ports.ts';
 import { readSettings } from './read.ts';
 import { placeOf, settings } from './settings.ts';
+import { describeMistakes, isMistakes, type Mistake, readYaml, type YamlText } from './yaml-text.ts';
 
 /** People write a few hundred lines; anything longer was named by mistake. */
 const definitionMaxBytes = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { addressesOf } from '../addresses.ts';
-import { usualPorts } from '../parts/port-wish.ts';
+import { addressesOf } from './addresses.ts';
 import { checkDefinition } from './check.ts';
+import { usualPorts } from './ports.ts';
 
 const distributed = 'topology: distributed\n';
 const definitionOf = (yaml: string) => checkDefinition(`id: abcdef0123456789\n${yaml}`, 'svc.yaml');

@@ -1,8 +1,8 @@
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
-import type { Mistake, Path, YamlText } from '../yaml-text.ts';
 import { complaintsIn } from './rules.ts';
 import { type Group, isGroup, type Setting } from './setting.ts';
+import type { Mistake, Path, YamlText } from './yaml-text.ts';
 
 interface Reading {
   readonly text: YamlText;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { variables } from '../../services/contracts/env/variables.ts';
-import { isMistakes, type Mistake, readYaml } from '../yaml-text.ts';
 import { checkDefinition } from './check.ts';
 import { readSettings } from './read.ts';
 import { wholeNumber } from './rules.ts';
 import { group, rowsOf, setting, settingOf, variablesOf } from './setting.ts';
 import { settings } from './settings.ts';
 import { writeSettings } from './write.ts';
+import { isMistakes, type Mistake, readYaml } from './yaml-text.ts';
 
 const id = 'abcdef0123456789';
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { toSvcError } from '../../services/contracts/errors.ts';
-import { createInstallation } from '../create-installation.ts';
-import type { Installation } from '../installation.ts';
 import { readLogs } from '../logs/read-logs.ts';
+import { createInstallation } from '../operations/create-installation.ts';
 import { down } from '../operations/down.ts';
 import { status } from '../operations/status.ts';
 import { up } from '../operations/up.ts';
 import { fileFailure } from './file-failure.ts';
+import type { Installation } from './installation.ts';
 
 let dir: string;
 async function readAll(installation: Installation): Promise<void> {

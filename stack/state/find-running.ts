@@ -1,4 +1,4 @@
-import type { Installation } from '../installation.ts';
+import type { Installation } from './installation.ts';
 import { leftProcesses } from './left-processes.ts';
 import { isLockHeld, lockHolder } from './lock.ts';
 import { type PlatformRecord, readRecord } from './platform-record.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from './installation.ts';
 
 /** A start writes its records, the shared memory of a database and its first log lines: 100 KB at most, measured. */
 const neededBytes = 256 * 1024;

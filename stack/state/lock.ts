@@ -2,8 +2,8 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../../services/contracts/errors.ts';
-import type { Installation } from '../installation.ts';
 import { diskFull, readJson, writeWhole } from './durable-file.ts';
+import type { Installation } from './installation.ts';
 import { isAlive, ownIdentity, type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 /** Holds something of an installation for this process alone. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Installation } from '../installation.ts';
 import { readJson, writeDurably } from './durable-file.ts';
+import type { Installation } from './installation.ts';
 
 /** One thing that was created for an installation: relative to its folder, or by its name in Docker. */
 const entry = z.object({ kind: z.enum(['file', 'folder', 'network', 'volume', 'image']), path: z.string() });

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorCodes } from '../../services/contracts/errors.ts';
 import { isObject } from '../../services/contracts/is-object.ts';
-import type { Installation } from '../installation.ts';
-import { serviceStates } from '../lifecycle/transition.ts';
 import { topologies } from '../settings/choices.ts';
 import { readJson, writeWhole } from './durable-file.ts';
+import type { Installation } from './installation.ts';
 import { processIdentity } from './process-identity.ts';
+import { serviceStates } from './transition.ts';
 
 /** An end that nobody asked for, and how it came about in words that follow the name of what ended. */
 const partEnd = z.object({ at: z.string(), reason: z.string() });

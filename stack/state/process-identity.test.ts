@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { isFree } from '../ports/is-free.ts';
+import { isFree } from '../machine/is-free.ts';
 import { freePort } from '../test/free-ports.ts';
 import { isAlive, startTimeOf } from './process-identity.ts';
 

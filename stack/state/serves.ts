@@ -1,6 +1,6 @@
-import type { Installation } from '../installation.ts';
-import { isSameFolder, isWrittenHere } from '../place/place-record.ts';
+import type { Installation } from './installation.ts';
 import { isLockHeld } from './lock.ts';
+import { isSameFolder, isWrittenHere } from './place-record.ts';
 import { type ProcessIdentity, workingDirOf } from './process-identity.ts';
 
 /**

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Installation, installationIn } from '../installation.ts';
 import { readJson, writeDurably, writeIfAbsent } from './durable-file.ts';
 import { findRunning } from './find-running.ts';
+import { type Installation, installationIn } from './installation.ts';
 import { acquireLock } from './lock.ts';
 import { readManifest, recordCreated } from './manifest.ts';
 import { readRecord } from './platform-record.ts';

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { ask } from '../front/test/ask.ts';
-import { certificateAt } from '../front/test/certificate-at.ts';
-import { hasCaddy } from '../front/test/running-caddy.ts';
+import { ask } from '../parts/test/ask.ts';
+import { certificateAt } from '../parts/test/certificate-at.ts';
+import { hasCaddy } from '../parts/test/running-caddy.ts';
 import { hasPebble, startAuthority } from './authority.ts';
 import { freePorts } from './free-ports.ts';
 import { hasNatsServer, Platform } from './platform.ts';

@@ -1,4 +1,4 @@
-import { isFree } from '../ports/is-free.ts';
+import { isFree } from '../machine/is-free.ts';
 
 /**
  * Below those that systems give to whoever connects somewhere: one of these may be taken by anybody's connection between the look and the

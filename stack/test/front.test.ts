@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { hasCaddy } from '../front/test/running-caddy.ts';
+import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
 import { echoTool, hasNatsServer, Platform, startTimeoutMs, until } from './platform.ts';

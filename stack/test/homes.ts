@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import type { BackendClient } from '../backend-client.ts';
+import type { BackendClient } from '../client/backend-client.ts';
 import { foreignServers } from './foreign-servers.ts';
 import { Platform, type PlatformOptions, until } from './platform.ts';
 

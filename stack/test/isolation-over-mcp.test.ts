@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { constantTools } from '../../services/contracts/constant-tools.ts';
 import { rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { notificationMethods, requestMethods } from '../../services/remote-mcp/wire/revision-2025-11-25/methods.ts';
-import type { BackendClient } from '../backend-client.ts';
+import type { BackendClient } from '../client/backend-client.ts';
 import type { Agent } from './agent.ts';
 import { expectNothingOf, type Home, startTwoHomes, toolNames } from './homes.ts';
 import { type Platform, startTimeoutMs, testTimeoutMs, until } from './platform.ts';

@@ -7,7 +7,7 @@ import { newKey } from '../../services/contracts/keys.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { openSession, ping, type RawAnswer, type RawRequest, rpc, send } from '../../services/remote-mcp/test/raw.ts';
 import { firstOf } from '../parts/parts.ts';
-import { readSecret } from '../secrets.ts';
+import { readSecret } from '../secrets/secrets.ts';
 import { type ComposedPlatform, composePlatform } from './composed-platform.ts';
 import { foreignServers } from './foreign-servers.ts';
 import { startTimeoutMs, until } from './platform.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { kindOf, metaFileOf, walMeta } from '../graph/node-data.ts';
-import type { Installation } from '../installation.ts';
 import { dataOf } from '../parts/dgraph-node.ts';
+import { kindOf, metaFileOf, walMeta } from '../place/node-data.ts';
+import type { Installation } from '../state/installation.ts';
 
 /** A wal.meta as Dgraph writes it: the id of the node first, and its vote at 512. */
 export function walMetaOf(id: number, voteSizeBytes: number): Buffer {

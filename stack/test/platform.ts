@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Run, type RunOptions, runSvc } from '../../cli/test/run-svc.ts';
-import { type BackendClient, connectToBackend } from '../backend-client.ts';
-import { findProgram } from '../find-program.ts';
-import { type Installation, installationIn } from '../installation.ts';
-import { isFree } from '../ports/is-free.ts';
+import { type BackendClient, connectToBackend } from '../client/backend-client.ts';
+import { findProgram } from '../machine/find-program.ts';
+import { isFree } from '../machine/is-free.ts';
 import type { Engine, Graph, Topology } from '../settings/choices.ts';
-import { replaceScalar } from '../yaml-text.ts';
+import { replaceScalar } from '../settings/yaml-text.ts';
+import { type Installation, installationIn } from '../state/installation.ts';
 import { type Agent, connectAgent } from './agent.ts';
 import { foreignServers } from './foreign-servers.ts';
 import {

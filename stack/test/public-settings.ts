@@ -1,4 +1,4 @@
-import { replaceScalar } from '../yaml-text.ts';
+import { replaceScalar } from '../settings/yaml-text.ts';
 
 /** A change of svc.yaml: what `public` says, by the names of its fields. */
 export function publicSettings(fields: Readonly<Record<string, string | number>>): (yaml: string) => string {

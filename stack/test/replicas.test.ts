@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { operatorTokens } from '../backend-client.ts';
-import { everyPage, pageInfo } from '../every-page.ts';
-import { hasCaddy } from '../front/test/running-caddy.ts';
+import { operatorTokens } from '../client/backend-client.ts';
+import { everyPage, pageInfo } from '../client/every-page.ts';
+import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
 import { echoTool, hasDgraph, hasNatsServer, Platform, until } from './platform.ts';

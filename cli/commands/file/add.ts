@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
-import { readBounded } from '../../../stack/bounded-file.ts';
+import { readBounded } from '../../../stack/machine/bounded-file.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { refuseSecret } from '../../secret-file.ts';

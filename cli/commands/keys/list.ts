@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readPages } from '../../../stack/read-pages.ts';
+import { readPages } from '../../../stack/client/read-pages.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/words.ts';

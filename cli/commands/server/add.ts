@@ -3,7 +3,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { isInContainers } from '../../../stack/engines/docker/containers-record.ts';
+import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } from '../../command.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';

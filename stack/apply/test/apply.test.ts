@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type BackendClient, connectToBackend } from '../../backend-client.ts';
+import { type BackendClient, connectToBackend } from '../../client/backend-client.ts';
 import { openTrial } from '../../operations/test/trial.ts';
 import { up } from '../../operations/up.ts';
 import { type ApplyOptions, apply, type Change } from '../apply.ts';

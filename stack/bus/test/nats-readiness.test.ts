@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import { answers, readReadiness } from '../../lifecycle/readiness.ts';
+import { newBusSeed } from '../../secrets/bus-seeds.ts';
 import { hasNatsServer } from '../../test/platform.ts';
-import { newBusSeed } from '../seeds.ts';
 
 describe.skipIf(!hasNatsServer)('a node of NATS', () => {
   let dir: string;

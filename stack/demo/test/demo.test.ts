@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseKey } from '../../../services/contracts/keys.ts';
-import { installationIn } from '../../installation.ts';
+import { isFree } from '../../machine/is-free.ts';
 import { until } from '../../operations/test/trial.ts';
-import { isFree } from '../../ports/is-free.ts';
 import { readLease } from '../../ports/port-lease.ts';
+import { installationIn } from '../../state/installation.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { installationIn } from '../../installation.ts';
-import { usualPorts } from '../../parts/port-wish.ts';
 import { checkDefinition } from '../../settings/check.ts';
 import type { Definition } from '../../settings/definition.ts';
+import { usualPorts } from '../../settings/ports.ts';
+import { installationIn } from '../../state/installation.ts';
 import { closedBus } from '../closed-bus.ts';
 import { planFor } from '../plan-of.ts';
 import { aloneNetworksOf, aloneOf, waysOf, waysTo } from './alone-plan.ts';

@@ -1,10 +1,10 @@
 import type { ContainerCreateOptions, NetworkCreateOptions } from 'dockerode';
-import { usualDgraphPorts } from '../../parts/dgraph-ports.ts';
 import { usualBusPorts } from '../../parts/nats.ts';
 import type { Part } from '../../parts/part.ts';
-import { loopback } from '../../parts/port-wish.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
+import { usualDgraphPorts } from '../../settings/dgraph-numbers.ts';
+import { loopback } from '../../settings/ports.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { type GivenFile, givenDirOf } from './given-files.ts';
 import { containerNameOf, labels, prefixOf } from './names.ts';

@@ -1,13 +1,13 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { openBackendClient, operatorTokens } from '../../backend-client.ts';
+import { openBackendClient, operatorTokens } from '../../client/backend-client.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { readyAt } from '../../parts/part.ts';
 import { firstOf } from '../../parts/parts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
+import type { ServiceState } from '../../state/transition.ts';
 import { LostPort } from '../lost-port.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';

@@ -1,13 +1,13 @@
-import { aborted } from '../../aborted.ts';
-import { areOtherNodes, changeNodes } from '../../bus/change-nodes.ts';
-import { awaitCertificate } from '../../front/served-certificate.ts';
+import { areOtherNodes, changeNodes } from '../../content/change-nodes.ts';
 import { fillNodes } from '../../graph/fill-nodes.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import type { UpResult } from '../../lifecycle/progress.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
+import { awaitCertificate } from '../../lifecycle/served-certificate.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
+import { aborted } from '../../machine/aborted.ts';
 import { settingsOf } from '../../plan/differences.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
+import type { ServiceState } from '../../state/transition.ts';
 import { busInVolumes } from './bus-in-volumes.ts';
 import { carryOut } from './carry-out.ts';
 import { becomesReady, patienceMs } from './container-state.ts';

@@ -1,6 +1,7 @@
-import type { BusPlaces } from '../../bus/change-nodes.ts';
+import type { BusPlaces } from '../../content/change-nodes.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { recordCreated } from '../../state/manifest.ts';
+import { planOf } from '../plan-of.ts';
 import type { Look } from './look.ts';
 import { runContainersAlone } from './run-alone.ts';
 import { volumeOf } from './volume-of.ts';
@@ -13,6 +14,7 @@ export function busInVolumes(look: Look): BusPlaces {
   const remove = (plan: Plan) =>
     removeVolumes({ docker, volumes: volumesOf(plan), installationId: plan.definition.id });
   return {
+    planOf: (definition) => planOf(look.plan.installation, definition),
     isThere: (plan) => volumesOf(plan).some((name) => look.volumes.has(name)),
     remove,
     async empty(plan) {

@@ -1,13 +1,13 @@
-import type { Installation } from '../../installation.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
 import { writeLease } from '../../ports/port-lease.ts';
-import { recordFingerprint } from '../../secrets.ts';
+import { recordFingerprint } from '../../secrets/secrets.ts';
+import { type ContainersRecord, writeContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import { recordCreated } from '../../state/manifest.ts';
+import type { ServiceState } from '../../state/transition.ts';
 import { portWishesOf } from '../plan-of.ts';
 import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
-import { type ContainersRecord, writeContainers } from './containers-record.ts';
 import type { Decision } from './decide.ts';
 import type { Look } from './look.ts';
 import { takeDown } from './take-down.ts';

@@ -1,5 +1,5 @@
 import { wordsOf } from '../../../services/contracts/docker.ts';
-import type { Installation } from '../../installation.ts';
+import type { Installation } from '../../state/installation.ts';
 import { reconnectToDaemon } from './daemon.ts';
 import { endContainersAlone } from './run-alone.ts';
 import { listVolumes, removeVolumes } from './volumes.ts';

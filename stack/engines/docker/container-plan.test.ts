@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { publicBusKey } from '../../bus/seeds.ts';
-import { installationIn } from '../../installation.ts';
-import { usualPorts } from '../../parts/port-wish.ts';
+import { publicBusKey } from '../../secrets/bus-seeds.ts';
 import { checkDefinition } from '../../settings/check.ts';
+import { usualPorts } from '../../settings/ports.ts';
+import { installationIn } from '../../state/installation.ts';
 import { planFor } from '../plan-of.ts';
 import { labels } from './names.ts';
 import { provisionerOf } from './provision-graph.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { walMeta } from '../../graph/node-data.ts';
+import { walMeta } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Dock } from './dock.ts';
 import { containerNameOf, labels } from './names.ts';

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { explainDocker, startDocker, statusOf, usersOf } from '../../../services/contracts/docker.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { isVersion } from '../../check-program.ts';
-import { findProgram } from '../../find-program.ts';
+import { isVersion } from '../../machine/check-program.ts';
+import { findProgram } from '../../machine/find-program.ts';
 import { type DaemonAddress, findDaemonAddress } from './daemon-address.ts';
 
 /** A Docker that answers and can do what is asked of it. */

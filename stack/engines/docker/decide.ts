@@ -1,9 +1,9 @@
-import type { Installation } from '../../installation.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import { changesBetween, type Settings, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
+import type { ContainersRecord } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import type { DockerPlan } from './container-plan.ts';
-import type { ContainersRecord } from './containers-record.ts';
 import { isGiven } from './given-files.ts';
 import type { Look } from './look.ts';
 import { containerNameOf } from './names.ts';

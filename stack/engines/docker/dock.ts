@@ -1,8 +1,8 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import type { Installation } from '../../installation.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
-import { readContainers } from './containers-record.ts';
+import { readContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import type { ImageFacts } from './images.ts';
 import { ensurePlanImages } from './plan-images.ts';

@@ -1,7 +1,7 @@
-import type { Installation } from '../../installation.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
-import { type ContainersRecord, readContainers } from './containers-record.ts';
+import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
+import type { ServiceState } from '../../state/transition.ts';
 import { reconnectToDaemon } from './daemon.ts';
 import { idIn } from './names.ts';
 import { refuseOtherFolder } from './refuse-other-folder.ts';

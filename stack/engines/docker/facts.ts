@@ -1,6 +1,6 @@
 import type { ConfigurationFacts } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { fingerprintOf, readSecret } from '../../secrets.ts';
+import { fingerprintOf, readSecret } from '../../secrets/secrets.ts';
 import type { ImageFacts } from './images.ts';
 import { graphNetworkOf, type Network } from './network.ts';
 import { serviceImageOn } from './service-image.ts';

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Installation } from '../../installation.ts';
 import type { SiteFile } from '../../parts/part.ts';
 import { writeDurably } from '../../state/durable-file.ts';
+import type { Installation } from '../../state/installation.ts';
 
 /** A file that a part is given, beside the container: its text, or the file of this machine that it is a copy of. */
 export interface GivenFile {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { installationIn } from '../../installation.ts';
+import { installationIn } from '../../state/installation.ts';
 import { hiddenIn } from './hidden-folders.ts';
 
 let dir: string;

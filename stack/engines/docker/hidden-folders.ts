@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { Installation } from '../../installation.ts';
+import type { Installation } from '../../state/installation.ts';
 
 const empty = 'ro,noexec,nosuid,nodev,size=4k,mode=555';
 

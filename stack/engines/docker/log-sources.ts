@@ -1,8 +1,8 @@
 import { statusOf } from '../../../services/contracts/docker.ts';
-import type { Installation } from '../../installation.ts';
 import type { LogSource } from '../../logs/log-source.ts';
+import { readContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import { readContainerLog } from './container-log.ts';
-import { readContainers } from './containers-record.ts';
 import { reconnectToDaemon } from './daemon.ts';
 
 /** What Docker keeps of the logs of containers that are there, part by part. */

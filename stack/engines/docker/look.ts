@@ -1,13 +1,14 @@
 import type { KeptBy } from '../../graph/kept-by.ts';
-import { kindOf } from '../../graph/node-data.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import { makeReady } from '../../lifecycle/make-ready.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
+import { kindOf } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readDefinition } from '../../settings/check.ts';
+import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
+import { planner } from '../plan-of.ts';
 import { type DockerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers } from './container-state.ts';
-import { type ContainersRecord, readContainers, writeContainers } from './containers-record.ts';
 import { connectToDaemon, type Daemon } from './daemon.ts';
 import { factsOf } from './facts.ts';
 import { portsHeldBy } from './held-ports.ts';
@@ -68,6 +69,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
   const held = portsHeldBy([...found.values()]);
   const plan = await preparePlan({
     installation,
+    planner,
     ownsPort: (port) => held.has(port),
     keptBy: keptIn(volumes, recorded, id),
     avoid,
@@ -82,7 +84,7 @@ export async function lookAround({ installation, env, avoid, startEmpty, onProgr
     startEmpty,
     onNotice,
   });
-  await makeReady(plan, { running: null, onNotice });
+  await makeReady(plan, onNotice);
   const serviceImage = serviceImageOn(definition.images.base).name;
   const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
   tellOthers(images, before, onNotice);

@@ -1,11 +1,11 @@
-import { kindOf, nodeKinds, nodesOf } from '../../graph/node-data.ts';
 import { dataOf } from '../../parts/dgraph-node.ts';
 import { toldOfLoss } from '../../place/loss-of.ts';
-import type { KeptData } from '../../place/place-record.ts';
+import { kindOf, nodeKinds, nodesOf } from '../../place/node-data.ts';
 import { type Losses, type Settled, settleLosses } from '../../place/settle-losses.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Definition } from '../../settings/definition.ts';
-import type { ContainersRecord } from './containers-record.ts';
+import type { ContainersRecord } from '../../state/containers-record.ts';
+import type { KeptData } from '../../state/place-record.ts';
 import { containerNameOf } from './names.ts';
 import { volumesOf } from './volume-of.ts';
 

@@ -2,10 +2,10 @@ import type Docker from 'dockerode';
 import type { NetworkCreateOptions } from 'dockerode';
 import { z } from 'zod';
 import { statusOf } from '../../../services/contracts/docker.ts';
-import { hasOwnBus } from '../../bus/has-own-bus.ts';
-import { hasOwnGraph } from '../../graph/has-own-graph.ts';
 import type { Part, Room } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
+import { hasOwnBus } from '../../settings/has-own-bus.ts';
+import { hasOwnGraph } from '../../settings/has-own-graph.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
 

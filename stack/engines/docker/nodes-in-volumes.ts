@@ -1,7 +1,7 @@
 import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
-import { metaFileOf } from '../../graph/node-data.ts';
-import type { Installation } from '../../installation.ts';
-import { readContainers, writeContainers } from './containers-record.ts';
+import { metaFileOf } from '../../place/node-data.ts';
+import { readContainers, writeContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import { copyNode, measureVolumes } from './copy-volume.ts';
 import type { Look } from './look.ts';
 import { volumeOfNode } from './lost-volumes.ts';

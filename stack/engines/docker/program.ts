@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { versionInImage } from '../../check-program.ts';
+import { versionInImage } from '../../machine/check-program.ts';
 import type { Part } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
 import type { Facts } from './facts.ts';

@@ -1,5 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { ContainersRecord } from './containers-record.ts';
+import type { ContainersRecord } from '../../state/containers-record.ts';
 import type { Daemon } from './daemon.ts';
 
 /** Another Docker knows nothing of what the one has that was used before. */

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
-import type { Installation } from '../../installation.ts';
-import { copyOf, isOtherPlaceOf } from '../../place/find-original.ts';
+import { copyOf, isOtherPlaceOf } from '../../state/find-original.ts';
+import type { Installation } from '../../state/installation.ts';
 import { inspectContainers } from './container-state.ts';
 import { labels } from './names.ts';
 import { inspectVolumes } from './volumes.ts';

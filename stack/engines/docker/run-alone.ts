@@ -1,11 +1,11 @@
 import type Docker from 'dockerode';
 import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Installation } from '../../installation.ts';
+import type { Alone } from '../../content/alone.ts';
 import { isGraphNode } from '../../parts/part.ts';
 import { type Plan, planAt } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import type { Alone } from '../alone.ts';
+import type { Installation } from '../../state/installation.ts';
 import { closedBus } from '../closed-bus.ts';
 import { type AloneContainer, aloneNetworksOf, aloneOf, type Way, type Ways, waysOf, waysTo } from './alone-plan.ts';
 import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { ownVersion } from '../../version.ts';
+import { ownVersion } from '../../machine/version.ts';
 
 /** What the image of the services is made of. */
 export interface ServiceImage {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import type { Installation } from '../../installation.ts';
-import { type PortWish, usualPorts } from '../../parts/port-wish.ts';
+import type { PortWish } from '../../parts/port-wish.ts';
 import type { Site } from '../../parts/site.ts';
+import { usualPorts } from '../../settings/ports.ts';
+import type { Installation } from '../../state/installation.ts';
 
 /** Where a container finds its volume. */
 export const dataDir = '/data';

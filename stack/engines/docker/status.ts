@@ -1,16 +1,17 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import { z } from 'zod';
-import type { Installation } from '../../installation.ts';
 import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecycle/platform-status.ts';
 import { readContent } from '../../lifecycle/read-content.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
-import { findOriginal } from '../../place/find-original.ts';
+import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
+import { findOriginal } from '../../state/find-original.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
+import type { Installation } from '../../state/installation.ts';
+import type { ServiceState } from '../../state/transition.ts';
+import { readPlan } from '../plan-of.ts';
 import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
-import { type ContainersRecord, readContainers } from './containers-record.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
 import { findFullVolume, toldOfFullDisk } from './full-volume.ts';
 import { lossOfVolume } from './lost-volumes.ts';
@@ -23,7 +24,7 @@ export async function statusOfContainers(installation: Installation, signal?: Ab
   const record = readContainers(installation);
   if (!record?.isUp || findOriginal(installation) !== null) {
     const serviceOf = () => ({ state: 'stopped', reason: null, container: null }) as const;
-    return stoppedStatus(installation, { ended: null, serviceOf });
+    return stoppedStatus(readPlan(installation), { ended: null, serviceOf });
   }
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);

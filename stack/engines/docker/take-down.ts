@@ -1,9 +1,9 @@
 import { wordsOf } from '../../../services/contracts/docker.ts';
-import type { Installation } from '../../installation.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { readContainers, writeContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
+import type { ServiceState } from '../../state/transition.ts';
 import { inspectContainers } from './container-state.ts';
-import { readContainers, writeContainers } from './containers-record.ts';
 import type { Daemon } from './daemon.ts';
 import { takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';

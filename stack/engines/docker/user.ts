@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Installation } from '../../installation.ts';
+import type { Installation } from '../../state/installation.ts';
 import type { Owner } from './given-files.ts';
 
 /** Whom everything runs as where root owns the installation: nobody else's number on most machines. */

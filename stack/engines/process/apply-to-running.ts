@@ -1,10 +1,10 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Installation } from '../../installation.ts';
-import type { ServiceState } from '../../lifecycle/transition.ts';
 import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { formatPorts } from '../../ports/port-lease.ts';
 import type { RunningPlatform } from '../../state/find-running.ts';
+import type { Installation } from '../../state/installation.ts';
+import type { ServiceState } from '../../state/transition.ts';
 import { askSupervisor } from './control/control-client.ts';
 import type { Reply } from './control/messages.ts';
 import { explain } from './explain-failure.ts';

@@ -1,32 +1,33 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { areOtherNodes, changeNodes } from '../../bus/change-nodes.ts';
-import { checkPrograms } from '../../check-programs.ts';
-import { checkFrontPorts } from '../../front/check-front-ports.ts';
-import { awaitCertificate } from '../../front/served-certificate.ts';
+import { areOtherNodes, changeNodes } from '../../content/change-nodes.ts';
 import { fillNodes } from '../../graph/fill-nodes.ts';
-import type { Installation } from '../../installation.ts';
 import type { BringUp } from '../../lifecycle/bring-up.ts';
 import { makeReady } from '../../lifecycle/make-ready.ts';
 import type { ServiceStatus } from '../../lifecycle/platform-status.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import type { UpResult } from '../../lifecycle/progress.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import { awaitCertificate } from '../../lifecycle/served-certificate.ts';
 import { describeEnd } from '../../lifecycle/unwanted-end.ts';
 import { forgetData, settleLostData } from '../../place/kept-data.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import { changesBetween, settingsOf } from '../../plan/differences.ts';
-import { prepareSandbox } from '../../sandbox/prepare-sandbox.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { refuseFullDisk } from '../../state/free-space.ts';
+import type { Installation } from '../../state/installation.ts';
 import type { PlatformRecord } from '../../state/platform-record.ts';
 import { readRecord } from '../../state/platform-record.ts';
+import { planner } from '../plan-of.ts';
+import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
 import { applyToRunning } from './apply-to-running.ts';
 import { busInFolders } from './bus-in-folders.ts';
+import { checkFrontPorts } from './check-front-ports.ts';
+import { checkPrograms } from './check-programs.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { hasPort } from './has-port.ts';
 import { nodesInFolders } from './nodes-in-folders.ts';
-import { stopRunning } from './running-platform.ts';
+import { clearStaleRecord, stopRunning } from './running-platform.ts';
 import { startInBackground, startInForeground } from './start.ts';
 import { statusOfProcesses } from './status.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
@@ -41,6 +42,7 @@ export async function bringUpProcesses(options: BringUp): Promise<UpResult> {
   if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
   const plan = await preparePlan({
     installation,
+    planner,
     check: (definition) => checkPrograms(definition, env.PATH),
     checkPorts: (definition, ports) => checkFrontPorts(definition, ports, env.PATH),
     ownsPort: (port) => running !== null && hasPort(running, port),
@@ -48,7 +50,9 @@ export async function bringUpProcesses(options: BringUp): Promise<UpResult> {
     avoid,
     onNotice,
   });
-  await makeReady(plan, { running, onNotice });
+  await makeReady(plan, onNotice);
+  const cleared = running === null ? await clearStaleRecord(installation) : null;
+  if (cleared !== null) onNotice(cleared);
   await prepareSandbox(plan.definition, { signal, onNotice });
   const ready = async () => {
     await awaitCertificate(plan, { signal, onNotice });

@@ -2,13 +2,14 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import type { BusPlaces } from '../../bus/change-nodes.ts';
-import type { Installation } from '../../installation.ts';
+import type { BusPlaces } from '../../content/change-nodes.ts';
 import { aloneFolder, clusterFolder } from '../../parts/nats.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readJson, writeDurably } from '../../state/durable-file.ts';
+import type { Installation } from '../../state/installation.ts';
 import { endLeftProcesses, type LeftProcess } from '../../state/left-processes.ts';
 import { isAlive, processIdentity } from '../../state/process-identity.ts';
+import { planOf } from '../plan-of.ts';
 import { runProcessesAlone } from './run-alone.ts';
 
 /** In data/. */
@@ -22,6 +23,7 @@ export function busInFolders(installation: Installation, env: EnvRecord): BusPla
     rmSync(folderOf(plan), { recursive: true, force: true });
   };
   return {
+    planOf: (definition) => planOf(installation, definition),
     isThere: (plan) => existsSync(folderOf(plan)),
     // The nodes make it.
     empty: remove,

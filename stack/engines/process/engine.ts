@@ -1,7 +1,7 @@
-import { checkPrograms } from '../../check-programs.ts';
-import { checkFrontPorts } from '../../front/check-front-ports.ts';
 import type { Engine } from '../engine.ts';
 import { bringUpProcesses } from './bring-up.ts';
+import { checkFrontPorts } from './check-front-ports.ts';
+import { checkPrograms } from './check-programs.ts';
 import { statusOfProcesses } from './status.ts';
 import { stopProcesses } from './stop-processes.ts';
 

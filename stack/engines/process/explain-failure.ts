@@ -1,7 +1,7 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Installation } from '../../installation.ts';
 import { describeLine, readLogs } from '../../logs/read-logs.ts';
 import { findFullDisk } from '../../state/free-space.ts';
+import type { Installation } from '../../state/installation.ts';
 import { lockHolder } from '../../state/lock.ts';
 import { type Failure, readFailure } from '../../state/platform-record.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';

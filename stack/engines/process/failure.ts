@@ -1,7 +1,7 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
-import type { Installation } from '../../installation.ts';
 import { isCode } from '../../state/durable-file.ts';
+import type { Installation } from '../../state/installation.ts';
 import { type Failure, writeFailure } from '../../state/platform-record.ts';
 import type { StartFailure } from './start-failure.ts';
 

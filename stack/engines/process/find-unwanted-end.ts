@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Installation } from '../../installation.ts';
 import type { UnwantedEnd } from '../../lifecycle/unwanted-end.ts';
 import { describeLine, readLogs } from '../../logs/read-logs.ts';
 import { findRunning } from '../../state/find-running.ts';
+import type { Installation } from '../../state/installation.ts';
 import { type Failure, type PlatformRecord, readFailure, readRecord } from '../../state/platform-record.ts';
 
 /** Null where a platform runs as it should, where the last one was stopped, and where none ever ran. Changes nothing. */

@@ -1,5 +1,5 @@
-import { portOf } from '../../port-of.ts';
-import { findPortHolder } from '../../ports/port-holder.ts';
+import { findPortHolder } from '../../machine/port-holder.ts';
+import { portOf } from '../../machine/port-of.ts';
 import type { RunningPlatform } from '../../state/find-running.ts';
 
 /** Whether a running platform listens on a port. */

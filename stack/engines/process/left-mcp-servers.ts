@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { type Installation, runtimeDirOf } from '../../installation.ts';
+import { type Installation, runtimeDirOf } from '../../state/installation.ts';
 
 /** The folders of all runtimes that ever ran here, also of those that svc.yaml asks for no more. */
 const ofRuntime = /^runtime(-\d+)?$/;

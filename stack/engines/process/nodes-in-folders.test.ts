@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createInstallation } from '../../create-installation.ts';
-import { hasNodeData } from '../../graph/node-data.ts';
-import type { Installation } from '../../installation.ts';
+import { createInstallation } from '../../operations/create-installation.ts';
+import { hasNodeData } from '../../place/node-data.ts';
+import type { Installation } from '../../state/installation.ts';
 import { nodeFolder, writeInNode, writeNode } from '../../test/made-up-node.ts';
 import { canMount, SmallDisk } from '../../test/small-disk.ts';
 import { nodesInFolders } from './nodes-in-folders.ts';

@@ -7,14 +7,14 @@ import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
 import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
-import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../graph/node-data.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
-import type { Installation } from '../../installation.ts';
-import { sizeOf } from '../../move/move-cost.ts';
+import { sizeOf } from '../../machine/size-of.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { dataOf } from '../../parts/dgraph-node.ts';
+import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../place/node-data.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { bytesLeft } from '../../state/free-space.ts';
+import type { Installation } from '../../state/installation.ts';
 import { readPlan } from '../plan-of.ts';
 import { stopRunning } from './running-platform.ts';
 

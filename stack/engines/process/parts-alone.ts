@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { nats } from '../../parts/nats.ts';
 import { isGraphNode, type Part } from '../../parts/part.ts';
-import { loopback } from '../../parts/port-wish.ts';
 import { type Plan, planAt } from '../../plan/plan.ts';
+import { loopback } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
 import { processSite } from './site.ts';
 

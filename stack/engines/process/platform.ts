@@ -1,14 +1,14 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { openBackendClient, operatorTokens } from '../../backend-client.ts';
+import { openBackendClient, operatorTokens } from '../../client/backend-client.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { portOf } from '../../machine/port-of.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { listensAt, type Part } from '../../parts/part.ts';
 import { firstOf, inStartOrder } from '../../parts/parts.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import { portOf } from '../../port-of.ts';
 import { registerIdentities } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';

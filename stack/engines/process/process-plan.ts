@@ -2,10 +2,10 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
-import { findProgram } from '../../find-program.ts';
-import { compileCacheOf, type Installation } from '../../installation.ts';
-import { nodeFlags } from '../../node-flags.ts';
+import { findProgram } from '../../machine/find-program.ts';
+import { nodeFlags } from '../../machine/node-flags.ts';
 import type { ForeignProgram, Part } from '../../parts/part.ts';
+import { compileCacheOf, type Installation } from '../../state/installation.ts';
 import { partEnvironment } from './inherited-environment.ts';
 
 /** Everything that a process is started with. */

@@ -1,14 +1,14 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { isUp, type ServiceEvent, transition } from '../../lifecycle/transition.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../parts/part.ts';
-import type { Ports } from '../../parts/port-wish.ts';
 import { partOf, settingsOf, settingsOfPart } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
+import type { Ports } from '../../settings/ports.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
+import { isUp, type ServiceEvent, transition } from '../../state/transition.ts';
 import { portWishesOf } from '../plan-of.ts';
 import type { PlanWatcher } from './platform.ts';
 

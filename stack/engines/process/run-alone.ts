@@ -1,11 +1,11 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError, toSvcError } from '../../../services/contracts/errors.ts';
+import type { Alone } from '../../content/alone.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import type { Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import type { LeftProcess } from '../../state/left-processes.ts';
-import type { Alone } from '../alone.ts';
 import { becomesReady } from './becomes-ready.ts';
 import type { RunningPart } from './part-runner.ts';
 import { dgraphAlone, natsAlone } from './parts-alone.ts';

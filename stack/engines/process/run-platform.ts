@@ -1,11 +1,11 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { aborted } from '../../aborted.ts';
 import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
+import { aborted } from '../../machine/aborted.ts';
 import { recordData, recordNewData } from '../../place/kept-data.ts';
 import { watchData } from '../../place/watch-data.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { recordFingerprint } from '../../secrets.ts';
+import { recordFingerprint } from '../../secrets/secrets.ts';
 import { acquireLock } from '../../state/lock.ts';
 import { type PlatformRecord, removeFailure, removeRecord } from '../../state/platform-record.ts';
 import { bugText, leaveFailure } from './failure.ts';

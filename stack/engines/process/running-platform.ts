@@ -1,6 +1,6 @@
-import type { Installation } from '../../installation.ts';
 import { describeEnd } from '../../lifecycle/unwanted-end.ts';
 import { hasEnded, sendSignal } from '../../state/end-process.ts';
+import type { Installation } from '../../state/installation.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { readRecord, removeRecord } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { reachable } from '../../addresses.ts';
-import type { Installation } from '../../installation.ts';
-import type { Ports } from '../../parts/port-wish.ts';
 import type { Site } from '../../parts/site.ts';
+import { reachable } from '../../settings/addresses.ts';
+import type { Ports } from '../../settings/ports.ts';
+import type { Installation } from '../../state/installation.ts';
 
 /** Processes see this machine as it is: its ports, its files, and each other on loopback. */
 export function processSite({ dataDir, stateDir }: Installation, ports: Ports): Site {

@@ -1,7 +1,7 @@
-import type { Installation } from '../../installation.ts';
 import { describeEnd } from '../../lifecycle/unwanted-end.ts';
 import { listeners } from '../../settings/choices.ts';
 import { findRunning } from '../../state/find-running.ts';
+import type { Installation } from '../../state/installation.ts';
 import type { Stopping } from '../engine.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { endLeftMcpServers } from './left-mcp-servers.ts';

@@ -1,21 +1,22 @@
-import type { Installation } from '../../installation.ts';
 import type { Status } from '../../lifecycle/platform-status.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
-import { transition } from '../../lifecycle/transition.ts';
-import { findOriginal } from '../../place/find-original.ts';
 import { lossOf } from '../../place/loss-of.ts';
+import { findOriginal } from '../../state/find-original.ts';
+import type { Installation } from '../../state/installation.ts';
 import { readFailure, readRecord } from '../../state/platform-record.ts';
+import { transition } from '../../state/transition.ts';
+import { readPlan } from '../plan-of.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 
 /** The status of processes that do not run. The records in a copy are the original's. */
 export async function stoppedProcesses(installation: Installation): Promise<Status> {
   if (findOriginal(installation) !== null) {
     const serviceOf = () => ({ state: 'stopped', reason: null, pid: null }) as const;
-    return stoppedStatus(installation, { ended: null, serviceOf });
+    return stoppedStatus(readPlan(installation), { ended: null, serviceOf });
   }
   const failure = readFailure(installation);
   const left = readRecord(installation)?.services ?? [];
-  return stoppedStatus(installation, {
+  return stoppedStatus(readPlan(installation), {
     ended: await findUnwantedEnd(installation),
     serviceOf: (name) => ({
       // The record still has the state before the process ended.

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
-import type { ServiceEvent } from '../../lifecycle/transition.ts';
 import type { Part } from '../../parts/part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
+import type { ServiceEvent } from '../../state/transition.ts';
 import { becomesReady } from './becomes-ready.ts';
 import type { PartRunner, RunningPart, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Installation } from '../../installation.ts';
-import { isUp, type ServiceState } from '../../lifecycle/transition.ts';
+import type { Installation } from '../../state/installation.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
+import { isUp, type ServiceState } from '../../state/transition.ts';
 import { explainFailure } from './explain-failure.ts';
 
 export interface WaitOptions {

@@ -5,20 +5,22 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { emptyDgraph, isEmptyDgraph, openGraphContent } from '../../../services/backend/graph/open-content.ts';
-import { ensureFolders } from '../../create-installation.ts';
-import { planFor, readPlan } from '../../engines/plan-of.ts';
+import { request } from '../../client/http.ts';
+import { planFor, planner, readPlan } from '../../engines/plan-of.ts';
 import { hasPort } from '../../engines/process/has-port.ts';
 import { openProcessTrial, type ProcessTrial, supervise } from '../../engines/process/test/trial.ts';
-import { findProgram } from '../../find-program.ts';
-import { request } from '../../http.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { readLogs } from '../../logs/read-logs.ts';
+import { findProgram } from '../../machine/find-program.ts';
 import { until } from '../../operations/test/trial.ts';
 import { graphUrlsOf } from '../../parts/dgraph-alpha.ts';
-import { alphaPorts, zeroPorts } from '../../parts/dgraph-ports.ts';
+import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../../parts/graph-user.ts';
 import { changesBetween, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { readSecret } from '../../secrets.ts';
+import { ensureFolders } from '../../secrets/ensure-folders.ts';
+import { newNodeKey, nodeCertificate } from '../../secrets/node-certificate.ts';
+import { readSecret } from '../../secrets/secrets.ts';
+import { alphaPorts, zeroPorts } from '../../settings/dgraph-numbers.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { freeDgraphPorts, freePort } from '../../test/free-ports.ts';
@@ -28,8 +30,6 @@ import { accessToken } from '../access-token.ts';
 import { askDgraph, type Credentials } from '../ask-dgraph.ts';
 import { checkGraph } from '../check-graph.ts';
 import { dgraphAddressOf } from '../dgraph-address.ts';
-import { graphAdmin, graphAdminGroup, graphGroup, graphUser } from '../graph-user.ts';
-import { newNodeKey, nodeCertificate } from '../node-certificate.ts';
 import { provisionGraph } from '../provision-graph.ts';
 
 /** Elections of both nodes take their seconds, on a machine that others use as well. */
@@ -150,6 +150,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
     const told: string[] = [];
     const prepared = await preparePlan({
       installation,
+      planner,
       ownsPort: (port) => {
         const running = findRunning(installation);
         return running !== null && hasPort(running, port);

@@ -1,4 +1,4 @@
-import { installationIn } from '../../installation.ts';
+import { installationIn } from '../../state/installation.ts';
 import { down } from '../down.ts';
 import { up } from '../up.ts';
 

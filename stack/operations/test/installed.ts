@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { z } from 'zod';
-import { connectToBackend } from '../../backend-client.ts';
-import type { Installation } from '../../installation.ts';
+import { connectToBackend } from '../../client/backend-client.ts';
+import type { Installation } from '../../state/installation.ts';
 import { readRecord } from '../../state/platform-record.ts';
 import { until } from './trial.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
-import { connectToBackend } from '../../backend-client.ts';
+import { connectToBackend } from '../../client/backend-client.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { formatPorts } from '../../ports/port-lease.ts';
 import { findRunning } from '../../state/find-running.ts';

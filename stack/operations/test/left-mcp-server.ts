@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Installation, runtimeDirOf } from '../../installation.ts';
+import { type Installation, runtimeDirOf } from '../../state/installation.ts';
 
 /** What a runtime that was killed left behind: an MCP server that does not notice, and the note by which it is found. */
 export async function leaveMcpServer(installation: Installation, part: string) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { endLeftMcpServers } from '../../engines/process/left-mcp-servers.ts';
-import { installationIn } from '../../installation.ts';
+import { installationIn } from '../../state/installation.ts';
 import { leaveMcpServer } from './left-mcp-server.ts';
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-left-')));

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { portWishesOf } from '../../engines/plan-of.ts';
+import { planner, portWishesOf } from '../../engines/plan-of.ts';
 import { preparePlan } from '../../lifecycle/prepare-plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { freePorts } from '../../test/free-ports.ts';
@@ -13,7 +13,7 @@ test('where /mcp moves, whoever starts it is told what agents must be told; at t
   const prepare = async () => {
     const notices: string[] = [];
     const onNotice = (message: string) => void notices.push(message);
-    const plan = await preparePlan({ installation, ownsPort: () => false, avoid: new Set(), onNotice });
+    const plan = await preparePlan({ installation, planner, ownsPort: () => false, avoid: new Set(), onNotice });
     return { plan, notices: notices.filter((notice) => notice.startsWith('Agents')) };
   };
   const first = await prepare();

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createInstallation } from '../../create-installation.ts';
-import type { Installation } from '../../installation.ts';
 import type { Progress } from '../../lifecycle/progress.ts';
 import type { ListenerName } from '../../settings/choices.ts';
+import type { Installation } from '../../state/installation.ts';
 import { freePorts } from '../../test/free-ports.ts';
+import { createInstallation } from '../create-installation.ts';
 import { down } from '../down.ts';
 
 // Every trial starts the same program: it is compiled once for all of them.

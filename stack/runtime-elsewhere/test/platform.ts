@@ -8,8 +8,8 @@ import { newKey } from '../../../services/contracts/keys.ts';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
 import type { RunningService } from '../../../services/kit/service.ts';
 import { startRemoteMcp } from '../../../services/remote-mcp/start.ts';
-import { openBackendClient } from '../../backend-client.ts';
-import { mintOperatorToken } from '../../operator-token.ts';
+import { openBackendClient } from '../../client/backend-client.ts';
+import { mintOperatorToken } from '../../client/operator-token.ts';
 import { makeCertificate } from './certificate.ts';
 
 /** A backend has started by then. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { openSession, type RawAnswer, rpc, send } from '../../../services/remote-mcp/test/raw.ts';
 import { canSandbox } from '../../../services/runtime/test/sandboxed.ts';
-import { type BackendClient, openBackendClient } from '../../backend-client.ts';
+import { type BackendClient, openBackendClient } from '../../client/backend-client.ts';
 import type { Topology } from '../../settings/choices.ts';
 import { misbehaving, repository } from '../foreign-servers.ts';
 import { type Home, startTwoHomes } from '../homes.ts';

@@ -17,7 +17,7 @@ import {
 import { newKey } from '../../../services/contracts/keys.ts';
 import { connectionShares } from '../../../services/kit/bus/nats/connection-counts.ts';
 import { ping, send } from '../../../services/remote-mcp/test/raw.ts';
-import type { BackendClient } from '../../backend-client.ts';
+import type { BackendClient } from '../../client/backend-client.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { HostileRuntime } from './hostile-runtime.ts';

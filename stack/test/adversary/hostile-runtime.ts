@@ -7,7 +7,7 @@ import { findProcessId, newProcessId, type ProcessId, randomText } from '../../.
 import { findIdentity } from '../../../services/kit/bus/nats/known-as.ts';
 import { connectionName, newInbox } from '../../../services/kit/bus/nats/login.ts';
 import { readReplySubject, toldSubject } from '../../../services/kit/bus/nats/subjects.ts';
-import type { BackendClient } from '../../backend-client.ts';
+import type { BackendClient } from '../../client/backend-client.ts';
 import { type Flooded, flood } from './flood.ts';
 import { WireClient, type WireLogin, type WireMessage } from './wire-client.ts';
 

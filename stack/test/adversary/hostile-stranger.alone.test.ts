@@ -6,7 +6,7 @@ import type { Identity } from '../../../services/contracts/bus/permissions.ts';
 import { subjects } from '../../../services/contracts/bus/subjects.ts';
 import { newProcessId, randomText } from '../../../services/contracts/ids.ts';
 import { findIdentity } from '../../../services/kit/bus/nats/known-as.ts';
-import { readSecret, secretFilesOf } from '../../secrets.ts';
+import { readSecret, secretFilesOf } from '../../secrets/secrets.ts';
 import { type Home, startTwoHomes } from '../homes.ts';
 import { hasNatsServer, type Platform, startTimeoutMs, testTimeoutMs } from '../platform.ts';
 import { HostileRuntime } from './hostile-runtime.ts';

@@ -2,10 +2,10 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { hasNodeData } from '../../graph/node-data.ts';
 import { dataOf } from '../../parts/dgraph-node.ts';
+import { hasNodeData } from '../../place/node-data.ts';
 import { readDefinition } from '../../settings/check.ts';
-import { replaceScalar } from '../../yaml-text.ts';
+import { replaceScalar } from '../../settings/yaml-text.ts';
 import { freeDgraphPorts } from '../free-ports.ts';
 import { hasDgraph, hasNatsServer, Platform, startTimeoutMs, until } from '../platform.ts';
 

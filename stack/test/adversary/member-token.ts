@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { importPKCS8, SignJWT } from 'jose';
 import { tokenAudience, tokenKindClaim } from '../../../services/contracts/token.ts';
-import type { Installation } from '../../installation.ts';
-import { secretFilesOf } from '../../secrets.ts';
+import { secretFilesOf } from '../../secrets/secrets.ts';
+import type { Installation } from '../../state/installation.ts';
 
 /** A token of a person, as the backend would issue it to a browser. */
 export async function memberToken(installation: Installation, user: string): Promise<string> {

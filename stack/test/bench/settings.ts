@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { installationIn } from '../../installation.ts';
-import { replaceScalar } from '../../yaml-text.ts';
+import { replaceScalar } from '../../settings/yaml-text.ts';
+import { installationIn } from '../../state/installation.ts';
 import { freeBusPorts, freePort } from '../free-ports.ts';
 
 export interface Settings {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TestServer } from '../../../services/kit/bus/nats/test/server.ts';
-import type { Installation } from '../../installation.ts';
-import { busSeedsOf, secretFilesOf } from '../../secrets.ts';
+import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
+import type { Installation } from '../../state/installation.ts';
 import type { Fault } from './fault.ts';
 import { Wire } from './wire.ts';
 

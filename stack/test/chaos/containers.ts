@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { inspectContainer, inspectContainers, runInside } from '../../engines/docker/container-state.ts';
-import { readContainers } from '../../engines/docker/containers-record.ts';
 import { reconnectToDaemon } from '../../engines/docker/daemon.ts';
 import { labels, prefixOf } from '../../engines/docker/names.ts';
 import { listVolumes, releaseVolumes } from '../../engines/docker/volumes.ts';
-import type { Installation } from '../../installation.ts';
 import { usualBusPorts } from '../../parts/nats.ts';
 import { readDefinition } from '../../settings/check.ts';
+import { readContainers } from '../../state/containers-record.ts';
+import type { Installation } from '../../state/installation.ts';
 import { eventually, svc } from '../bench/processes.ts';
 import { runningProcesses } from '../running-processes.ts';
 import { type EngineInHand, hasSpoken, type Reach, type Remove } from './engine-in-hand.ts';

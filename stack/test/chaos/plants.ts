@@ -1,7 +1,7 @@
 import { connect as connectTo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, nkeyAuthenticator } from '@nats-io/transport-node';
-import { busSeedsOf, secretFilesOf } from '../../secrets.ts';
+import { busSeedsOf, secretFilesOf } from '../../secrets/secrets.ts';
 import type { Remove } from './engine-in-hand.ts';
 import type { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';

@@ -1,7 +1,7 @@
 import { readPlan } from '../../engines/plan-of.ts';
 import { ownPrograms } from '../../engines/process/process-plan.ts';
 import { runPlatform } from '../../engines/process/run-platform.ts';
-import { installationIn } from '../../installation.ts';
+import { installationIn } from '../../state/installation.ts';
 
 /** What `svc up` leaves running, but for the Node of the services. */
 const [dir = '', node = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { everyPage, pageInfo } from '../../every-page.ts';
+import { everyPage, pageInfo } from '../../client/every-page.ts';
 import type { ChaosPlatform } from './platform.ts';
 
 const workspaces = z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) });

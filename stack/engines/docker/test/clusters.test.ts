@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { secretFilesOf } from '../../../secrets.ts';
+import { secretFilesOf } from '../../../secrets/secrets.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { expectCallsMeanwhile } from '../../../test/calls-meanwhile.ts';
 import { until } from '../../../test/platform.ts';

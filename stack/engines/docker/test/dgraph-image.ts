@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
-import { findProgram } from '../../../find-program.ts';
+import { findProgram } from '../../../machine/find-program.ts';
 import { checkDefinition } from '../../../settings/check.ts';
 import { findImage } from '../images.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readDefinition } from '../../../settings/check.ts';
-import { readContainers, writeContainers } from '../containers-record.ts';
+import { readContainers, writeContainers } from '../../../state/containers-record.ts';
 import { listVolumes, releaseVolumes } from '../volumes.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';

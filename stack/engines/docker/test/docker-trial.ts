@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ContainerInspectInfo } from 'dockerode';
 import Docker from 'dockerode';
-import { readSecret, secretFilesOf } from '../../../secrets.ts';
+import { readSecret, secretFilesOf } from '../../../secrets/secrets.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import type { Agent } from '../../../test/agent.ts';
 import { Platform, type PlatformOptions, until } from '../../../test/platform.ts';

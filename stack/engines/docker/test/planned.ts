@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { newBusSeed } from '../../../bus/seeds.ts';
-import { installationIn } from '../../../installation.ts';
-import { usualPorts } from '../../../parts/port-wish.ts';
+import { newBusSeed } from '../../../secrets/bus-seeds.ts';
 import { checkDefinition } from '../../../settings/check.ts';
+import { usualPorts } from '../../../settings/ports.ts';
+import { installationIn } from '../../../state/installation.ts';
 import { planFor } from '../../plan-of.ts';
 import { type ContainerPlan, type DockerPlan, dockerPlanOf } from '../container-plan.ts';
 import type { Facts } from '../facts.ts';

@@ -1,4 +1,4 @@
-import { installationIn } from '../../../installation.ts';
+import { installationIn } from '../../../state/installation.ts';
 import { readPlan } from '../../plan-of.ts';
 import { openDock } from '../dock.ts';
 import { runContainersAlone } from '../run-alone.ts';

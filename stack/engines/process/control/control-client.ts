@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { connect } from 'node:net';
 import { SvcError } from '../../../../services/contracts/errors.ts';
-import type { Installation } from '../../../installation.ts';
 import { formatMode } from '../../../state/file-mode.ts';
+import type { Installation } from '../../../state/installation.ts';
 import { lineMaxBytes, type Reply, type Request, reply } from './messages.ts';
 import { controlSocketOf, withSocketPath } from './socket-path.ts';
 

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
-import type { Installation } from '../../../installation.ts';
+import type { Installation } from '../../../state/installation.ts';
 import { lineMaxBytes, type Reply, type Request, request } from './messages.ts';
 import { controlSocketOf, withSocketPath } from './socket-path.ts';
 

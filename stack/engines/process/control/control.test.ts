@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Installation, installationIn } from '../../../installation.ts';
+import { type Installation, installationIn } from '../../../state/installation.ts';
 import { ownIdentity } from '../../../state/process-identity.ts';
 import { askSupervisor } from './control-client.ts';
 import { type Answer, type ControlServer, openControl } from './control-server.ts';

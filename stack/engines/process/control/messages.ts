@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { serviceStates } from '../../../lifecycle/transition.ts';
 import { failure, platformRecord } from '../../../state/platform-record.ts';
+import { serviceStates } from '../../../state/transition.ts';
 
 /**
  * What passes over the control socket of a platform whose parts are processes: JSON, a line each. A client says one thing and is answered

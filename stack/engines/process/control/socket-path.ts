@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { SvcError } from '../../../../services/contracts/errors.ts';
-import type { Installation } from '../../../installation.ts';
+import type { Installation } from '../../../state/installation.ts';
 
 export function controlSocketOf({ stateDir }: Installation): string {
   return join(stateDir, socketName);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { createInstallation } from '../../../create-installation.ts';
+import { createInstallation } from '../../../operations/create-installation.ts';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { usualPatience } from '../patience.ts';
 

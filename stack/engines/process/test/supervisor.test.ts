@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } f
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { request } from '../../../http.ts';
+import { request } from '../../../client/http.ts';
 import { answers, readReadiness } from '../../../lifecycle/readiness.ts';
+import { isFree } from '../../../machine/is-free.ts';
 import { status } from '../../../operations/status.ts';
 import { until } from '../../../operations/test/trial.ts';
 import { readyAt } from '../../../parts/part.ts';
-import { isFree } from '../../../ports/is-free.ts';
 import { readFailure, readRecord } from '../../../state/platform-record.ts';
 import { startTimeOf } from '../../../state/process-identity.ts';
 import { readPlan } from '../../plan-of.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { createInstallation } from '../../../create-installation.ts';
-import type { Installation } from '../../../installation.ts';
+import { createInstallation } from '../../../operations/create-installation.ts';
 import { down } from '../../../operations/down.ts';
 import { until } from '../../../operations/test/trial.ts';
 import { type UpOptions, up } from '../../../operations/up.ts';
+import type { Installation } from '../../../state/installation.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../../state/platform-record.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { freePorts } from '../../../test/free-ports.ts';

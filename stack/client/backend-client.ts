@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { variables } from '../../services/contracts/env/variables.ts';
+import { isErrorCode, SvcError } from '../../services/contracts/errors.ts';
+import { graphqlPath, operatorTokenLifetimeSeconds } from '../../services/contracts/token.ts';
+import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
+import { readContainers } from '../state/containers-record.ts';
+import { refuseCopy } from '../state/find-original.ts';
+import { findRunning, type RunningPlatform } from '../state/find-running.ts';
+import type { Installation } from '../state/installation.ts';
+import { type HttpAnswer, type HttpRequest, request } from './http.ts';
+import { mintOperatorToken } from './operator-token.ts';
+
+/** GraphQL as an operator. `parse` makes a precise type of what came back, and throws where it is something else. */
+export interface BackendClient {
+  query<Result>(
+    document: string,
+    variables: Readonly<Record<string, unknown>>,
+    parse: (data: unknown) => Result,
+    options?: QueryOptions,
+  ): Promise<Result>;
+  /** Puts bytes where an answer said, whatever the public address of the backend is. */
+  upload(signedUrl: string, bytes: Uint8Array): Promise<void>;
+}
+
+export interface QueryOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Default 10 s. */
+  readonly timeoutMs?: number;
+}
+
+const queryTimeoutMs = 10_000;
+/** As long as the backend waits for it. */
+const uploadTimeoutMs = 30_000;
+
+/** A client of the backend that runs in this installation; `unavailable` where none does. */
+export async function connectToBackend(installation: Installation): Promise<BackendClient> {
+  refuseCopy(installation);
+  const inContainers = readContainers(installation);
+  if (inContainers?.isUp) return clientOf(installation, inContainers);
+  const running = findRunning(installation);
+  if (running === null) {
+    throw new SvcError('unavailable', 'The platform is not running.', { hint: 'Start it: svc up' });
+  }
+  if (running.record === null) throw withoutRecord(running);
+  return clientOf(installation, running.record);
+}
+
+function withoutRecord({ pid }: RunningPlatform): SvcError {
+  return new SvcError('unavailable', `The platform runs (pid ${pid}), but state/ does not say where.`, {
+    hint: 'Repair it: svc up',
+  });
+}
+
+/** What is known of a platform that runs, however it does. */
+export interface Reached {
+  readonly services: readonly { readonly name: string; readonly url: string | null }[];
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** A client of the backend that this record speaks of, whatever svc.yaml says by now. */
+export function clientOf(installation: Installation, { services, settings }: Reached): BackendClient {
+  const urls = services.flatMap(({ name, url }) => (isBackend(name) && url !== null ? [url] : []));
+  if (urls.length === 0) throw new Error('a platform without a backend');
+  return openBackendClient(urls, operatorTokens(installation, settings['backend JWT_ISSUER']));
+}
+
+/** By its name: backend, backend-2, … */
+export function isBackend(part: string): boolean {
+  return /^backend(-\d+)?$/.test(part);
+}
+
+/** A new token whenever the one before comes near its end. Without an issuer, the one that the backend takes by default. */
+export function operatorTokens(installation: Installation, issuer: string | undefined): () => string {
+  const renewAfterMs = (operatorTokenLifetimeSeconds * 1000) / 2;
+  let token = '';
+  let mintedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs - mintedAt < renewAfterMs) return token;
+    token = mintOperatorToken({
+      privateKey: readSecret(secretFilesOf(installation).jwtPrivateKey),
+      issuer: issuer ?? variables.backend.JWT_ISSUER.default,
+      nowMs,
+    });
+    mintedAt = nowMs;
+    return token;
+  };
+}
+
+/** One of the backends at these addresses, each of which answers as the others do. */
+export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
+  return {
+    async query(document, variables, parse, options = {}) {
+      const { status, body } = await askOne(urls, graphqlPath, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ query: document, variables }),
+        timeoutMs: options.timeoutMs ?? queryTimeoutMs,
+        signal: options.signal,
+      }).catch((error: unknown) => {
+        throw isChange(document) ? withUnknownOutcome(error) : error;
+      });
+      return parse(dataOf(status, body));
+    },
+    async upload(signedUrl, bytes) {
+      const { pathname, search } = new URL(signedUrl);
+      const headers = { 'content-length': String(bytes.byteLength) };
+      const asked = { method: 'PUT', headers, body: bytes, timeoutMs: uploadTimeoutMs } as const;
+      const { status, body } = await askOne(urls, pathname + search, asked);
+      if (status !== 200) throw refusalOf(status, body);
+    },
+  };
+}
+
+function isChange(document: string): boolean {
+  return /^\s*mutation\b/.test(document);
+}
+
+/** A change whose answer did not come may have been made. One that was not sent was not. */
+function withUnknownOutcome(error: unknown): unknown {
+  if (isRefused(error) || !(error instanceof SvcError)) return error;
+  return new SvcError(error.code, `${error.message} Whether the change was made is not known.`, {
+    hint: 'Look at what is there before you repeat it.',
+    cause: error,
+  });
+}
+
+/** Where nobody listens nothing was sent, so the next is asked. */
+async function askOne(
+  [url = '', ...others]: readonly string[],
+  path: string,
+  question: Omit<HttpRequest, 'url'>,
+): Promise<HttpAnswer> {
+  try {
+    return await request({ ...question, url: `${url}${path}` });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    if (others.length === 0) {
+      const hint = 'How everything is, and why: svc status';
+      throw new SvcError('unavailable', `The backend does not run: ${error.message}`, { hint, cause: error.cause });
+    }
+    return askOne(others, path, question);
+  }
+}
+
+function isRefused(error: unknown): error is SvcError {
+  const cause = error instanceof SvcError ? error.cause : null;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
+}
+
+const answer = z.object({
+  // Left out where the question itself was refused.
+  data: z.unknown().optional(),
+  errors: z
+    .array(
+      z.object({
+        message: z.string(),
+        extensions: z.object({ code: z.string(), hint: z.string() }).partial().optional(),
+      }),
+    )
+    .optional(),
+});
+
+function dataOf(status: number, body: string): unknown {
+  const parsed = answer.safeParse(parseJson(body));
+  if (!parsed.success) {
+    throw new SvcError('unavailable', `The backend answered ${status} with something else than GraphQL.`, {
+      hint: 'See how it is: svc status, and svc logs backend',
+    });
+  }
+  const [error] = parsed.data.errors ?? [];
+  if (error === undefined) return parsed.data.data;
+  const code = error.extensions?.code;
+  const hint = error.extensions?.hint;
+  throw new SvcError(isErrorCode(code) ? code : 'internal', error.message, hint === undefined ? {} : { hint });
+}
+
+const refusal = z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().optional() }) });
+
+function refusalOf(status: number, body: string): SvcError {
+  const { error } = refusal.safeParse(parseJson(body)).data ?? {};
+  if (error === undefined) return new SvcError('unavailable', `The backend answered ${status} to an upload.`);
+  const { code, message, hint } = error;
+  return new SvcError(isErrorCode(code) ? code : 'internal', message, hint === undefined ? {} : { hint });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { everyPage, type PageOf } from './every-page.ts';
+
+/** A list of so many numbers, of which a page is at most as long as was asked for. */
+function listOf(length: number) {
+  const asked: (string | null)[] = [];
+  const fetchPage = async (first: number, after: string | null): Promise<PageOf<number>> => {
+    asked.push(after);
+    const start = Number(after ?? 0);
+    const end = Math.min(length, start + first);
+    const nodes = Array.from({ length: end - start }, (_, i) => start + i);
+    return { nodes, pageInfo: { next: end < length ? String(end) : null } };
+  };
+  return { asked, fetchPage };
+}
+
+test.each([0, 1, 100, 101, 1234])('a list of %d comes whole and in order', async (length) => {
+  const { fetchPage } = listOf(length);
+  expect(await everyPage(fetchPage)).toEqual(Array.from({ length }, (_, i) => i));
+});
+
+test('a first page that is there is not asked for again', async () => {
+  const { asked, fetchPage } = listOf(150);
+  expect(await everyPage(fetchPage, await fetchPage(100, null))).toHaveLength(150);
+  expect(asked).toEqual([null, '100']);
+});
+
+test('a list without end is given up', async () => {
+  const endless = async (): Promise<PageOf<number>> => ({ nodes: [], pageInfo: { next: 'more' } });
+  await expect(everyPage(endless)).rejects.toMatchObject({ code: 'too_large' });
+});
+
+test('where a page is too large, smaller ones are asked for', async () => {
+  const { asked, fetchPage } = listOf(150);
+  const atMost30 = async (first: number, after: string | null) => {
+    if (first > 30) throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
+    return await fetchPage(first, after);
+  };
+  expect(await everyPage(atMost30)).toHaveLength(150);
+  expect(asked).toEqual([null, '25', '50', '75', '100', '125']);
+});
+
+test('an entry that is too large by itself ends it', async () => {
+  const tooLarge = async () => {
+    throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
+  };
+  await expect(everyPage(tooLarge)).rejects.toMatchObject({ code: 'too_large' });
+});

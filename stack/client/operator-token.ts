@@ -1,0 +1,36 @@
+import { createPrivateKey, randomUUID, sign } from 'node:crypto';
+import {
+  operatorTokenLifetimeSeconds,
+  type TokenKind,
+  tokenAudience,
+  tokenKindClaim,
+} from '../../services/contracts/token.ts';
+
+export interface TokenOptions {
+  /** PEM, PKCS 8. */
+  readonly privateKey: string;
+  readonly issuer: string;
+  readonly nowMs: number;
+}
+
+const kind: TokenKind = 'operator';
+
+/** A JWT (RFC 7519) signed with EdDSA (RFC 8037 §3.1) that makes whoever runs the installation known to its backend. */
+export function mintOperatorToken({ privateKey, issuer, nowMs }: TokenOptions): string {
+  const now = Math.floor(nowMs / 1000);
+  const claims = {
+    iss: issuer,
+    aud: tokenAudience,
+    sub: 'operator',
+    [tokenKindClaim]: kind,
+    iat: now,
+    exp: now + operatorTokenLifetimeSeconds,
+    jti: randomUUID(),
+  };
+  const signed = `${encode({ alg: 'EdDSA', typ: 'JWT' })}.${encode(claims)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), createPrivateKey(privateKey)).toString('base64url')}`;
+}
+
+function encode(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
+}

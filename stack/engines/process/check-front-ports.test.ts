@@ -1,0 +1,85 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkDefinition } from '../../settings/check.ts';
+import { frontNotices } from '../../settings/front-notices.ts';
+import { usualPorts } from '../../settings/ports.ts';
+import { checkFrontPorts } from './check-front-ports.ts';
+
+const definitionOf = (yaml: string) =>
+  checkDefinition(`id: abcdef0123456789\ntopology: distributed\n${yaml}`, 'svc.yaml');
+const open = definitionOf('public: { host: agents.example.com, tls: acme }');
+
+/** Somebody without rights of their own, whoever runs the tests. */
+const person = 65_534;
+
+async function asPerson<Result>(work: () => Promise<Result>): Promise<Result> {
+  const own = process.geteuid?.() ?? person;
+  if (own !== 0) return work();
+  process.seteuid?.(person);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(own);
+  }
+}
+
+/** Where ports below 1024 are everybody's, as in many containers and on macOS, nobody is refused one. */
+const arePrivileged = firstFreePort() > 81;
+
+function firstFreePort(): number {
+  try {
+    return Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
+  } catch {
+    return 0;
+  }
+}
+
+describe('the ports of the front', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'svc-front-ports-'));
+    chmodSync(dir, 0o755);
+    install('caddy', '');
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  const install = (name: string, script: string) => {
+    writeFileSync(join(dir, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(dir, name), 0o755);
+  };
+  const check = (ports: Readonly<Record<string, number>>) =>
+    asPerson(() => checkFrontPorts(open, { ...usualPorts, ...ports }, dir));
+
+  describe.skipIf(!arePrivileged)("that are root's", () => {
+    test('are refused to others, with their place and with how to get them', async () => {
+      install('getcap', `echo "${dir}/caddy cap_net_raw=ep"`);
+      await expect(check({ 'caddy-https': 20_443, 'caddy-http': 81 })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: 'Port 81 (public.httpPort in svc.yaml) is for root: this user may not listen on it.',
+        hint: expect.stringContaining(`sudo setcap cap_net_bind_service=+ep "${dir}/caddy"`),
+      });
+    });
+
+    test.each(['=ep', '+ep', '=eip'])('are left to a Caddy that was given the right (%s)', async (how) => {
+      install('getcap', `echo "$1 cap_net_bind_service${how}"`);
+      await expect(check({ 'caddy-https': 20_443, 'caddy-http': 81 })).resolves.toBeUndefined();
+    });
+  });
+
+  test("that are nobody's are left", async () => {
+    await expect(check({ 'caddy-https': 20_443, 'caddy-http': 20_080 })).resolves.toBeUndefined();
+  });
+});
+
+test.each<[string, boolean]>([
+  ['public: { host: agents.example.com, tls: acme }', true],
+  ['bind: "::1"\npublic: { host: agents.example.com, tls: acme }', true],
+  ['bind: "::"\npublic: { host: agents.example.com, tls: acme }', false],
+  ['bind: 0.0.0.0\npublic: { host: agents.example.com, tls: acme }', false],
+  ['public: { host: localhost, tls: files, cert: a, key: b }', false],
+  ['public: { host: agents.example.com }', false],
+  ['replicas: { remote-mcp: 2 }', false],
+])('whether %s is told to reach this machine only', (yaml, isTold) => {
+  expect(frontNotices(definitionOf(yaml)).join()).toMatch(isTold ? /^Nobody beyond this machine reaches/ : /^$/);
+});

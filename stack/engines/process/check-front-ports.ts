@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { delimiter } from 'node:path';
+import { promisify } from 'node:util';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { findProgram } from '../../machine/find-program.ts';
+import { listenProblem } from '../../machine/listen-problem.ts';
+import { hostWishes } from '../../parts/caddy.ts';
+import type { Definition } from '../../settings/definition.ts';
+import type { Ports } from '../../settings/ports.ts';
+
+/** Refuses, before anything is started, ports that are root's and that Caddy was not given the right to. */
+export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
+  for (const { name, host, place } of hostWishes(definition)) {
+    const port = ports[name] ?? 0;
+    if ((await listenProblem(host, port))?.code !== 'EACCES') continue;
+    const caddy = findProgram('caddy', path) ?? 'caddy';
+    if (await hasRight(caddy, path)) continue;
+    throw new SvcError(
+      'forbidden',
+      `Port ${port} (${place} in svc.yaml) is for root: this user may not listen on it.`,
+      {
+        hint: `Give caddy the right to: sudo setcap cap_net_bind_service=+ep "${caddy}". Or set a port above 1023, let something else pass ${port} on to it, and write in publicUrls what people use.`,
+      },
+    );
+  }
+}
+
+const askTimeoutMs = 5000;
+
+/** capabilities(7), "File capabilities": a program may have rights that its user has not. */
+async function hasRight(program: string, path = ''): Promise<boolean> {
+  // It is where users other than root do not look.
+  const getcap = findProgram('getcap', [path, '/usr/sbin', '/sbin'].join(delimiter));
+  if (getcap === null) return false;
+  try {
+    const { stdout } = await promisify(execFile)(getcap, [program], { timeout: askTimeoutMs });
+    return /cap_net_bind_service[^ ]*[+=][a-z]*e/.test(stdout);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,19 @@
+import { checkProgram } from '../../machine/check-program.ts';
+import type { Definition } from '../../settings/definition.ts';
+import { hasFront, hasOneHost, sharedServices } from '../../settings/front-of.ts';
+
+/** Refuses, before anything is started, a front that could not be had. */
+export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {
+  if (!hasFront(definition)) return;
+  await checkProgram(
+    {
+      name: 'caddy',
+      neededBy: hasOneHost(definition) ? 'public.host' : `replicas.${sharedServices(definition)[0]} above 1`,
+      oldest: '2.6',
+      askVersion: ['version'],
+      howToInstall:
+        'Install it: the package caddy of your system, or go install github.com/caddyserver/caddy/v2/cmd/caddy@latest.',
+    },
+    path,
+  );
+}

@@ -1,0 +1,33 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { checkNatsServer } from '../../bus/nats-server.ts';
+import { checkDgraphProgram } from '../../graph/dgraph-program.ts';
+import type { Definition } from '../../settings/definition.ts';
+import { checkSandbox } from '../sandbox/check-sandbox.ts';
+import { checkFront } from './check-front.ts';
+
+/**
+ * Refuses, before anything is started, what svc.yaml asks for and no program on the path can be: all of it at once, so that nobody installs
+ * one to hear of the next. Returns what the operator should know of those that are there.
+ */
+export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
+  const checks = [
+    checkNatsServer(definition, path),
+    checkFront(definition, path),
+    checkSandbox(definition, path),
+    checkDgraphProgram(definition, path),
+  ] as const;
+  const outcomes = await Promise.allSettled(checks);
+  const refused = outcomes.flatMap((outcome): unknown[] => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  if (refused.length > 1) throw together(refused);
+  const [, , aboutSandbox, aboutDgraph] = await Promise.all(checks);
+  return [...aboutSandbox, ...aboutDgraph];
+}
+
+/** With the code of the first; a bug goes before what was expected. */
+function together(refused: readonly unknown[]): unknown {
+  const expected = refused.filter((one) => one instanceof SvcError);
+  const [first] = expected;
+  if (first === undefined || expected.length < refused.length) return refused.find((one) => !(one instanceof SvcError));
+  const hint = expected.flatMap((one) => one.hint ?? []).join('\n');
+  return new SvcError(first.code, expected.map(({ message }) => message).join('\n'), { hint });
+}

@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { bwrapNamespaces, explainBwrap, formerNone, noBwrap } from '../../../services/contracts/sandbox.ts';
+import { checkProgram } from '../../machine/check-program.ts';
+import type { Definition } from '../../settings/definition.ts';
+
+const tryTimeoutMs = 10_000;
+/** What a sandbox takes, with nothing of the machine left out. */
+const trial = [
+  ...bwrapNamespaces,
+  '--ro-bind',
+  '/',
+  '/',
+  '--proc',
+  '/proc',
+  '--dev',
+  '/dev',
+  '--tmpfs',
+  '/tmp',
+  'true',
+];
+
+/**
+ * Refuses, before anything is started, a sandbox that could not be had: systems forbid it in ways that only a try shows. Returns what the
+ * operator should know of one that can.
+ */
+export async function checkSandbox(definition: Definition, path: string | undefined): Promise<readonly string[]> {
+  switch (definition.runtime.sandbox) {
+    case 'none-for-everybody':
+    case 'auto':
+    case formerNone:
+      return [];
+    case 'bwrap':
+      await checkBwrap('runtime.sandbox: bwrap', path);
+      return [];
+    case 'container': {
+      const { checkContainers } = await import('./containers.ts');
+      return checkContainers(definition);
+    }
+  }
+}
+
+/** What members' commands find here. Operators' commands need no sandbox with `auto`, so that a machine without one is not refused. */
+export async function adviseOnMembers(
+  { engine, runtime }: Definition,
+  path: string | undefined,
+): Promise<readonly string[]> {
+  if (runtime.sandbox !== 'auto' && runtime.sandbox !== formerNone) return [];
+  if (engine === 'docker') return ["With engine: docker, members' commands are refused. Operators' commands run."];
+  try {
+    await checkBwrap('A command that a member sets', path);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return [`${error.message} Members' commands are refused here. Operators' commands run. ${error.hint ?? ''}`.trim()];
+  }
+}
+
+async function checkBwrap(neededBy: string, path: string | undefined): Promise<void> {
+  await checkProgram(
+    { name: 'bwrap', neededBy, oldest: '0.4', askVersion: ['--version'], howToInstall: noBwrap.repair },
+    path,
+  );
+  try {
+    await promisify(execFile)('bwrap', trial, { env: { PATH: path }, timeout: tryTimeoutMs });
+  } catch (cause) {
+    const words = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
+    const { what, repair } = explainBwrap(words);
+    throw new SvcError('unavailable', `${neededBy} cannot be had here: ${what}.`, { hint: repair, cause });
+  }
+}

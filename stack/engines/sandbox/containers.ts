@@ -1,0 +1,23 @@
+import type { Definition } from '../../settings/definition.ts';
+import { connectTo, type Daemon } from '../docker/daemon.ts';
+import { ensureImage, findImage, type Images } from '../docker/images.ts';
+
+/** Refuses a Docker that can't run MCP servers. Returns what the operator should know of one that can. */
+export async function checkContainers(definition: Definition): Promise<readonly string[]> {
+  const { docker, shortcomings } = await connectToOwn(definition);
+  const { base } = definition.images;
+  const isThere = (await findImage(docker, base)) !== null;
+  return [...shortcomings, ...(isThere ? [] : [`The image "${base}" is not there yet: svc up fetches it.`])];
+}
+
+export async function fetchImage(definition: Definition, options: Omit<Images, 'docker'>): Promise<void> {
+  const { docker } = await connectToOwn(definition);
+  await ensureImage(definition.images.base, 'images.base', { ...options, docker });
+}
+
+function connectToOwn({ runtime }: Definition): Promise<Daemon> {
+  return connectTo(
+    { socket: runtime.dockerSocket, saidBy: 'runtime.dockerSocket', others: [] },
+    { neededBy: 'runtime.sandbox: container', instead: 'Without Docker: runtime.sandbox: bwrap' },
+  );
+}

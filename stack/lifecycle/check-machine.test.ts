@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { issueCertificate, makeAuthority } from '../runtime-elsewhere/test/certificate.ts';
+import { certificateProblems, tlsFilesIn } from '../settings/certificate.ts';
+import { checkDefinition } from '../settings/check.ts';
+import { installationIn } from '../state/installation.ts';
+import { checkMachine } from './check-machine.ts';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'svc-machine-'));
+  makeAuthority(dir, 'ca');
+  makeAuthority(dir, 'other-ca');
+  issueCertificate(dir, 'bus', { names: 'DNS:bus.example.com,IP:127.0.0.1', by: 'ca' });
+  issueCertificate(dir, 'spare', { names: 'DNS:bus.example.com', by: 'ca' });
+  writeFileSync(join(dir, 'empty.pem'), 'nothing\n');
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const check = (bind: string) => checkText(`bind: ${bind}\n`);
+
+function checkText(yaml: string): Promise<void> {
+  const installation = installationIn(dir);
+  const text = `id: abcdef0123456789\n${yaml}`;
+  writeFileSync(installation.definitionFile, text);
+  return checkMachine(installation, checkDefinition(text, installation.definitionFile));
+}
+
+describe('bind', () => {
+  test.each(['127.0.0.1', '0.0.0.0', 'localhost'])('%s is an address of this machine', async (bind) => {
+    await expect(check(bind)).resolves.toBeUndefined();
+  });
+
+  test.each([
+    ['a name that leads nowhere', 'hello.invalid', 'its name is not known'],
+    // Kept for documentation: no machine has it.
+    ["another machine's address", '192.0.2.1', 'this machine has no such address'],
+  ])('%s is refused with its place', async (_what, bind, why) => {
+    const told = `svc.yaml:2:7 bind must be an address of this machine, not "${bind}": ${why}.`;
+    await expect(check(bind)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining(told),
+      hint: expect.stringContaining('svc config check'),
+    });
+  });
+});
+
+describe('a certificate', () => {
+  const whole = { cert: 'bus.pem', key: 'bus.key', ca: 'ca.pem' };
+  const problems = (tls: Partial<typeof whole>, hosts = ['bus.example.com'], now = new Date()) => {
+    const files = tlsFilesIn(dir, { ...whole, ...tls });
+    const of = { files, hosts, hostsPlace: 'bus.public.servers' };
+    return certificateProblems(of, now).map(({ part, why }) => `${part} ${why}`);
+  };
+
+  test('is right', () => {
+    expect(problems({}, ['bus.example.com', '127.0.0.1'])).toEqual([]);
+  });
+
+  test.each<[string, Partial<typeof whole>, string]>([
+    ['that is not there', { cert: 'none.pem' }, 'cert cannot be used: DIR/none.pem is not there'],
+    ['that is none', { cert: 'empty.pem' }, 'cert cannot be used: DIR/empty.pem holds no certificate'],
+    ['whose key is none', { key: 'empty.pem' }, 'key cannot be used: DIR/empty.pem is no PEM file of that kind'],
+    ['with the key of another', { key: 'spare.key' }, 'key is not the key of the certificate'],
+    ['of another authority', { ca: 'other-ca.pem' }, 'ca does not vouch for the certificate'],
+  ])('%s is refused', (_what, tls, told) => {
+    expect(problems(tls)).toEqual([told.replace('DIR', dir)]);
+  });
+
+  test('for another name is refused', () => {
+    expect(problems({}, ['bus.example.org', '10.0.0.7'])).toEqual([
+      'cert is not for "bus.example.org", which bus.public.servers names',
+      'cert is not for "10.0.0.7", which bus.public.servers names',
+    ]);
+  });
+
+  test('that has expired, or is of the future, is refused', () => {
+    expect(problems({}, undefined, new Date('2100-01-01'))).toEqual([expect.stringMatching(/^cert has expired on 20/)]);
+    expect(problems({}, undefined, new Date(0))).toEqual([expect.stringMatching(/^cert is not valid before 20/)]);
+  });
+});
+
+describe('told with its place in svc.yaml', () => {
+  const bus = (tls: string) =>
+    `topology: distributed\nbus:\n  port: 4222\n  public:\n    servers: [tls://bus.example.com:4222]\n    tls: ${tls}\n`;
+  const open = (host: string, tls: string) => `topology: distributed\npublic:\n  host: ${host}\n  ${tls}\n`;
+
+  test('is what is wrong with the certificate of the bus', async () => {
+    await expect(checkText(bus('{ cert: bus.pem, key: spare.key }'))).rejects.toThrow(
+      'svc.yaml:7:32 bus.public.tls.key is not the key of the certificate.',
+    );
+    await expect(checkText(bus('{ cert: bus.pem, key: bus.key }'))).resolves.toBeUndefined();
+  });
+
+  test.each([
+    [
+      'bus.example.org',
+      'tls: files\n  cert: bus.pem\n  key: bus.key',
+      'svc.yaml:6:9 public.cert is not for "bus.example.org", which public.host names.',
+    ],
+    [
+      'bus.example.com',
+      'tls: files\n  cert: bus.pem\n  key: spare.key',
+      'svc.yaml:7:8 public.key is not the key of the certificate.',
+    ],
+    [
+      'bus.example.com',
+      'tls: files\n  cert: none.pem\n  key: bus.key',
+      'svc.yaml:6:9 public.cert cannot be used: DIR/none.pem is not there.',
+    ],
+    [
+      'bus.example.com',
+      'tls: acme\n  acme: { ca: empty.pem }',
+      'svc.yaml:6:15 public.acme.ca cannot be used: DIR/empty.pem holds no certificate.',
+    ],
+  ])('and with that of %s: %s', async (host, tls, told) => {
+    await expect(checkText(open(host, tls))).rejects.toThrow(told.replace('DIR', dir));
+  });
+
+  test('and one of these is right', async () => {
+    await expect(
+      checkText(open('bus.example.com', 'tls: files\n  cert: bus.pem\n  key: bus.key')),
+    ).resolves.toBeUndefined();
+    await expect(checkText(open('bus.example.com', 'tls: acme\n  acme: { ca: ca.pem }'))).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SvcError } from '../../services/contracts/errors.ts';
+import { hostOf } from '../../services/contracts/host-of.ts';
+import { inWords } from '../../services/contracts/system-words.ts';
+import { listenProblem } from '../machine/listen-problem.ts';
+import {
+  authorityProblems,
+  type CertificateProblem,
+  certificateProblems,
+  tlsFilesIn,
+} from '../settings/certificate.ts';
+import type { Definition } from '../settings/definition.ts';
+import { describeMistakes, isMistakes, type Path, readYaml } from '../settings/yaml-text.ts';
+import type { Installation } from '../state/installation.ts';
+
+interface Wrong {
+  readonly path: Path;
+  readonly message: string;
+}
+
+/** Refuses what svc.yaml says and this machine does not have, with its place in the file: addresses to listen on, and certificates. */
+export async function checkMachine(installation: Installation, definition: Definition): Promise<void> {
+  const { bind, bus } = definition;
+  const wrong = await wrongBind(['bind'], bind);
+  if (bus.public !== undefined) wrong.push(...(await wrongBind(['bus', 'public', 'bind'], bus.public.bind)));
+  wrong.push(...wrongBusCertificate(installation, definition), ...wrongPublicCertificate(installation, definition));
+  if (wrong.length > 0) throw mistaken(installation.definitionFile, wrong);
+}
+
+function wrongBusCertificate({ dir }: Installation, { bus }: Definition): readonly Wrong[] {
+  if (bus.public?.tls == null) return [];
+  const hosts = bus.public.servers.map(hostOf);
+  const files = tlsFilesIn(dir, bus.public.tls);
+  return wrongFiles(['bus', 'public', 'tls'], certificateProblems({ files, hosts, hostsPlace: 'bus.public.servers' }));
+}
+
+function wrongPublicCertificate({ dir }: Installation, { public: open }: Definition): readonly Wrong[] {
+  const { host, cert, key, acme } = open;
+  if (acme.ca !== undefined) return wrongFiles(['public', 'acme'], authorityProblems(resolve(dir, acme.ca)));
+  if (host === undefined || cert === undefined || key === undefined) return [];
+  const files = tlsFilesIn(dir, { cert, key, ca: null });
+  return wrongFiles(['public'], certificateProblems({ files, hosts: [host], hostsPlace: 'public.host' }));
+}
+
+function wrongFiles(place: Path, problems: readonly CertificateProblem[]): readonly Wrong[] {
+  return problems.map(({ part, why }) => ({
+    path: [...place, part],
+    message: `${[...place, part].join('.')} ${why}.`,
+  }));
+}
+
+async function wrongBind(path: Path, bind: string): Promise<Wrong[]> {
+  const problem = await listenProblem(bind);
+  if (problem === null) return [];
+  const rule = `must be an address of this machine, not "${bind}": ${inWords(problem)}`;
+  const help = '127.0.0.1 is this machine only; 0.0.0.0 is every network that it is in';
+  return [{ path, message: `${path.join('.')} ${rule}. ${help}.` }];
+}
+
+function mistaken(file: string, wrong: readonly Wrong[]): SvcError {
+  const text = readYaml(readFileSync(file, 'utf8'));
+  const mistakes = wrong.map(({ path, message }) => {
+    return { ...(isMistakes(text) ? { line: 1, column: 1 } : text.locate(path)), message };
+  });
+  return new SvcError('invalid_input', describeMistakes(file, mistakes), {
+    hint: 'Mend svc.yaml, and look again: svc config check',
+  });
+}

@@ -1,0 +1,16 @@
+import { readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Of a file, or of all files in a folder: what lies on the disk, where a file has holes. */
+export function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 0;
+  if (!stats.isDirectory()) return bytesOf(stats);
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name), { throwIfNoEntry: false }));
+  return sizes.reduce((sum, one) => sum + (one === undefined ? 0 : bytesOf(one)), 0);
+}
+
+function bytesOf({ size, blocks }: Stats): number {
+  return Math.min(size, blocks * 512);
+}

@@ -1,0 +1,295 @@
+import { execFileSync } from 'node:child_process';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseKey } from '../../services/contracts/keys.ts';
+import { ensureFolders } from '../secrets/ensure-folders.ts';
+import { newNodeKey } from '../secrets/node-certificate.ts';
+import { recordFingerprint } from '../secrets/secrets.ts';
+import { checkDefinition, readDefinition } from '../settings/check.ts';
+import type { Installation } from '../state/installation.ts';
+import { readManifest } from '../state/manifest.ts';
+import { createInstallation } from './create-installation.ts';
+
+const embedded = checkDefinition('id: abcdef0123456789\n', 'svc.yaml');
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'svc-create-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function create(): Promise<Installation> {
+  return (await createInstallation({ dir: join(root, 'acme', 'svc') })).installation;
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+function contentOf({ dir }: Installation): Record<string, string> {
+  const files = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name), 'utf8')]),
+  );
+}
+
+describe('a new installation', () => {
+  test('has its folders and secrets, closed to others', async () => {
+    const { dir, secretsDir, dataDir, stateDir, logsDir } = await create();
+    for (const folder of [secretsDir, dataDir, stateDir, logsDir]) expect(modeOf(folder), folder).toBe('700');
+    expect(modeOf(join(dir, 'svc.yaml'))).toBe('644');
+    const secrets = readdirSync(secretsDir).sort();
+    expect(secrets).toEqual([
+      '.gitignore',
+      'encryption.key',
+      'jwt-private.pem',
+      'jwt-public.pem',
+      'system-remote-mcp.key',
+      'system-runtime.key',
+    ]);
+    for (const name of secrets) expect(modeOf(join(secretsDir, name)), name).toBe('600');
+  });
+
+  test('has keys of the right kind, each its own', async () => {
+    const { secretsDir } = await create();
+    const read = (name: string) => readFileSync(join(secretsDir, name), 'utf8').trim();
+    expect(read('encryption.key')).toMatch(/^[0-9a-f]{64}$/);
+    const pair = createPrivateKey(read('jwt-private.pem'));
+    expect(pair.asymmetricKeyType).toBe('ed25519');
+    expect(createPublicKey(pair).equals(createPublicKey(read('jwt-public.pem')))).toBe(true);
+    const keys = [read('system-remote-mcp.key'), read('system-runtime.key')];
+    for (const key of keys) expect(parseKey(key)).toMatchObject({ ok: true, kind: 'system' });
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('takes its name from the folder around it, and the choices that were made', async () => {
+    const { installation } = await createInstallation({
+      dir: join(root, 'acme', 'svc'),
+      ownerEmail: 'ops@example.com',
+      ports: { frontend: 9000 },
+    });
+    const definition = readDefinition(installation.definitionFile);
+    expect(definition).toMatchObject({ name: 'acme', owner: { email: 'ops@example.com' }, ports: { frontend: 9000 } });
+    const { installation: other } = await createInstallation({ dir: join(root, 'other') });
+    expect(readDefinition(other.definitionFile)).toMatchObject({ name: 'other' });
+    expect(readDefinition(other.definitionFile).id).not.toBe(definition.id);
+  });
+
+  test('holds no secret in svc.yaml', async () => {
+    const { dir, secretsDir } = await create();
+    const definition = readFileSync(join(dir, 'svc.yaml'), 'utf8');
+    for (const name of readdirSync(secretsDir).filter((file) => file !== '.gitignore')) {
+      expect(definition).not.toContain(readFileSync(join(secretsDir, name), 'utf8').trim());
+    }
+  });
+
+  test('lists all that it created', async () => {
+    const paths = readManifest(await create()).map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'svc.yaml',
+        'secrets',
+        'secrets/.gitignore',
+        'data',
+        'state',
+        'logs',
+        'secrets/encryption.key',
+      ]),
+    );
+  });
+
+  test('is not begun with a wrong choice', async () => {
+    await expect(createInstallation({ dir: join(root, 'x'), ownerEmail: 'nobody' })).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: 'The owner must be given by an e-mail address, not "nobody".',
+    });
+    expect(readdirSync(root)).toEqual([]);
+  });
+
+  test('is not made where the system takes no folders', async () => {
+    await expect(createInstallation({ dir: '/proc/svc-test/svc' })).rejects.toThrow(/ENOENT.*\/proc\/svc-test/);
+  });
+});
+
+describe('git', () => {
+  const git = (...words: string[]) => execFileSync('git', ['-C', root, ...words], { encoding: 'utf8' });
+  const taken = () => {
+    git('add', '--all');
+    return git('ls-files').trim().split('\n');
+  };
+
+  test('takes svc.yaml and nothing else of an installation, whatever .gitignore a project has of its own', async () => {
+    git('init', '--quiet');
+    writeFileSync(join(root, '.gitignore'), 'node_modules\n');
+    const { installation } = await createInstallation({ dir: root });
+    for (const folder of [installation.dataDir, installation.stateDir, installation.logsDir])
+      writeFileSync(join(folder, 'something'), 'x');
+    expect(taken()).toEqual(['.gitignore', 'svc.yaml']);
+  });
+
+  test('nor of one that was made before', async () => {
+    git('init', '--quiet');
+    const installation = await create();
+    for (const folder of [installation.secretsDir, installation.stateDir]) rmSync(join(folder, '.gitignore'));
+    expect(ensureFolders(installation, embedded).filter(({ outcome }) => outcome !== 'kept')).toEqual([
+      { path: 'state/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
+      { path: 'secrets/', outcome: 'repaired', detail: 'git did not ignore it, now it does' },
+    ]);
+    expect(taken()).toEqual(['acme/svc/svc.yaml']);
+  });
+});
+
+describe('again', () => {
+  test('nothing that exists is changed, and each is said to be kept', async () => {
+    const installation = await create();
+    const before = contentOf(installation);
+    const again = await createInstallation({ dir: installation.dir, ownerEmail: 'other@example.com' });
+    expect(contentOf(installation)).toEqual(before);
+    expect(new Set(again.steps.map(({ outcome }) => outcome))).toEqual(new Set(['kept']));
+  });
+
+  test('only what is missing is made', async () => {
+    const installation = await create();
+    const before = contentOf(installation);
+    rmSync(join(installation.secretsDir, 'system-runtime.key'));
+    const { steps } = await createInstallation({ dir: installation.dir });
+    expect(steps.filter(({ outcome }) => outcome === 'created').map(({ path }) => path)).toEqual([
+      'secrets/system-runtime.key',
+    ]);
+    const after = contentOf(installation);
+    expect(after['system-runtime.key']).not.toBe(before['system-runtime.key']);
+    expect({ ...after, 'system-runtime.key': '' }).toEqual({ ...before, 'system-runtime.key': '' });
+  });
+
+  test('what a killed process had begun to write is removed, and what a living one writes is not', async () => {
+    const installation = await create();
+    const left = join(installation.secretsDir, 'encryption.key.4194305-0123abcd.draft');
+    const own = join(installation.stateDir, `ports.json.${process.pid}-0123abcd.draft`);
+    for (const file of [left, own]) writeFileSync(file, 'x');
+    ensureFolders(installation, embedded);
+    expect([existsSync(left), existsSync(own)]).toEqual([false, true]);
+  });
+
+  test('modes that are too open are closed, and that is said', async () => {
+    const installation = await create();
+    chmodSync(installation.secretsDir, 0o755);
+    chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
+    writeFileSync(join(installation.secretsDir, 'mail.key'), 'secret', { mode: 0o664 });
+    chmodSync(join(installation.secretsDir, 'mail.key'), 0o664);
+    const repaired = ensureFolders(installation, embedded).filter(({ outcome }) => outcome === 'repaired');
+    expect(repaired).toEqual([
+      { path: 'secrets/', outcome: 'repaired', detail: 'its mode was 0755, now it is 0700' },
+      { path: 'secrets/encryption.key', outcome: 'repaired', detail: 'its mode was 0644, now it is 0600' },
+      { path: 'secrets/mail.key', outcome: 'repaired', detail: 'its mode was 0664, now it is 0600' },
+    ]);
+    expect(modeOf(join(installation.secretsDir, 'encryption.key'))).toBe('600');
+  });
+});
+
+describe('secrets that cannot be right are refused before anything starts', () => {
+  const write = ({ secretsDir }: Installation, name: string, text: string) =>
+    writeFileSync(join(secretsDir, name), text);
+
+  test('another encryption key than the data was encrypted with', async () => {
+    const installation = await create();
+    recordFingerprint(installation);
+    write(installation, 'encryption.key', `${'ab'.repeat(32)}\n`);
+    expect(() => ensureFolders(installation, embedded)).toThrow(
+      /encryption\.key \(fingerprint [0-9a-f]{16}\) is not the key that data\/ is encrypted with \(fingerprint [0-9a-f]{16}\)/,
+    );
+  });
+
+  test('no encryption key beside data: none is generated', async () => {
+    const installation = await create();
+    recordFingerprint(installation);
+    rmSync(join(installation.secretsDir, 'encryption.key'));
+    expect(() => ensureFolders(installation, embedded)).toThrow(
+      /encryption\.key is missing, and data\/ is encrypted with it/,
+    );
+    expect(readdirSync(installation.secretsDir)).not.toContain('encryption.key');
+  });
+
+  test('the right key back again is taken', async () => {
+    const installation = await create();
+    recordFingerprint(installation);
+    const key = readFileSync(join(installation.secretsDir, 'encryption.key'), 'utf8');
+    rmSync(join(installation.secretsDir, 'encryption.key'));
+    write(installation, 'encryption.key', key);
+    expect(() => ensureFolders(installation, embedded)).not.toThrow();
+  });
+
+  test('damaged files, each named with its rule', async () => {
+    const installation = await create();
+    for (const [name, rule] of [
+      ['encryption.key', /encryption\.key must hold a 64-character hex string/],
+      ['system-runtime.key', /system-runtime\.key must hold a key that starts with SYK_/],
+      ['jwt-private.pem', /jwt-public\.pem must hold the public half/],
+    ] as const) {
+      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
+      write(installation, name, 'damaged\n');
+      expect(() => ensureFolders(installation, embedded), name).toThrow(rule);
+      write(installation, name, before);
+    }
+  });
+
+  test('of a Dgraph of our own: each named with its rule, and made where it is missing', async () => {
+    const installation = await create();
+    const own = checkDefinition('id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\n', 'svc.yaml');
+    const made = ensureFolders(installation, own).filter(({ outcome }) => outcome === 'created');
+    expect(made.map(({ path }) => path).filter((path) => path.includes('graphdb'))).toEqual(
+      [...['acl', 'token', 'password', 'administrator', 'nodes'].map((name) => `${name}.key`), 'nodes.crt'].map(
+        (name) => `secrets/graphdb-${name}`,
+      ),
+    );
+    for (const [name, text, rule] of [
+      ['graphdb-acl.key', 'short', /graphdb-acl\.key must hold at least 32 characters/],
+      ['graphdb-token.key', `${'x'.repeat(32)};`, /graphdb-token\.key must hold 16 to 512 letters/],
+      ['graphdb-password.key', 'with spaces in it', /graphdb-password\.key must hold 8 to 512 visible/],
+      ['graphdb-nodes.key', newNodeKey(), /graphdb-nodes\.crt must hold a certificate of secrets\/graphdb-nodes\.key/],
+      ['graphdb-nodes.key', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
+      ['graphdb-nodes.crt', 'damaged', /graphdb-nodes\.crt must hold a certificate of/],
+    ] as const) {
+      const before = readFileSync(join(installation.secretsDir, name), 'utf8');
+      write(installation, name, text);
+      expect(() => ensureFolders(installation, own), name).toThrow(rule);
+      write(installation, name, before);
+    }
+    expect(ensureFolders(installation, own).every(({ outcome }) => outcome === 'kept')).toBe(true);
+  });
+
+  test('of a Dgraph that somebody else runs: nothing is made, and what is missing is named', async () => {
+    const installation = await create();
+    const theirs = (graphdb: string) =>
+      checkDefinition(
+        `id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\ngraphdb: { url: "http://db:8080", ${graphdb} }\n`,
+        'svc.yaml',
+      );
+    expect(() => ensureFolders(installation, theirs('token: false'))).not.toThrow();
+    expect(() => ensureFolders(installation, theirs('user: us'))).toThrow(
+      'secrets/graphdb-password.key is missing, and graphdb.user: us in svc.yaml needs it.',
+    );
+    expect(() => ensureFolders(installation, theirs('token: true'))).toThrow(
+      'secrets/graphdb-token.key is missing, and graphdb.token: true in svc.yaml needs it.',
+    );
+    write(installation, 'graphdb-password.key', 'theirs');
+    expect(() => ensureFolders(installation, theirs('user: us'))).not.toThrow();
+  });
+
+  test('half of the signing pair', async () => {
+    const installation = await create();
+    rmSync(join(installation.secretsDir, 'jwt-private.pem'));
+    expect(() => ensureFolders(installation, embedded)).toThrow(
+      /jwt-private\.pem is missing, and jwt-public\.pem belongs to it/,
+    );
+  });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { checkDefinition } from '../../settings/check.ts';
+import { settings } from '../../settings/settings.ts';
+import { writeSettings } from '../../settings/write.ts';
+import { replaceScalar } from '../../settings/yaml-text.ts';
+import { applyChanges, changesFor } from './definition-changes.ts';
+import type { Side } from './side.ts';
+
+const embedded = writeSettings(settings, { id: 'abcdefgh12345678' });
+const distributed: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
+const oneProcess: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
+const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
+const read = (text: string) => checkDefinition(text, 'svc.yaml');
+
+/** Lines that one text has and the other has not. */
+function differing(before: string, after: string): readonly string[] {
+  const [old, fresh] = [before.split('\n'), after.split('\n')];
+  return [
+    ...old.filter((line) => !fresh.includes(line)).map((line) => `- ${line}`),
+    ...fresh.filter((line) => !old.includes(line)).map((line) => `+ ${line}`),
+  ];
+}
+
+test('to several processes one word changes, and back it is the same text again', () => {
+  const there = applyChanges(embedded, changesFor(read(embedded), distributed));
+  expect(differing(embedded, there)).toEqual(['- topology: embedded', '+ topology: distributed']);
+  expect(applyChanges(there, changesFor(read(there), oneProcess))).toBe(embedded);
+});
+
+test('what one process cannot have becomes what it has: replicas, a bus elsewhere and a public one', () => {
+  const many = ['remote-mcp', 'runtime'].reduce(
+    (text, service) => replaceScalar(text, ['replicas', service], '3'),
+    replaceScalar(embedded, ['topology'], 'distributed'),
+  );
+  const open = many
+    .replace(
+      /^ {2}public: null$/m,
+      '  public: # our own network\n    servers: [nats://bus.example.com:4222]\n    bind: 0.0.0.0\n    insecure: true\n',
+    )
+    .replace('port: auto # 4222', 'port: 4222');
+  const changes = changesFor(read(open), oneProcess);
+  expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`)).toEqual([
+    'topology: distributed → embedded',
+    'replicas.remote-mcp: 3 → 1',
+    'replicas.runtime: 3 → 1',
+    'bus.public: nats://bus.example.com:4222 → null',
+  ]);
+  const one = applyChanges(open, changes);
+  expect(read(one)).toEqual(read(embedded.replace('port: auto # 4222', 'port: 4222')));
+  expect(one).toContain('public: # our own network');
+  const elsewhere = replaceScalar(many, ['bus', 'servers'], '[nats://bus.example.com:4222]');
+  expect(read(applyChanges(elsewhere, changesFor(read(elsewhere), oneProcess)))).toEqual(read(embedded));
+});
+
+test.each([
+  ['tls: files, cert: a.pem, key: a.key', ['tls: files → none', 'cert: a.pem → null', 'key: a.key → null']],
+  [
+    'tls: acme, acme: { email: a@example.com, ca: ca.pem }',
+    ['tls: acme → none', 'acme.email: a@example.com → null', 'acme.ca: ca.pem → null'],
+  ],
+  ['tls: none', []],
+])('one process has no host name for everything: %s', (more, told) => {
+  const open = `id: abcdefgh12345678\ntopology: distributed\npublic: { host: agents.example.com, ${more} } # ours\n`;
+  const changes = changesFor(read(open), oneProcess);
+  expect(changes.map(({ path, from, to }) => `${path.join('.')}: ${from} → ${to}`).toSorted()).toEqual(
+    [
+      'topology: distributed → embedded',
+      'public.host: agents.example.com → null',
+      ...told.map((one) => `public.${one}`),
+    ].toSorted(),
+  );
+  const one = read(applyChanges(open, changes));
+  expect([one.topology, one.public]).toEqual(['embedded', read(embedded).public]);
+});
+
+test('a file that says nothing of its topology is told where it is now', () => {
+  const short = 'id: abcdefgh12345678\n# the shortest that there is';
+  const there = applyChanges(short, changesFor(read(short), distributed));
+  expect(there).toBe(`${short}\ntopology: distributed\n`);
+  expect(read(there).topology).toBe('distributed');
+});
+
+test('to the other graph one more word changes, and back it is the same text again', () => {
+  const there = applyChanges(embedded, changesFor(read(embedded), onDgraph));
+  expect(differing(embedded, there)).toEqual([
+    '- topology: embedded',
+    '- graph: sqlite',
+    '+ topology: distributed',
+    '+ graph: dgraph',
+  ]);
+  const onFile = applyChanges(there, changesFor(read(there), distributed));
+  expect(differing(there, onFile)).toEqual(['- graph: dgraph', '+ graph: sqlite']);
+  expect(applyChanges(there, changesFor(read(there), oneProcess))).toBe(embedded);
+});

@@ -1,0 +1,70 @@
+import type { Definition } from '../../settings/definition.ts';
+import { isMistakes, type Path, readYaml, replaceScalar } from '../../settings/yaml-text.ts';
+import type { Side } from './side.ts';
+
+/** One field of svc.yaml that a move changes. */
+export interface FieldChange {
+  readonly path: Path;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What svc.yaml must say otherwise for the other side: only what has to change, and what would be refused there. */
+export function changesFor(definition: Definition, to: Side): readonly FieldChange[] {
+  const sides = (['topology', 'graph', 'engine'] as const).filter((field) => definition[field] !== to[field]);
+  return [
+    ...sides.map((field) => ({ path: [field], from: definition[field], to: to[field] })),
+    ...withoutMany(definition, to),
+    ...(to.topology === 'embedded' ? withoutOutside(definition) : []),
+  ];
+}
+
+/** One process is all of each service, and a file has one writer. */
+function withoutMany({ replicas }: Definition, { topology, graph }: Side): readonly FieldChange[] {
+  const single = [
+    ...(graph === 'sqlite' ? (['backend'] as const) : []),
+    ...(topology === 'embedded' ? (['remote-mcp', 'runtime'] as const) : []),
+  ];
+  return single
+    .filter((service) => replicas[service] > 1)
+    .map((service) => ({ path: ['replicas', service], from: String(replicas[service]), to: '1' }));
+}
+
+/** Nobody else reaches the bus inside one process, and no front stands before it. */
+function withoutOutside(definition: Definition): readonly FieldChange[] {
+  const { bus } = definition;
+  return [
+    ...(bus.servers === 'auto' ? [] : [{ path: ['bus', 'servers'], from: bus.servers.join(', '), to: 'auto' }]),
+    ...(bus.public === undefined ? [] : [{ path: ['bus', 'public'], from: bus.public.servers.join(', '), to: 'null' }]),
+    ...withoutPublicHost(definition),
+  ];
+}
+
+function withoutPublicHost({ public: { host, tls, cert, key, acme } }: Definition): readonly FieldChange[] {
+  const fields = [
+    { path: ['public', 'host'], from: host },
+    { path: ['public', 'cert'], from: cert },
+    { path: ['public', 'key'], from: key },
+    { path: ['public', 'acme', 'email'], from: acme.email },
+    { path: ['public', 'acme', 'ca'], from: acme.ca },
+  ];
+  return [
+    ...(tls === 'none' ? [] : [{ path: ['public', 'tls'], from: tls, to: 'none' }]),
+    ...fields.flatMap(({ path, from }) => (from === undefined ? [] : [{ path, from, to: 'null' }])),
+  ];
+}
+
+/** The text with these fields changed, and every other line and comment as it was. */
+export function applyChanges(text: string, changes: readonly FieldChange[]): string {
+  return changes.reduce((changed, { path, to }) => setField(changed, path, to), text);
+}
+
+/** What differs from the default is always there; embedded and sqlite may be left out. */
+function setField(text: string, path: Path, value: string): string {
+  const read = readYaml(text);
+  const [name] = path;
+  const isThere =
+    !isMistakes(read) && typeof read.value === 'object' && read.value !== null && String(name) in read.value;
+  if (isThere) return replaceScalar(text, path, value);
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${path.join('.')}: ${value}\n`;
+}

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sizeOf } from '../../machine/size-of.ts';
+import { costOf, type Load } from './move-cost.ts';
+
+const megabyte = 1024 * 1024;
+const sqlite = { topology: 'distributed', graph: 'sqlite', engine: 'process' } as const;
+const dgraph = { topology: 'distributed', graph: 'dgraph', engine: 'process' } as const;
+const embedded = { topology: 'embedded', graph: 'sqlite', engine: 'process' } as const;
+
+test('a folder is as large as all files in it, and what is not there has no size', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-size-'));
+  mkdirSync(join(dir, 'a/b'), { recursive: true });
+  writeFileSync(join(dir, 'one'), 'x'.repeat(10));
+  writeFileSync(join(dir, 'a/b/two'), 'x'.repeat(5));
+  expect([sizeOf(dir), sizeOf(join(dir, 'one')), sizeOf(join(dir, 'none'))]).toEqual([15, 10, 0]);
+  rmSync(dir, { recursive: true });
+});
+
+test('holes in a file are none of its size', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-size-'));
+  writeFileSync(join(dir, 'one'), 'x'.repeat(10));
+  truncateSync(join(dir, 'one'), 64 * megabyte);
+  expect(sizeOf(dir)).toBeLessThan(megabyte);
+  rmSync(dir, { recursive: true });
+});
+
+test.each<[string, Partial<Load>, number, number]>([
+  ['a graph that stays is copied', { to: sqlite }, 101, 9],
+  ['files of skills are copied with it', { to: sqlite, fileBytes: 40 * megabyte }, 141, 11],
+  ['a graph in Dgraph takes a cluster, and more room', { to: dgraph, carries: { bus: false, graph: true } }, 465, 144],
+  ['back it takes as much as it has', { from: dgraph, to: sqlite, carries: { bus: false, graph: true } }, 101, 69],
+  ['a Dgraph that stays costs nothing', { from: dgraph, to: dgraph }, 1, 4],
+  ['into volumes it is copied twice more', { to: { ...sqlite, engine: 'docker' }, otherBytes: 20 * megabyte }, 321, 50],
+])('%s', (_what, load, neededMb, downSeconds) => {
+  const all = { from: embedded, to: sqlite, carries: { bus: false, graph: false }, graphBytes: 100 * megabyte };
+  expect(costOf({ ...all, fileBytes: 0, busBytes: 0, otherBytes: 0, ...load })).toEqual({
+    neededBytes: neededMb * megabyte,
+    downSeconds,
+  });
+});

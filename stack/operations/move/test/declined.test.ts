@@ -1,0 +1,122 @@
+import { chmodSync, cpSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
+import { hasEnded, sendSignal } from '../../../state/end-process.ts';
+import { type Installation, installationIn } from '../../../state/installation.ts';
+import { readRecord } from '../../../state/platform-record.ts';
+import { everythingIn } from '../../../test/everything-in.ts';
+import { createInstallation } from '../../create-installation.ts';
+import { down } from '../../down.ts';
+import { up } from '../../up.ts';
+import { confirmMove, undoMove } from '../end-move.ts';
+import { move } from '../move.ts';
+import type { WantedSide } from '../side.ts';
+import { moveTo, openFilled } from './trial.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const env = process.env;
+const onProgress = () => undefined;
+const declined = new Error('declined');
+const distributed: WantedSide = { topology: 'distributed' };
+const embedded: WantedSide = { topology: 'embedded' };
+
+describe.skipIf(findNatsServer() === null)(
+  'on a real server, what is declined changes nothing in the installation',
+  () => {
+    let filled: Awaited<ReturnType<typeof openFilled>>;
+    let installation: Installation;
+    beforeAll(async () => {
+      filled = await openFilled();
+    });
+    afterAll(() => filled?.[Symbol.asyncDispose]());
+    beforeEach(() => {
+      const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
+      cpSync(filled.installation.dir, dir, { recursive: true });
+      installation = installationIn(dir);
+      // Recorded as the place of another folder, this one would be refused as a copy.
+      rmSync(join(installation.stateDir, 'place.json'));
+    });
+    afterEach(async () => {
+      await down({ installation });
+      rmSync(installation.dir, { recursive: true, force: true });
+    });
+
+    const decline = async (to: WantedSide) => {
+      const before = everythingIn(installation.dir);
+      const asked = move({ installation, to, env, confirm: () => Promise.reject(declined) });
+      await expect(asked).rejects.toBe(declined);
+      expect(everythingIn(installation.dir)).toEqual(before);
+    };
+
+    test('a move to the distributed topology', () => decline(distributed));
+
+    test('a move back to the embedded topology', async () => {
+      await moveTo(installation, distributed);
+      await confirmMove({ installation, env, onProgress }, () => undefined);
+      await decline(embedded);
+    });
+
+    test('a move of an installation that never ran', async () => {
+      rmSync(installation.dir, { recursive: true });
+      await createInstallation({ dir: installation.dir });
+      await decline(distributed);
+    });
+
+    test('a move where folders and files are open to others', async () => {
+      for (const dir of [installation.stateDir, installation.secretsDir, installation.dataDir]) chmodSync(dir, 0o755);
+      chmodSync(join(installation.secretsDir, 'encryption.key'), 0o644);
+      await decline(distributed);
+    });
+
+    test('a move where a secret and folders are missing', async () => {
+      rmSync(join(installation.secretsDir, 'system-runtime.key'));
+      rmSync(installation.logsDir, { recursive: true });
+      rmSync(join(installation.stateDir, 'compile-cache'), { recursive: true });
+      await decline(distributed);
+    });
+
+    test('a move of a folder that was renamed', async () => {
+      await up({ installation, env });
+      await down({ installation });
+      const dir = `${installation.dir}-renamed`;
+      renameSync(installation.dir, dir);
+      installation = installationIn(dir);
+      await decline(distributed);
+    });
+
+    test('a move after the platform was killed', async () => {
+      await up({ installation, env });
+      const platform = readRecord(installation) ?? expect.fail('it runs');
+      sendSignal(platform, 'SIGKILL');
+      expect(await hasEnded(platform, 5000)).toBe(true);
+      await decline(distributed);
+      expect(readRecord(installation)).not.toBeNull();
+    });
+
+    test('the undoing of a move', async () => {
+      await moveTo(installation, distributed);
+      const before = everythingIn(installation.dir);
+      await expect(undoMove({ installation, env, onProgress }, () => Promise.reject(declined))).rejects.toBe(declined);
+      expect(everythingIn(installation.dir)).toEqual(before);
+    });
+
+    test('and what a move needs is made once it is agreed to', async () => {
+      const confirm = async () => {
+        expect(Object.keys(everythingIn(installation.dir)).join()).not.toContain('.seed');
+        writeFileSync(join(installation.dir, 'asked'), '');
+      };
+      await move({ installation, to: distributed, env, confirm });
+      expect(Object.keys(everythingIn(installation.dir))).toEqual(
+        expect.arrayContaining([
+          'asked',
+          'secrets/bus-callout.seed',
+          'secrets/bus-system.seed',
+          'secrets/bus-issuer.seed',
+        ]),
+      );
+    });
+  },
+);

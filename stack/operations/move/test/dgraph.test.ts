@@ -1,0 +1,259 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isEmptyCluster } from '../../../../services/backend/graph/dgraph/emptying.ts';
+import { findDgraph, TestCluster } from '../../../../services/backend/graph/dgraph/test/test-cluster.ts';
+import { Secret } from '../../../../services/contracts/secret.ts';
+import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
+import { replaceScalar } from '../../../settings/yaml-text.ts';
+import { graphIn } from '../../../state/data-files.ts';
+import { type Installation, installationIn } from '../../../state/installation.ts';
+import { isAlive } from '../../../state/process-identity.ts';
+import { freeDgraphPorts } from '../../../test/free-ports.ts';
+import { down } from '../../down.ts';
+import { listen } from '../../test/trial.ts';
+import { up } from '../../up.ts';
+import { confirmMove, type Loss, undoMove } from '../end-move.ts';
+import { readMove } from '../move-state.ts';
+import { settleMove } from '../settle-move.ts';
+import type { Side } from '../side.ts';
+import { addMcpServer, contentOf, killedMove, leftovers, moveTo, openFilled } from './trial.ts';
+
+// Dgraph holds elections at each start, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+
+const env = process.env;
+const onProgress = () => undefined;
+const onFile: Side = { topology: 'distributed', graph: 'sqlite', engine: 'process' };
+const onDgraph: Side = { topology: 'distributed', graph: 'dgraph', engine: 'process' };
+const embedded: Side = { topology: 'embedded', graph: 'sqlite', engine: 'process' };
+
+describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real Dgraph', () => {
+  let filled: Awaited<ReturnType<typeof openFilled>>;
+  let original: Awaited<ReturnType<typeof contentOf>>;
+  /** The same, moved to Dgraph. */
+  let moved: Installation;
+  let installation: Installation;
+  const copy = async (of: Installation) => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-move-')));
+    // Logs of Dgraph have holes.
+    spawnSync('cp', ['-a', '--sparse=always', `${of.dir}/.`, dir]);
+    installation = installationIn(dir);
+    const ports = await freeDgraphPorts();
+    const places = [
+      { path: ['graphdb', 'port'], port: ports['dgraph-alpha'] },
+      { path: ['graphdb', 'zeroPort'], port: ports['dgraph-zero'] },
+    ];
+    const text = readFileSync(installation.definitionFile, 'utf8');
+    const chosen = places.reduce((changed, { path, port }) => replaceScalar(changed, path, String(port)), text);
+    writeFileSync(installation.definitionFile, chosen);
+    return chosen;
+  };
+  const confirm = () => confirmMove({ installation, env, onProgress }, () => undefined);
+  const undo = async () => {
+    const losses: Loss[] = [];
+    await undoMove({ installation, env, onProgress }, async (loss) => void losses.push(loss));
+    return losses[0];
+  };
+  const alive = () => readMove(installation)?.processes.filter(({ process }) => isAlive(process)) ?? [];
+
+  beforeAll(async () => {
+    filled = await openFilled();
+    original = await contentOf(filled.installation);
+    await copy(filled.installation);
+    const there = await moveTo(installation, onDgraph);
+    expect(there).toMatchObject({ state: 'moved', from: embedded, to: onDgraph });
+    expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
+    await confirm();
+    moved = installation;
+  });
+  afterAll(async () => {
+    rmSync(moved?.dir ?? '', { recursive: true, force: true });
+    await filled?.[Symbol.asyncDispose]();
+  });
+  afterEach(async () => {
+    await down({ installation });
+    rmSync(installation.dir, { recursive: true, force: true });
+  });
+
+  test('to Dgraph and back, first to the file and then into one process, everything is as it was', async () => {
+    const definition = await copy(moved);
+    const back = await moveTo(installation, { graph: 'sqlite' });
+    expect([back.from, back.to, back.moved]).toEqual([onDgraph, onFile, [...original.graph, ...original.files]]);
+    expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(false);
+    expect(existsSync(graphIn(join(installation.dir, back.kept ?? ''), 'dgraph'))).toBe(true);
+    await confirm();
+    await moveTo(installation, embedded);
+    const expected = definition
+      .replace('topology: distributed', 'topology: embedded')
+      .replace('graph: dgraph', 'graph: sqlite');
+    expect(await contentOf(installation)).toEqual({ ...original, definition: expected });
+  });
+
+  test('straight back into one process it is as it was too, also where its ports are others by then', async () => {
+    await copy(moved);
+    await moveTo(installation, { topology: 'embedded' });
+    expect(await contentOf(installation)).toMatchObject({
+      graph: original.graph,
+      sessions: original.sessions,
+      files: original.files,
+    });
+    await undo();
+    expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(true);
+    await moveTo(installation, { topology: 'embedded' });
+    expect((await contentOf(installation)).graph).toEqual(original.graph);
+  });
+
+  test.each(['carry', 'nats', 'dgraph-zero', 'dgraph-alpha', 'verify'])(
+    'killed at %s, the old side is there and whole, and nothing runs on',
+    async (step) => {
+      const definition = await copy(filled.installation);
+      expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
+      const left = readMove(installation);
+      expect(left?.phase).toBe('preparing');
+      await settleMove(installation, onProgress);
+      expect(left?.processes.filter(({ process }) => isAlive(process))).toEqual([]);
+      expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+      expect(await contentOf(installation)).toEqual({ ...original, definition });
+    },
+  );
+
+  test.each(['set-aside', 'put-in-place', 'write-definition'])('killed at %s, it is finished', async (step) => {
+    const definition = await copy(filled.installation);
+    expect(await killedMove(installation, { to: onDgraph, step })).toBe('SIGKILL');
+    expect(readMove(installation)?.phase).toBe('switching');
+    expect((await moveTo(installation, onDgraph)).state).toBe('moved');
+    expect(existsSync(graphIn(installation.dataDir, 'sqlite'))).toBe(false);
+    expect(await undo()).toMatchObject({ changes: [], uncounted: null });
+    expect(await contentOf(installation)).toEqual({ ...original, definition });
+  });
+
+  test.each(['keep', 'dgraph-alpha', 'verify', 'set-aside', 'put-in-place', 'write-definition'])(
+    'killed at %s on the way back, nothing is lost',
+    async (step) => {
+      await copy(moved);
+      expect(await killedMove(installation, { to: { graph: 'sqlite' }, step })).toBe('SIGKILL');
+      await moveTo(installation, { graph: 'sqlite' });
+      expect(alive()).toEqual([]);
+      await confirm();
+      await moveTo(installation, embedded);
+      expect((await contentOf(installation)).graph).toEqual(original.graph);
+    },
+  );
+
+  test.each(['dgraph-alpha', 'stop', 'set-aside', 'put-in-place', 'write-definition'])(
+    'an undo that is killed at %s is begun or finished the next time',
+    async (step) => {
+      await copy(moved);
+      await moveTo(installation, { graph: 'sqlite' });
+      expect(await killedMove(installation, { verb: 'undo', step })).toBe('SIGKILL');
+      await undo();
+      expect([leftovers(installation), readMove(installation)]).toEqual([[], null]);
+      expect((await moveTo(installation, { graph: 'sqlite' })).moved).toEqual([...original.graph, ...original.files]);
+    },
+  );
+
+  test('it runs on Dgraph, and an undo says what was written there since, also while it runs', async () => {
+    const definition = await copy(filled.installation);
+    await moveTo(installation, onDgraph);
+    const heard = listen();
+    expect((await up({ installation, env, onProgress: heard.onProgress })).status).toMatchObject({
+      state: 'running',
+      services: expect.arrayContaining([expect.objectContaining({ name: 'dgraph-alpha' })]),
+    });
+    expect(heard.notices().filter((notice) => notice.includes('begins empty'))).toEqual([]);
+    await addMcpServer(installation);
+    const running = await undo();
+    expect(running?.changes.map(({ kind }) => kind)).toContain('mcpServer');
+    await down({ installation });
+    const after = await contentOf(installation);
+    expect(after.graph.map(({ kind }) => kind)).not.toContain('mcpServer');
+    expect(after.definition).toBe(definition);
+  });
+
+  test('without the program it can still be undone, and what is lost is not known', async () => {
+    await copy(moved);
+    await moveTo(installation, { graph: 'sqlite' });
+    const losses: Loss[] = [];
+    await undoMove({ installation, env: { PATH: '' }, onProgress }, async (loss) => void losses.push(loss));
+    expect(losses).toMatchObject([{ changes: [], uncounted: expect.stringContaining('dgraph') }]);
+    expect(existsSync(graphIn(installation.dataDir, 'dgraph'))).toBe(true);
+  });
+
+  describe('that somebody else runs', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-dgraph-'));
+    let cluster: TestCluster;
+    const theirs = { user: 'groot', password: 'password' };
+    beforeAll(async () => {
+      cluster = await TestCluster.start(folder);
+    });
+    afterAll(async () => {
+      await cluster?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const isEmpty = () => isEmptyCluster(TestCluster.optionsFor({ url: cluster.url, ...theirs }));
+    const elsewhere = async () => {
+      await copy(filled.installation);
+      let text = readFileSync(installation.definitionFile, 'utf8');
+      text = replaceScalar(replaceScalar(text, ['graphdb', 'url'], cluster.url), ['graphdb', 'user'], theirs.user);
+      writeFileSync(installation.definitionFile, text);
+      writeFileSync(join(installation.secretsDir, 'graphdb-password.key'), theirs.password, { mode: 0o600 });
+    };
+
+    test('it is filled in its place, and emptied by an undo; what is filled already is refused', async () => {
+      await elsewhere();
+      const there = await moveTo(installation, onDgraph);
+      expect(there.moved).toEqual(expect.arrayContaining([...original.graph, ...original.files]));
+      expect([await isEmpty(), existsSync(graphIn(installation.dataDir, 'dgraph'))]).toEqual([false, false]);
+      const first = installation;
+      await elsewhere();
+      await expect(moveTo(installation, onDgraph)).rejects.toMatchObject({
+        code: 'conflict',
+        message: `The Dgraph at ${cluster.url} has data of a platform already, and a move fills an empty one.`,
+      });
+      rmSync(installation.dir, { recursive: true });
+      installation = first;
+      await undo();
+      expect(await isEmpty()).toBe(true);
+      expect((await contentOf(installation)).graph).toEqual(original.graph);
+    });
+
+    test('what is moved away from it stays there, and an undo goes back to it', async () => {
+      await elsewhere();
+      await moveTo(installation, onDgraph);
+      await confirm();
+      const back = await moveTo(installation, { graph: 'sqlite' });
+      expect(back.moved).toEqual([...original.graph, ...original.files]);
+      expect(readMove(installation)?.elsewhere).toEqual({ left: cluster.url, filled: null });
+      expect(await undo()).toMatchObject({ changes: [], uncounted: null });
+      expect((await moveTo(installation, { graph: 'sqlite' })).moved).toEqual([...original.graph, ...original.files]);
+    });
+
+    test('killed while it is filled, it is emptied again; where it can’t be, that is told', async () => {
+      const { emptyCluster } = await import('../../../../services/backend/graph/dgraph/emptying.ts');
+      const options = TestCluster.optionsFor({ url: cluster.url, ...theirs });
+      await emptyCluster({ ...options, login: { user: theirs.user, password: new Secret(theirs.password) } });
+      for (const url of [null, 'http://127.0.0.1:1']) {
+        await elsewhere();
+        expect(await killedMove(installation, { to: onDgraph, step: 'verify' })).toBe('SIGKILL');
+        expect(await isEmpty()).toBe(false);
+        if (url !== null) {
+          const text = readFileSync(installation.definitionFile, 'utf8');
+          writeFileSync(installation.definitionFile, replaceScalar(text, ['graphdb', 'url'], url));
+        }
+        const told: string[] = [];
+        await settleMove(installation, (message) => void told.push(message));
+        expect(await isEmpty()).toBe(url === null);
+        expect(told.filter((message) => message.includes('is still there'))).toEqual(
+          url === null
+            ? []
+            : [
+                `What the move has put into the Dgraph at ${cluster.url} is still there: svc.yaml names another one now.`,
+              ],
+        );
+      }
+    });
+  });
+});

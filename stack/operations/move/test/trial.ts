@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { readBlobs } from '../../../../services/backend/files/content.ts';
+import { openBlobsContent } from '../../../../services/backend/files/open-content.ts';
+import { type KindOfContent, readContent } from '../../../../services/backend/graph/content.ts';
+import { openGraphContent } from '../../../../services/backend/graph/open-content.ts';
+import type { Digest } from '../../../../services/contracts/digest.ts';
+import type { KeptEntry, KeptRecord, NatsContentOptions } from '../../../../services/kit/bus/content.ts';
+import { openBusContent } from '../../../../services/kit/bus/open-content.ts';
+import { connectToBackend } from '../../../client/backend-client.ts';
+import { blobsIn, busIn, graphIn } from '../../../state/data-files.ts';
+import type { Installation } from '../../../state/installation.ts';
+import { down } from '../../down.ts';
+import { openTrial } from '../../test/trial.ts';
+import { up } from '../../up.ts';
+import { move } from '../move.ts';
+import type { WantedSide } from '../side.ts';
+
+const keyMaxAgeMs = 3_600_000;
+export const texts = ['one', 'two', 'three'];
+
+/** An installation that ran once, and whose bus keeps three records and two sessions. It does not run. */
+export async function openFilled() {
+  const trial = await openTrial();
+  const { installation } = trial;
+  await up({ installation, env: process.env });
+  await down({ installation });
+  await fill({ engine: 'sqlite', file: busIn(installation.dataDir, 'embedded') });
+  await addFile(installation);
+  return trial;
+}
+
+export async function fill(where: Where): Promise<void> {
+  const bus = await openBusContent({ ...where, keyMaxAgeMs });
+  await bus.addRecords('usage', records());
+  await bus.addEntries('sessions', entries());
+  await bus.close();
+}
+
+async function addFile({ dataDir }: Installation): Promise<void> {
+  const bytes = Buffer.from('what a skill says in a file');
+  const digest = createHash('sha256').update(bytes).digest('hex') as Digest;
+  await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
+  await opened.blobs.put({ digest, sizeBytes: bytes.byteLength }, Readable.from([bytes]));
+}
+
+type Where =
+  | { readonly engine: 'sqlite'; readonly file: string }
+  | ({ readonly engine: 'nats' } & Omit<NatsContentOptions, 'keyMaxAgeMs'>);
+
+async function* records(): AsyncGenerator<KeptRecord> {
+  for (const text of texts) yield { payload: Buffer.from(text) };
+}
+
+async function* entries(): AsyncGenerator<KeptEntry> {
+  const expiresAt = Date.now() + keyMaxAgeMs;
+  for (const key of ['a', 'b']) yield { key, value: Buffer.from(`session ${key}`), expiresAt };
+}
+
+/** Everything that an installation in one process holds. */
+export async function contentOf({ dataDir, definitionFile }: Installation) {
+  const bus = await openBusContent({ engine: 'sqlite', file: busIn(dataDir, 'embedded'), keyMaxAgeMs });
+  const usage: string[] = [];
+  const sessions: string[] = [];
+  for await (const { payload } of bus.records('usage')) usage.push(Buffer.from(payload).toString());
+  for await (const { key, value } of bus.entries('sessions')) sessions.push(`${key} ${Buffer.from(value).toString()}`);
+  await bus.close();
+  const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
+  const kinds = await readContent(graph);
+  await graph.close();
+  await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
+  return {
+    files: [{ kind: 'files', ...(await readBlobs(opened.blobs)) }],
+    usage,
+    sessions: sessions.sort(),
+    graph: kinds,
+    definition: readFileSync(definitionFile, 'utf8'),
+  };
+}
+
+/** What a platform that runs is given since it was moved. */
+export async function addMcpServer(
+  installation: Installation,
+  input: object = { name: 'since', launch: { url: 'http://127.0.0.1:9' } },
+): Promise<void> {
+  const backend = await connectToBackend(installation);
+  const { workspaces } = await backend.query(
+    '{ workspaces { nodes { id } } }',
+    {},
+    z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) }).parse,
+  );
+  await backend.query(
+    'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id } }',
+    { workspace: workspaces.nodes[0]?.id, input },
+    () => undefined,
+  );
+}
+
+/** Without a question. */
+export async function moveTo(
+  installation: Installation,
+  to: WantedSide,
+  onNotice: (message: string) => void = () => {},
+) {
+  return await move({
+    installation,
+    to,
+    env: process.env,
+    confirm: async () => undefined,
+    onProgress: (progress) => {
+      if (progress.kind === 'notice') onNotice(progress.message);
+    },
+  });
+}
+
+/** Runs it in a process of its own, which is killed at that step, or as soon as it has started the part of that name. */
+export async function killedMove(
+  { dir }: Installation,
+  { verb = 'move', to = { topology: 'distributed' }, step }: { verb?: 'move' | 'undo'; to?: WantedSide; step: string },
+): Promise<string | null> {
+  const program = fileURLToPath(new URL('./move-and-die.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, verb, dir, JSON.stringify(to), step], { stdio: 'ignore' });
+  const [, signal] = await once(child, 'exit');
+  return signal;
+}
+
+/** What only a move puts there. */
+export function leftovers({ dataDir }: Installation): readonly string[] {
+  const names = existsSync(dataDir) ? readdirSync(dataDir) : [];
+  return names.filter((name) => name === 'moving' || name.startsWith('before-move-'));
+}
+
+export function countOf(moved: readonly KindOfContent[], kind: string): number | undefined {
+  return moved.find((one) => one.kind === kind)?.count;
+}

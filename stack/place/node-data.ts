@@ -1,0 +1,68 @@
+import { accessSync, closeSync, constants, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { inWords } from '../../services/contracts/system-words.ts';
+import { dataOf } from '../parts/dgraph-node.ts';
+import { replicaNames } from '../parts/port-wish.ts';
+import type { Definition } from '../settings/definition.ts';
+import { hasOwnGraph } from '../settings/has-own-graph.ts';
+import { isCode } from '../state/durable-file.ts';
+import type { Installation } from '../state/installation.ts';
+
+/** Nodes of one kind decide by majority. */
+export const nodeKinds = ['dgraph-zero', 'dgraph-alpha'] as const;
+export type NodeKind = (typeof nodeKinds)[number];
+
+/** The nodes of one kind that svc.yaml asks for. */
+export function nodesOf(kind: NodeKind, definition: Definition): readonly string[] {
+  return hasOwnGraph(definition) ? replicaNames(kind, definition.replicas[kind]) : [];
+}
+
+/** The kind of a part that is a node of Dgraph. */
+export function kindOf(part: string): NodeKind | null {
+  return nodeKinds.find((kind) => part === kind || part.startsWith(`${kind}-`)) ?? null;
+}
+
+/** Path of wal.meta in the data of a node: Dgraph keeps the node's Raft id and its vote there. */
+export function metaFileOf(node: string): string {
+  return kindOf(node) === 'dgraph-zero' ? 'wal.meta' : 'w/wal.meta';
+}
+
+/** Where wal.meta holds the Raft id, and the size of the vote: 0 in a node that never joined its cluster or lost its data. */
+export const walMeta = { idBytes: 8, voteAt: 512, voteSizeBytes: 4 } as const;
+
+/** The data of a node, or why it cannot be read. */
+export type NodeData = 'present' | 'gone' | { readonly unreadable: string };
+
+export function hasNodeData(installation: Installation, node: string): boolean {
+  return readNodeData(installation, node) === 'present';
+}
+
+/**
+ * Whether the folder of a node holds its data and its vote. Without them Dgraph lets the node rejoin empty. A permission or a disk that fails
+ * does not prove that the data is gone.
+ */
+export function readNodeData({ dir }: Installation, node: string): NodeData {
+  const folder = join(dir, dataOf(node));
+  try {
+    if (kindOf(node) === 'dgraph-alpha') accessSync(join(folder, 'p/MANIFEST'), constants.R_OK);
+    return readVoteSize(join(folder, metaFileOf(node))) > 0 ? 'present' : 'gone';
+  } catch (error) {
+    return isGone(error) ? 'gone' : { unreadable: inWords(error) };
+  }
+}
+
+/** Whether a path leads to no file. */
+export function isGone(error: unknown): boolean {
+  return isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR');
+}
+
+function readVoteSize(metaFile: string): number {
+  const file = openSync(metaFile, 'r');
+  try {
+    const size = Buffer.alloc(walMeta.voteSizeBytes);
+    readSync(file, size, 0, size.length, walMeta.voteAt);
+    return size.readUInt32BE();
+  } finally {
+    closeSync(file);
+  }
+}

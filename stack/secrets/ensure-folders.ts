@@ -1,0 +1,26 @@
+import { makeFolder } from '../state/folder.ts';
+import { type CreationStep, compileCacheOf, type Installation } from '../state/installation.ts';
+import { removeLeftDrafts } from '../state/left-drafts.ts';
+import { type ManifestEntry, recordCreated } from '../state/manifest.ts';
+import { closeEntries, ensurePrivateFolder } from '../state/private-folder.ts';
+import { ensureSecrets } from './ensure-secrets.ts';
+import type { SecretsFor } from './secrets.ts';
+
+/** The part of an installation that `svc up` makes sure of too: whatever was lost since is made anew, or refused. */
+export function ensureFolders(installation: Installation, definition: SecretsFor): readonly CreationStep[] {
+  const { dataDir, stateDir, logsDir, secretsDir } = installation;
+  const folders = [dataDir, stateDir, logsDir];
+  const steps = [...folders.map(ensurePrivateFolder), ...ensureSecrets(installation, definition)];
+  makeFolder(compileCacheOf(installation), 0o700);
+  for (const dir of [dataDir, stateDir, secretsDir]) removeLeftDrafts(dir);
+  recordCreated(installation, [file('svc.yaml'), ...steps.flatMap(({ path }) => entriesFor(path))]);
+  return [...steps, ...folders.flatMap(closeEntries)];
+}
+
+function entriesFor(path: string): readonly ManifestEntry[] {
+  return path.endsWith('/') ? [{ kind: 'folder', path: path.slice(0, -1) }, file(`${path}.gitignore`)] : [file(path)];
+}
+
+function file(path: string): ManifestEntry {
+  return { kind: 'file', path };
+}

@@ -1,0 +1,56 @@
+import type { ListenerName } from './choices.ts';
+import type { Definition } from './definition.ts';
+import { frontPort, hasOneHost } from './front-of.ts';
+import type { Ports } from './ports.ts';
+
+/** Where everything is reached: from this machine, and by people, browsers and agents. */
+export interface Addresses {
+  readonly local: Readonly<Record<ListenerName, string>>;
+  readonly public: { readonly backend: string; readonly mcp: string; readonly frontend: string };
+}
+
+export function addressesOf(definition: Definition, ports: Ports): Addresses {
+  const { publicUrls } = definition;
+  const local = (port: number) => httpAddress(serviceBind(definition), port);
+  const one = oneHost(definition, ports);
+  const open = (url: string, port: number, path = '') =>
+    url === 'auto' ? `${one ?? `http://localhost:${port}`}${path}` : url;
+  return {
+    local: {
+      backend: local(ports.backend),
+      'remote-mcp': local(ports['remote-mcp']),
+      runtime: local(ports.runtime),
+      frontend: local(ports.frontend),
+    },
+    public: {
+      backend: open(publicUrls.backend, ports.backend),
+      mcp: open(publicUrls.mcp, ports['remote-mcp'], '/mcp'),
+      frontend: open(publicUrls.frontend, ports.frontend),
+    },
+  };
+}
+
+/** Null where each service has an address of its own. */
+function oneHost(definition: Definition, ports: Ports): string | null {
+  const { host, tls } = definition.public;
+  if (!hasOneHost(definition)) return null;
+  // As a URL, so that the port which its scheme has anyway is left out.
+  return new URL(`${tls === 'none' ? 'http' : 'https'}://${host}:${frontPort(definition, ports)}`).origin;
+}
+
+/** The address that services listen on: what svc.yaml says, unless only the front shall be reached. */
+export function serviceBind(definition: Definition): string {
+  return hasOneHost(definition) ? '127.0.0.1' : definition.bind;
+}
+
+/** How what listens there is reached from this machine. */
+export function httpAddress(bind: string, port: number): string {
+  return `http://${reachable(bind)}:${port}`;
+}
+
+/** A wildcard is no destination. */
+export function reachable(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1';
+  if (bind === '::') return '[::1]';
+  return bind.includes(':') ? `[${bind}]` : bind;
+}

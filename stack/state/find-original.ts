@@ -1,0 +1,65 @@
+import { realpathSync } from 'node:fs';
+import { SvcError } from '../../services/contracts/errors.ts';
+import type { Installation } from './installation.ts';
+import { leftProcesses } from './left-processes.ts';
+import { isSameFolder, isWrittenHere, readPlace } from './place-record.ts';
+import { readRecord } from './platform-record.ts';
+import { isAlive, type ProcessIdentity, workingDirOf } from './process-identity.ts';
+import { readId } from './read-id.ts';
+import { isPartOf, serves } from './serves.ts';
+
+/** The installation that a folder is a copy of. */
+export interface Original {
+  /** Its folder; null where only its process is known. */
+  readonly dir: string | null;
+  /** One of its processes, where the copied records name one that runs. */
+  readonly pid: number | null;
+}
+
+/**
+ * The installation that this folder is a copy of, or null. A folder whose recorded path is gone was moved and is no copy, unless a process of
+ * its records still serves another folder.
+ */
+export function findOriginal(installation: Installation): Original | null {
+  const place = readPlace(installation);
+  const elsewhere = place === null || place.dir === realpathSync(installation.dir) ? null : place.dir;
+  const stranger = findStranger(installation);
+  if (stranger !== null) return { dir: elsewhere ?? workingDirOf(stranger.pid), pid: stranger.pid };
+  if (place === null || elsewhere === null || isWrittenHere(installation)) return null;
+  return isOtherPlaceOf(place.id, elsewhere, installation) ? { dir: elsewhere, pid: null } : null;
+}
+
+/** Whether that folder is another one than the installation's and holds an installation of this id. */
+export function isOtherPlaceOf(id: string, dir: string, installation: Installation): boolean {
+  return readId(dir) === id && !isSameFolder(dir, installation.dir);
+}
+
+/** Throws `conflict` where the folder is a copy: what its records name belongs to the original. */
+export function refuseCopy(installation: Installation): void {
+  const original = findOriginal(installation);
+  if (original !== null) throw copyOf(original, installation);
+}
+
+/** The original as `svc status` shows it. */
+export function nameOfOriginal(original: Original | null): string | null {
+  return original === null ? null : (original.dir ?? `process ${original.pid}`);
+}
+
+export function copyOf({ dir, pid }: Original, installation: Installation): SvcError {
+  const running = pid === null ? '' : `, which runs (pid ${pid})`;
+  const what = dir === null ? `another installation${running}` : `the installation in "${dir}"${running}`;
+  const end =
+    dir === null ? `stop process ${pid}` : `stop the original (svc down --dir ${dir}) and rename or remove its folder`;
+  return new SvcError('conflict', `"${installation.dir}" is a copy of ${what}, and both have the same id.`, {
+    hint: `To run it beside the original, with an id, keys and ports of its own: svc up --as-copy --dir ${installation.dir}\nTo let it take the original's place: ${end}.`,
+  });
+}
+
+/** One of the recorded processes that runs and serves another folder. */
+function findStranger(installation: Installation): ProcessIdentity | null {
+  const record = readRecord(installation);
+  if (record === null) return null;
+  if (isAlive(record)) return serves(installation, record) ? null : record;
+  const left = leftProcesses(record).find(({ process }) => !isPartOf(installation, process));
+  return left?.process ?? null;
+}

@@ -1,0 +1,115 @@
+import { statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+
+/** One folder with everything that one platform is: what was chosen, its secrets, its data, what runs now, its logs. */
+export interface Installation {
+  readonly dir: string;
+  readonly definitionFile: string;
+  readonly secretsDir: string;
+  readonly dataDir: string;
+  readonly stateDir: string;
+  readonly logsDir: string;
+}
+
+export interface Whereabouts {
+  /** What `--dir` says. */
+  readonly dir?: string | undefined;
+  readonly env: EnvRecord;
+  readonly cwd: string;
+}
+
+/** What became of one file or folder of an installation that was made or looked over. */
+export interface CreationStep {
+  /** Relative to the installation; a folder's ends in a slash. */
+  readonly path: string;
+  readonly outcome: 'created' | 'kept' | 'repaired';
+  readonly detail?: string;
+}
+
+const definitionName = 'svc.yaml';
+const defaultName = 'svc';
+
+/** The installation that is meant, or null where there is none. */
+export function findInstallation(where: Whereabouts): Installation | null {
+  const dir = namedFolder(where) ?? nearestUpward(where.cwd) ?? join(where.cwd, defaultName);
+  return holdsDefinition(dir) ? installationIn(dir) : null;
+}
+
+/** As `findInstallation`; where there is none, an error that says where it was looked for and how to make one. */
+export function getInstallation(where: Whereabouts): Installation {
+  const found = findInstallation(where);
+  if (found !== null) return found;
+  const named = namedFolder(where);
+  if (named !== undefined) {
+    throw new SvcError('not_found', `"${named}" is not an installation: it holds no ${definitionName}.`, {
+      hint: holdsDefinition(join(named, defaultName))
+        ? `Did you mean "${join(asGiven(where) ?? named, defaultName)}"?`
+        : `Make one there: svc init ${named}`,
+    });
+  }
+  throw new SvcError(
+    'not_found',
+    `No installation was found: neither "${where.cwd}" nor a folder above it holds a ${definitionName}, and there is no ./${defaultName}.`,
+    { hint: 'Make one here with svc init, or name the folder with --dir or SVC_DIR.' },
+  );
+}
+
+/** Where an installation would be made: the folder that is named, else `./svc`. */
+export function folderForNew(where: Whereabouts): string {
+  return namedFolder(where) ?? join(where.cwd, defaultName);
+}
+
+export function installationIn(dir: string): Installation {
+  return {
+    dir,
+    definitionFile: join(dir, definitionName),
+    secretsDir: join(dir, 'secrets'),
+    dataDir: join(dir, 'data'),
+    stateDir: join(dir, 'state'),
+    logsDir: join(dir, 'logs'),
+  };
+}
+
+/** The installation that holds this path, however deep; null where none does. An installation is known by its svc.yaml and its secrets. */
+export function installationAround(path: string): string | null {
+  for (let dir = resolve(path); ; dir = dirname(dir)) {
+    const isFolder = statSync(join(dir, 'secrets'), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if (isFolder && holdsDefinition(dir)) return dir;
+    if (dir === dirname(dir)) return null;
+  }
+}
+
+/** Where a runtime of the platform's own keeps the homes of MCP servers. Of several each has a folder, named as its part is. */
+export function runtimeDirOf({ dataDir }: Installation, part = 'runtime'): string {
+  return join(dataDir, part);
+}
+
+/** Where Node keeps compiled code of the platform, which makes the next start faster. */
+export function compileCacheOf({ stateDir }: Installation): string {
+  return join(stateDir, 'compile-cache');
+}
+
+function namedFolder(where: Whereabouts): string | undefined {
+  const named = asGiven(where);
+  return named === undefined ? undefined : resolve(where.cwd, named);
+}
+
+function asGiven({ dir, env }: Whereabouts): string | undefined {
+  return dir ?? (env.SVC_DIR === '' ? undefined : env.SVC_DIR);
+}
+
+function nearestUpward(start: string): string | undefined {
+  let dir = resolve(start);
+  while (!holdsDefinition(dir)) {
+    const parent = dirname(dir);
+    if (parent === dir) return undefined;
+    dir = parent;
+  }
+  return dir;
+}
+
+function holdsDefinition(dir: string): boolean {
+  return statSync(join(dir, definitionName), { throwIfNoEntry: false })?.isFile() ?? false;
+}

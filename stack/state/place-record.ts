@@ -1,0 +1,55 @@
+import { realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readJson, writeDurably } from './durable-file.ts';
+import type { Installation } from './installation.ts';
+
+const placeRecord = z.object({
+  /** As svc.yaml said it. */
+  id: z.string(),
+  /** Real path of the folder. */
+  dir: z.string(),
+  /** The folder on its file system: a folder that is renamed keeps both numbers, a copy gets others. */
+  device: z.string(),
+  inode: z.string(),
+  /** Data that this installation keeps in its folder, and since when. */
+  data: z.array(z.object({ path: z.string(), since: z.string() })),
+});
+export type PlaceRecord = z.infer<typeof placeRecord>;
+export type KeptData = PlaceRecord['data'][number];
+
+/** `state/place.json`: which folder this installation lies in. A copy of the folder brings the original's record along. */
+export function readPlace({ stateDir }: Installation): PlaceRecord | null {
+  return placeRecord.safeParse(readJson(placeFile(stateDir))).data ?? null;
+}
+
+/** Records that the installation of this id lies here. `data` replaces what was recorded of its data. */
+export function writePlace(installation: Installation, id: string, data?: readonly KeptData[]): void {
+  const before = readPlace(installation);
+  const record = { id, ...placeOf(installation), data: [...(data ?? before?.data ?? [])] };
+  if (JSON.stringify(record) === JSON.stringify(before)) return;
+  writeDurably(placeFile(installation.stateDir), JSON.stringify(record, null, 2));
+}
+
+/** Whether the records in state/ were written in this very folder. */
+export function isWrittenHere(installation: Installation): boolean {
+  const place = readPlace(installation);
+  if (place === null) return false;
+  const { device, inode } = placeOf(installation);
+  return place.device === device && place.inode === inode;
+}
+
+/** Whether both paths lead to one folder. */
+export function isSameFolder(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}
+
+function placeOf({ dir }: Installation): Pick<PlaceRecord, 'dir' | 'device' | 'inode'> {
+  const { dev, ino } = statSync(dir, { bigint: true });
+  return { dir: realpathSync(dir), device: String(dev), inode: String(ino) };
+}
+
+function placeFile(stateDir: string): string {
+  return join(stateDir, 'place.json');
+}
