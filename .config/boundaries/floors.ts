@@ -12,6 +12,10 @@ const houses: Readonly<Record<string, readonly string[]>> = {
     ...['demo', 'runtime-elsewhere', 'operations', 'apply', 'engines', 'content', 'lifecycle'],
     ...['graph', 'bus', 'client', 'logs', 'plan', 'place', 'ports', 'parts', 'secrets', 'state', 'settings', 'machine'],
   ],
+  'services/backend': [
+    ...['graphql', 'catalogue', 'usage', 'runtimes', 'roles', 'skills', 'servers', 'files', 'keys', 'tools'],
+    ...['workspaces', 'activity', 'members', 'tokens', 'secrets', 'http', 'bus', 'graph'],
+  ],
   'services/remote-mcp': [
     ...['wire', 'calls', 'tools', 'catalogue', 'routing'],
     ...['sessions', 'auth', 'usage', 'bus', 'http'],

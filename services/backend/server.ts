@@ -11,10 +11,10 @@ import { listen, stopListening } from '../kit/http/listen.ts';
 import type { RunningService } from '../kit/service.ts';
 import { addCatalogue } from './catalogue/catalogue-route.ts';
 import type { Backend } from './context.ts';
-import { addCrossOrigin } from './cross-origin.ts';
 import { addFiles } from './files/files-route.ts';
 import { addGraphql } from './graphql/graphql-route.ts';
-import { addErrors } from './http-errors.ts';
+import { addCrossOrigin } from './http/cross-origin.ts';
+import { addErrors } from './http/http-errors.ts';
 import { watchReadiness } from './readiness.ts';
 
 /** A request must have arrived by then: nobody holds a connection by sending slowly. */

@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { catalogueMaxBytes, cataloguePath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
-import type { Backend } from '../context.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Graph, Node, WithGraph } from '../graph/graph.ts';
+import { requireRemoteMcp } from '../keys/require-remote-mcp.ts';
 import { noSuchWorkspace } from '../members/access.ts';
-import { requireRemoteMcp } from '../runtimes/require-remote-mcp.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import { type CatalogueSource, readCatalogue, tagOf } from './read-catalogue.ts';
 
-type Context = Pick<Backend, 'graph' | 'secrets'>;
+type Context = WithGraph & WithSecrets;
 
 /**
  * `GET /internal/catalogue/<workspace>` for remote-mcp: the catalogue as lines of JSON, streamed as fast as they are taken (contracts/catalogue).

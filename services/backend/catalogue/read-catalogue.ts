@@ -1,7 +1,7 @@
 import type { CatalogueEntry } from '../../contracts/catalogue.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
 import { filesOfSkillMax, toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
-import { everyPage } from '../every-page.ts';
+import { everyPage } from '../graph/every-page.ts';
 import { edgesMax, type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import { stateOf } from '../servers/status.ts';
 

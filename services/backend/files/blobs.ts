@@ -38,3 +38,7 @@ export interface Range {
   readonly start: number;
   readonly end: number;
 }
+
+export interface WithBlobs {
+  readonly blobs: Blobs;
+}

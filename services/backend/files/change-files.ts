@@ -3,12 +3,14 @@ import { SvcError } from '../../contracts/errors.ts';
 import { parseFilePath } from '../../contracts/file-path.ts';
 import { newId, type SkillId, type WorkspaceId } from '../../contracts/ids.ts';
 import { filesOfSkillMax, filesOfSkillMaxBytes } from '../../contracts/workspace-limits.ts';
-import { type Change, type ChangeContext, change } from '../change.ts';
-import type { Backend } from '../context.ts';
-import { getNode, tooMany } from '../get-node.ts';
+import { type Change, type ChangeContext, change } from '../activity/change.ts';
+import type { WithConfig } from '../bus/with-bus.ts';
+import { getNode, tooMany } from '../graph/get-node.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import { getAccess } from '../members/access.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { WithBlobs } from './blobs.ts';
 import { reserveBlob, useBlob } from './keep-blobs.ts';
 import { type SignedUrl, signUrl, type Ticket } from './tickets.ts';
 
@@ -19,7 +21,7 @@ export interface FileInput {
   readonly sizeBytes: number;
 }
 
-type Context = ChangeContext & Pick<Backend, 'config' | 'secrets' | 'blobs'>;
+type Context = ChangeContext & WithConfig & WithSecrets & WithBlobs;
 
 /** Says where the bytes of a file are to be put. Nothing is changed before they are there. */
 export async function offerUpload(

@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { internalFilesPath } from '../../contracts/catalogue.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { findId } from '../../contracts/ids.ts';
-import type { Backend } from '../context.ts';
-import { requireOrigin } from '../cross-origin.ts';
-import { getNode } from '../get-node.ts';
+import type { ChangeContext } from '../activity/change.ts';
+import type { WithConfig, WithLog } from '../bus/with-bus.ts';
+import { getNode } from '../graph/get-node.ts';
+import { requireOrigin } from '../http/cross-origin.ts';
+import { requireRemoteMcp } from '../keys/require-remote-mcp.ts';
 import { getAccess } from '../members/access.ts';
-import { requireRemoteMcp } from '../runtimes/require-remote-mcp.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { WithBlobs } from './blobs.ts';
 import { noSuchFile, upload } from './change-files.ts';
 import { sendFile } from './send-file.ts';
 import { filesPath, readTicket, type Ticket } from './tickets.ts';
@@ -20,11 +23,13 @@ interface Internal {
   Params: { workspace: string; file: string };
 }
 
+type FilesNeeds = ChangeContext & WithBlobs & WithSecrets & WithConfig & WithLog;
+
 /**
  * `PUT` and `GET /files/<digest>?ticket=…` for people, with addresses that `signUrl` made; `GET /internal/files/<workspace>/<file>` for
  * remote-mcp. Bytes pass as they come: none of them is ever held as a whole.
  */
-export function addFiles(app: FastifyInstance, backend: Backend, origins: readonly string[]): void {
+export function addFiles(app: FastifyInstance, backend: FilesNeeds, origins: readonly string[]): void {
   app.register(async (files) => {
     files.removeAllContentTypeParsers();
     files.addContentTypeParser('*', (_request, body, done) => done(null, body));
@@ -58,7 +63,7 @@ export function addFiles(app: FastifyInstance, backend: Backend, origins: readon
   });
 }
 
-function ticketOf(backend: Backend, request: FastifyRequest<Signed>, does: Ticket['does']): Ticket {
+function ticketOf(backend: FilesNeeds, request: FastifyRequest<Signed>, does: Ticket['does']): Ticket {
   const { ticket } = request.query;
   const read = readTicket(backend, typeof ticket === 'string' ? ticket : '', does);
   if (read.digest === request.params.digest) return read;

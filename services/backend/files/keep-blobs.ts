@@ -1,7 +1,7 @@
 import { type Digest, findDigest } from '../../contracts/digest.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type Id, newId } from '../../contracts/ids.ts';
-import { everyPage } from '../every-page.ts';
+import { everyPage } from '../graph/every-page.ts';
 import { type Graph, type Node, pageMax, type Transaction } from '../graph/graph.ts';
 import type { Blobs } from './blobs.ts';
 

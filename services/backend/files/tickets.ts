@@ -3,8 +3,9 @@ import { parseDigest } from '../../contracts/digest.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { id } from '../../contracts/id-schema.ts';
 import { parseId } from '../../contracts/ids.ts';
-import type { Backend } from '../context.ts';
+import type { WithConfig } from '../bus/with-bus.ts';
 import type { Node } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** How long somebody may take from being given an address to using it. */
@@ -37,7 +38,7 @@ export interface SignedUrl {
 export const filesPath = '/files';
 
 /** The address of a file, for whoever has no token at hand: a browser that downloads, a program that uploads. */
-export function signUrl(backend: Pick<Backend, 'secrets' | 'config'>, what: Omit<Ticket, 'expiresAt'>): SignedUrl {
+export function signUrl(backend: WithSecrets & WithConfig, what: Omit<Ticket, 'expiresAt'>): SignedUrl {
   const expiresAt = Date.now() + validMs;
   const text = Buffer.from(JSON.stringify({ ...what, expiresAt })).toString('base64url');
   const query = new URLSearchParams({ ticket: `${text}.${backend.secrets.sign(purposeOf(text))}` });
@@ -46,7 +47,7 @@ export function signUrl(backend: Pick<Backend, 'secrets' | 'config'>, what: Omit
 }
 
 export function downloadUrl(
-  backend: Pick<Backend, 'secrets' | 'config'>,
+  backend: WithSecrets & WithConfig,
   who: TokenPrincipal,
   { workspace, skill, path, digest, sizeBytes }: Node<'file'>,
 ): string {
@@ -55,7 +56,7 @@ export function downloadUrl(
 }
 
 /** Throws `forbidden`, whatever is wrong with it: whoever has a good one knows what he may. */
-export function readTicket(backend: Pick<Backend, 'secrets'>, text: string, does: Ticket['does']): Ticket {
+export function readTicket(backend: WithSecrets, text: string, does: Ticket['does']): Ticket {
   const [claims = '', ...signature] = text.split('.');
   if (!backend.secrets.isSigned(purposeOf(claims), signature.join('.'))) throw refused('it is not one of ours');
   const read = ticket.parse(JSON.parse(Buffer.from(claims, 'base64url').toString()));

@@ -157,3 +157,8 @@ export type UpdateOptions<Type extends TypeName> = { readonly anchor: Anchor<Typ
 export const pageMax = 1000;
 /** Edges that one `follow` or `followBack` may give: more would be a page that nobody can hold. */
 export const edgesMax = 50_000;
+
+/** For functions that take a graph among other things. */
+export interface WithGraph {
+  readonly graph: Graph;
+}

@@ -2,18 +2,18 @@ import SchemaBuilder from '@pothos/core';
 import type { Reason } from '../../contracts/bus/messages.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import type { Backend } from '../context.ts';
 import type { SignedUrl } from '../files/tickets.ts';
 import type { Node, Page } from '../graph/graph.ts';
 import type { Access, Right } from '../members/access.ts';
 import type { LaunchView } from '../servers/launch.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
+import type { GraphqlNeeds } from './graphql-needs.ts';
 import type { Loader } from './loader.ts';
 import type { Operation } from './operation.ts';
 
 /** What every resolver has at hand, made anew for each request. */
 export interface GraphqlContext {
-  readonly backend: Backend;
+  readonly backend: GraphqlNeeds;
   readonly principal: TokenPrincipal;
   readonly requestId: string;
   readonly load: Loader;

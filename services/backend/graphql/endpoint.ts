@@ -13,12 +13,12 @@ import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { graphqlPath } from '../../contracts/token.ts';
 import type { Logger } from '../../kit/log.ts';
-import type { Backend } from '../context.ts';
 import { type Access, getAccess, requireRight } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import type { GraphqlContext } from './builder.ts';
 import { createGraphCounter } from './counted-graph.ts';
 import { errorToGraphql } from './error-to-graphql.ts';
+import type { GraphqlNeeds } from './graphql-needs.ts';
 import { checkLimits, limits } from './limits.ts';
 import { createLoader } from './loader.ts';
 import type { Operation } from './operation.ts';
@@ -42,7 +42,7 @@ export interface GraphqlEndpoint {
 }
 
 /** GraphQL over HTTP, POST only. Whoever gets this far has shown who they are, so introspection is open. */
-export function createGraphqlEndpoint(backend: Backend, deadlineMs = operationDeadlineMs): GraphqlEndpoint {
+export function createGraphqlEndpoint(backend: GraphqlNeeds, deadlineMs = operationDeadlineMs): GraphqlEndpoint {
   const countedGraph = createGraphCounter(backend.graph);
   const yoga = createYoga<GraphqlContext>({
     schema: createSchema(),
@@ -78,7 +78,7 @@ export function createGraphqlEndpoint(backend: Backend, deadlineMs = operationDe
 const tooLong = 'The operation took too long and was given up. A change it was about to make may still be made.';
 
 function requestContext(
-  backend: Backend,
+  backend: GraphqlNeeds,
   { principal, requestId, operation }: Pick<GraphqlContext, 'principal' | 'requestId' | 'operation'>,
 ): GraphqlContext {
   const opened = new Map<WorkspaceId, Promise<Access>>();

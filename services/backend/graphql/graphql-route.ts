@@ -8,10 +8,10 @@ import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 import { LargeMessages } from '../../kit/http/large-messages.ts';
 import { readBody } from '../../kit/http/read-body.ts';
 import { depthMax, locateMembers, valueBytes, valuesMax } from '../../kit/json-members.ts';
-import type { Backend } from '../context.ts';
-import { requireOrigin } from '../cross-origin.ts';
+import { requireOrigin } from '../http/cross-origin.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { createGraphqlEndpoint } from './endpoint.ts';
+import type { GraphqlNeeds } from './graphql-needs.ts';
 import { Operation } from './operation.ts';
 
 const mebibyte = 1024 * 1024;
@@ -26,7 +26,7 @@ interface Surface {
 }
 
 /** `POST /graphql`. A request holds memory of its user until its operation has ended, and its answer has been sent or its client has gone. */
-export function addGraphql(app: FastifyInstance, backend: Backend, { origins, connections }: Surface): void {
+export function addGraphql(app: FastifyInstance, backend: GraphqlNeeds, { origins, connections }: Surface): void {
   const endpoint = createGraphqlEndpoint(backend);
   const hint = 'Send fewer or smaller requests at the same time, and read each answer.';
   const memory = new Budget({ what: 'bytes of memory', hint, ...memoryLimits });
@@ -136,7 +136,7 @@ function valuesOf(text: string): number {
 }
 
 /** RFC 6750 §2.1: the header, and nowhere else. */
-async function authenticate(backend: Backend, { headers }: FastifyRequest): Promise<TokenPrincipal> {
+async function authenticate(backend: GraphqlNeeds, { headers }: FastifyRequest): Promise<TokenPrincipal> {
   const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
   if (token !== undefined) return await backend.verifyToken(token);
   throw new SvcError('unauthenticated', 'A token is missing: send it as "Authorization: Bearer <token>".');

@@ -1,10 +1,10 @@
 import { findId, parseId } from '../../contracts/ids.ts';
 import { confinementOf } from '../../contracts/sandbox.ts';
+import { findSender } from '../bus/sender.ts';
 import type { Node } from '../graph/graph.ts';
 import { allows } from '../members/access.ts';
-import { runtimesPerServerMax } from '../runtimes/assigned.ts';
-import { findSender } from '../runtimes/sender.ts';
-import { runtimesRunning } from '../servers/bound-runtimes.ts';
+
+import { runtimesPerServerMax, runtimesRunning } from '../servers/bound-runtimes.ts';
 import { createMcpServer, restartMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { findRefusal, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch, fingerprintOf, viewOf } from '../servers/launch.ts';

@@ -1,11 +1,12 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId } from '../../contracts/ids.ts';
 import type { Graph, Page } from '../graph/graph.ts';
-import { platformHome } from '../runtimes/authorize.ts';
+import { platformHome } from '../graph/platform-home.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
+
 import type { LiveProcess } from '../runtimes/processes.ts';
 import { registerRuntime } from '../runtimes/register-runtime.ts';
 import { revokeRuntime } from '../runtimes/revoke-runtime.ts';
-import { registerSystemKey } from '../runtimes/system-keys.ts';
 import type { Builder } from './builder.ts';
 import { pageArgs, pageOf } from './paging.ts';
 

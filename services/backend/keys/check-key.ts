@@ -3,17 +3,18 @@ import { patterns } from '../../contracts/bus/subjects.ts';
 import { parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
-import type { Backend } from '../context.ts';
-import type { Node } from '../graph/graph.ts';
-import { parseBody, toBody } from '../wire.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import { rolesPerKeyMax } from './create-key.ts';
 import { stateOfKey } from './key-state.ts';
 import type { LastUsed } from './last-used.ts';
 
-type KeyContext = Pick<Backend, 'graph' | 'secrets'>;
+type KeyContext = WithGraph & WithSecrets;
 
 /** Answers remote-mcp's question whose a key is. Backends answer in turn. */
-export function answerKeyChecks(backend: KeyContext & Pick<Backend, 'bus'>, lastUsed: LastUsed): Subscription {
+export function answerKeyChecks(backend: KeyContext & WithBus, lastUsed: LastUsed): Subscription {
   return backend.bus.respond(
     patterns.key,
     async ({ payload }) => {

@@ -3,11 +3,11 @@ import { newId, parseId, type RoleId, type UserId, type WorkspaceId } from '../.
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
-import { type ChangeContext, change } from '../change.ts';
-import type { Backend } from '../context.ts';
+import { type ChangeContext, change } from '../activity/change.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { Access } from '../members/access.ts';
 import { findOwner } from '../members/owner.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 export interface CreateKeyInput {
@@ -29,7 +29,7 @@ const lifetimeMaxMs = 10 * yearMs;
 
 /** Makes a key of the workspace. Its text is in the answer and, readable, nowhere else ever again. */
 export async function createKey(
-  backend: ChangeContext & Pick<Backend, 'secrets'>,
+  backend: ChangeContext & WithSecrets,
   request: { readonly principal: TokenPrincipal; readonly workspace: WorkspaceId },
   input: CreateKeyInput,
 ): Promise<CreatedKey> {

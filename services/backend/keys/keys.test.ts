@@ -5,8 +5,8 @@ import { newId, newProcessId, type RoleId, type WorkspaceId } from '../../contra
 import { keyHint, newKey } from '../../contracts/keys.ts';
 import { Secret } from '../../contracts/secret.ts';
 import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
 import { createAuthorizer } from '../runtimes/authorize.ts';
-import { registerSystemKey } from '../runtimes/system-keys.ts';
 import { openSecrets } from '../secrets/secrets.ts';
 import {
   addMember,
@@ -17,11 +17,11 @@ import {
   type TestBackend,
 } from '../test/open-test-backend.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import { parseBody, toBody } from '../wire.ts';
 import { answerKeyChecks, checkKey } from './check-key.ts';
 import { type CreateKeyInput, createKey } from './create-key.ts';
 import { openLastUsed } from './last-used.ts';
 import { revokeKey } from './revoke-key.ts';
+import { registerSystemKey } from './system-keys.ts';
 
 let backend: TestBackend;
 let remoteMcp: Bus;

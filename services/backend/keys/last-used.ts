@@ -1,6 +1,6 @@
 import type { KeyId, WorkspaceId } from '../../contracts/ids.ts';
-import type { Backend } from '../context.ts';
-import type { Transaction } from '../graph/graph.ts';
+import type { WithLog } from '../bus/with-bus.ts';
+import type { Transaction, WithGraph } from '../graph/graph.ts';
 
 /** One use of a key. */
 export interface KeyUse {
@@ -23,7 +23,7 @@ const rememberedMax = 20_000;
 /** Keys that may wait to be written. Beyond, uses are dropped: the next one says the same. */
 const waitingMax = 20_000;
 
-export function openLastUsed(backend: Pick<Backend, 'graph' | 'log'>, throttleMs: number): LastUsed {
+export function openLastUsed(backend: WithGraph & WithLog, throttleMs: number): LastUsed {
   const written = new Map<KeyId, number>();
   const waiting = new Map<KeyId, KeyUse>();
   let writing: Promise<void> | null = null;

@@ -1,6 +1,6 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { findId, type WorkspaceId } from '../../contracts/ids.ts';
-import { type ChangeContext, change } from '../change.ts';
+import { type ChangeContext, change } from '../activity/change.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 

@@ -1,11 +1,11 @@
 import { newId, parseId, type WorkspaceId } from '../../contracts/ids.ts';
 import { parseDescription, parseName } from '../../contracts/names.ts';
 import { rolesMax, skillsOfRoleMax } from '../../contracts/workspace-limits.ts';
+import { type Change, type ChangeContext, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
-import { type Change, type ChangeContext, change } from '../change.ts';
-import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
+import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
 import type { Node } from '../graph/graph.ts';
-import { replaceEdges } from '../replace-edges.ts';
+import { replaceEdges } from '../graph/replace-edges.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
 /** What a role is made of; what is absent or null stays as it is, or gets its default. */

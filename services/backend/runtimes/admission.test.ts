@@ -4,6 +4,7 @@ import { newKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { Secret as SecretValue } from '../../contracts/secret.ts';
 import { runtimesMax } from '../../contracts/workspace-limits.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
 import { openSecrets } from '../secrets/secrets.ts';
 import {
   addMember,
@@ -16,7 +17,6 @@ import {
 import { createAuthorizer } from './authorize.ts';
 import { registerRuntime } from './register-runtime.ts';
 import { revokeRuntime } from './revoke-runtime.ts';
-import { registerSystemKey } from './system-keys.ts';
 
 let backend: TestBackend;
 const process = newProcessId();

@@ -1,9 +1,10 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId, RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
 import { parseId } from '../../contracts/ids.ts';
-import { everyPage } from '../every-page.ts';
+import { everyPage } from '../graph/every-page.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import { platformHome } from './authorize.ts';
+import { platformHome } from '../graph/platform-home.ts';
+import { runtimesPerServerMax } from '../servers/bound-runtimes.ts';
 
 /**
  * Which MCP servers a runtime runs: those bound to it; the platform's own runtimes also those that are bound to none. A customer's
@@ -15,8 +16,6 @@ type Runtime = Pick<Node<'runtime'>, 'id' | 'home'>;
 
 /** MCP servers looked at at once. */
 const pageMax = 200;
-/** Runtimes one MCP server may be bound to. */
-export const runtimesPerServerMax = 100;
 
 /** Throws `unauthenticated` where it was revoked: ask before its message is parsed. */
 export async function requireRuntime(graph: Graph, id: RuntimeId): Promise<Node<'runtime'>> {

@@ -4,15 +4,13 @@ import { findId, newId, type ProcessId } from '../../contracts/ids.ts';
 import { type KeyKind, parseKey } from '../../contracts/keys.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { Authorizer, Credentials } from '../../kit/bus/bus.ts';
-import type { Backend } from '../context.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
+import { platformHome } from '../graph/platform-home.ts';
 import { isPast } from '../keys/key-state.ts';
-import { findSystemKey } from './system-keys.ts';
+import { findSystemKey } from '../keys/system-keys.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 
-type Context = Pick<Backend, 'graph' | 'secrets'>;
-
-/** `home` of a runtime that belongs to no workspace: the platform's own. */
-export const platformHome = 'platform';
+type Context = WithGraph & WithSecrets;
 
 /** Decides who connects to the bus (specification part 5, "Component identities"). */
 export function createAuthorizer(backend: Context): Authorizer {

@@ -1,10 +1,10 @@
 import type { Reason, ServerReport } from '../../contracts/bus/messages.ts';
 import type { McpServerId, WorkspaceId } from '../../contracts/ids.ts';
 import { newId } from '../../contracts/ids.ts';
-import type { Backend } from '../context.ts';
-import type { Node, Transaction } from '../graph/graph.ts';
+import type { Sender } from '../bus/sender.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
 import { reasons } from '../servers/status.ts';
-import type { Sender } from './sender.ts';
 import { touch } from './statuses.ts';
 import { counts, isBeingStored, othersThan, storingReason } from './tool-lists.ts';
 
@@ -24,7 +24,7 @@ const sliceMax = 50;
  * claims its list in a transaction that the workspace guards, so that of two one comes first.
  */
 export async function claimLists(
-  backend: Pick<Backend, 'graph' | 'bus'>,
+  backend: WithGraph & WithBus,
   sender: Sender,
   all: readonly Claiming[],
 ): Promise<ReadonlyMap<McpServerId, Claim>> {

@@ -1,11 +1,11 @@
 import { type KeyId, parseId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
-import type { Backend } from '../context.ts';
-import { everyPage } from '../every-page.ts';
-import type { Node } from '../graph/graph.ts';
+import type { WithBus, WithLog } from '../bus/with-bus.ts';
+import { everyPage } from '../graph/every-page.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
 import type { Turns } from './turns.ts';
 
-type Context = Pick<Backend, 'graph' | 'bus' | 'log'>;
+type Context = WithGraph & WithBus & WithLog;
 
 /** A key that is replaced stays good for hours, so its end is known long before it comes. */
 const lookEveryMs = 15_000;

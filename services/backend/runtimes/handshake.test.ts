@@ -4,14 +4,14 @@ import { subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { removeMcpServer } from '../servers/remove-server.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime } from '../test/test-runtime.ts';
-import { parseBody, toBody } from '../wire.ts';
 import { registerRuntime } from './register-runtime.ts';
 import { startRuntimes } from './start-runtimes.ts';
-import { registerSystemKey } from './system-keys.ts';
 
 let backend: TestBackend;
 let started: Subscription;

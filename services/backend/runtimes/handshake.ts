@@ -9,21 +9,23 @@ import {
 } from '../../contracts/bus/messages.ts';
 import { patterns } from '../../contracts/bus/subjects.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
-import type { Backend } from '../context.ts';
-import type { Graph, Node } from '../graph/graph.ts';
-import { parseBody, toBody } from '../wire.ts';
+import { senderOf } from '../bus/sender.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
+import type { WithBus, WithConfig, WithLog } from '../bus/with-bus.ts';
+import type { Graph, Node, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import { assignedServers, findRemoved, requireRuntime } from './assigned.ts';
 import { hear } from './hear.ts';
 import { type Candidate, entryBytesOf, planAssignments } from './plan-assignments.ts';
+import type { WithProcesses } from './processes.ts';
 import { readAssignments } from './read-assignments.ts';
 import { RuntimePlaces } from './runtime-places.ts';
 import { seal } from './seal.ts';
-import { senderOf } from './sender.ts';
 
-type Context = Pick<Backend, 'graph' | 'secrets' | 'config' | 'log'>;
+type Context = WithGraph & WithSecrets & WithConfig & WithLog;
 
 /** Tells a runtime's process what it shall run. Backends answer in turn. */
-export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'processes'>): Subscription {
+export function answerHandshakes(backend: Context & WithBus & WithProcesses): Subscription {
   const places = new RuntimePlaces('handshakes');
   return backend.bus.respond(
     patterns.handshake,
@@ -43,7 +45,7 @@ export function answerHandshakes(backend: Context & Pick<Backend, 'bus' | 'proce
 }
 
 /** Tells remote-mcp the addresses it is known by. */
-export function answerHellos(backend: Pick<Backend, 'bus' | 'config'>): Subscription {
+export function answerHellos(backend: WithBus & WithConfig): Subscription {
   const { PUBLIC_BACKEND_URL, PUBLIC_MCP_URL } = backend.config;
   const reply: HelloReply = { backendUrl: PUBLIC_BACKEND_URL, mcpUrl: PUBLIC_MCP_URL };
   return backend.bus.respond(patterns.hello, async () => ({ payload: toBody(reply), headers: {} }), {

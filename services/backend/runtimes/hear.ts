@@ -1,9 +1,9 @@
 import type { Command } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
-import type { Backend } from '../context.ts';
-import { toBody } from '../wire.ts';
-import type { Said } from './processes.ts';
-import type { Sender } from './sender.ts';
+import type { Sender } from '../bus/sender.ts';
+import { toBody } from '../bus/wire.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import type { Said, WithProcesses } from './processes.ts';
 
 export interface Heard extends Said {
   /** The process has said nothing before, or says all of it now. */
@@ -15,7 +15,7 @@ export interface Heard extends Said {
  * asked for all of it again.
  */
 export function hear(
-  backend: Pick<Backend, 'bus' | 'processes'>,
+  backend: WithBus & WithProcesses,
   { runtime, process }: Sender,
   { whole = false, ...said }: Heard,
 ): void {

@@ -1,5 +1,5 @@
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
-import { processKey, type Sender } from './sender.ts';
+import { processKey, type Sender } from '../bus/sender.ts';
 
 /** A runtime's process that was heard of lately. Times are of the monotonic clock: a machine that slept has missed nothing. */
 export interface LiveProcess {
@@ -93,4 +93,8 @@ export class Processes {
 
 function dueAt({ seenAt, intervalMs }: LiveProcess): number {
   return seenAt + missedMax * intervalMs;
+}
+
+export interface WithProcesses {
+  readonly processes: Processes;
 }

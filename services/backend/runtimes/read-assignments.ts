@@ -2,14 +2,15 @@ import type { Assigned, Reason } from '../../contracts/bus/messages.ts';
 import type { McpServerId } from '../../contracts/ids.ts';
 import { shownLine } from '../../contracts/shown-text.ts';
 import { giveWay } from '../../kit/give-way.ts';
-import type { Backend } from '../context.ts';
-import type { Node } from '../graph/graph.ts';
+import type { WithConfig, WithLog } from '../bus/with-bus.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import { type CommandRule, findRefusal, howToAllow, parseCommandRule } from '../servers/command-rule.ts';
 import { decryptLaunch, type KeptLaunch } from '../servers/launch.ts';
 import { assignedServers } from './assigned.ts';
 import { entryBytesOf } from './plan-assignments.ts';
 
-type Context = Pick<Backend, 'graph' | 'secrets' | 'config' | 'log'>;
+type Context = WithGraph & WithSecrets & WithConfig & WithLog;
 
 export interface AssignmentsRequest {
   readonly runtime: Node<'runtime'>;

@@ -4,17 +4,17 @@ import { keyHint, newKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import { runtimesMax } from '../../contracts/workspace-limits.ts';
-import { type ChangeContext, change } from '../change.ts';
-import type { Backend } from '../context.ts';
-import { everyPage } from '../every-page.ts';
-import { tooMany } from '../get-node.ts';
+import { type ChangeContext, change } from '../activity/change.ts';
+import type { WithConfig, WithLog } from '../bus/with-bus.ts';
+import { everyPage } from '../graph/every-page.ts';
+import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
+import { platformHome } from '../graph/platform-home.ts';
 import { isPast } from '../keys/key-state.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets, WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import { platformHome } from './authorize.ts';
 
-type Context = ChangeContext & Pick<Backend, 'secrets' | 'config' | 'log'>;
+type Context = ChangeContext & WithSecrets & WithConfig & WithLog;
 
 export interface RegisteredRuntime {
   readonly runtime: Node<'runtime'>;

@@ -5,7 +5,9 @@ import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { type Bus, payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
+import { parseBody } from '../bus/wire.ts';
 import type { Node } from '../graph/graph.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { stateOf } from '../servers/status.ts';
 import { addWorkspace, getWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
@@ -17,10 +19,8 @@ import {
   toolNamed,
 } from '../test/test-runtime.ts';
 import { toolsPerServerMax } from '../tools/store-tools.ts';
-import { parseBody } from '../wire.ts';
 import { registerRuntime } from './register-runtime.ts';
 import { startRuntimes } from './start-runtimes.ts';
-import { registerSystemKey } from './system-keys.ts';
 
 let backend: TestBackend;
 let started: Subscription;

@@ -12,8 +12,11 @@ import type { McpServerId } from '../../contracts/ids.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { giveWay } from '../../kit/give-way.ts';
-import type { Backend } from '../context.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import { processKey, type Sender, senderOf } from '../bus/sender.ts';
+import { toBody } from '../bus/wire.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import type { Graph, Node, WithGraph } from '../graph/graph.ts';
+import { platformHome } from '../graph/platform-home.ts';
 import {
   compareTools,
   type LeftOut,
@@ -24,18 +27,17 @@ import {
   toolsPerServerMax,
   unlistTools,
 } from '../tools/store-tools.ts';
-import { toBody } from '../wire.ts';
 import { findAssigned, requireRuntime } from './assigned.ts';
-import { platformHome } from './authorize.ts';
+
 import { type Claim, type Claiming, claimLists } from './claim-lists.ts';
 import { hear } from './hear.ts';
+import type { WithProcesses } from './processes.ts';
 import { RuntimePlaces } from './runtime-places.ts';
-import { processKey, type Sender, senderOf } from './sender.ts';
 import { removeStatuses, type SaidOfServer, writeStatuses } from './statuses.ts';
 import { askForListsAgain, isBeingStored, othersThan, setAsideReason } from './tool-lists.ts';
 import type { Turns } from './turns.ts';
 
-type Context = Pick<Backend, 'graph' | 'bus' | 'processes'>;
+type Context = WithGraph & WithBus & WithProcesses;
 
 /** Takes in what runtimes say of their MCP servers, one report of a process after the other. Backends answer in turn. */
 export function answerReports(backend: Context, turns: Turns): Subscription {

@@ -1,10 +1,10 @@
 import { SvcError } from '../../contracts/errors.ts';
 import { parseId, type RuntimeId, type WorkspaceId } from '../../contracts/ids.ts';
-import { type ChangeContext, change } from '../change.ts';
-import { everyPage } from '../every-page.ts';
+import { type ChangeContext, change } from '../activity/change.ts';
+import { everyPage } from '../graph/every-page.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
+import { platformHome } from '../graph/platform-home.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import { platformHome } from './authorize.ts';
 
 /** Takes a runtime's keys away and ends its connections, at once. Its name may be registered again. */
 export async function revokeRuntime(

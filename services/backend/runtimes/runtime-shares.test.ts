@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Assigned } from '../../contracts/bus/messages.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import type { Backend } from '../context.ts';
-import type { Graph } from '../graph/graph.ts';
+import type { Graph, WithGraph } from '../graph/graph.ts';
 import { createMcpServer, updateMcpServer } from '../servers/change-servers.ts';
 import { encryptLaunch } from '../servers/launch.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** A backend in which handshakes and reports wait at their first page of MCP servers until they are let go. */
-function holdSelections(): { readonly held: Pick<Backend, 'graph'>; readonly letGo: () => void } {
+function holdSelections(): { readonly held: WithGraph; readonly letGo: () => void } {
   const { promise, resolve: letGo } = Promise.withResolvers<void>();
   const select: Graph['select'] = async (selection) => {
     await promise;

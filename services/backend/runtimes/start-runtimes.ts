@@ -1,14 +1,17 @@
 import type { Subscription } from '../../kit/bus/bus.ts';
-import type { Backend } from '../context.ts';
+import type { WithBus, WithConfig, WithLog } from '../bus/with-bus.ts';
+import type { WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import { createAuthorizer } from './authorize.ts';
 import { endExpiredKeys } from './end-expired-keys.ts';
 import { answerHandshakes, answerHellos } from './handshake.ts';
+import type { WithProcesses } from './processes.ts';
 import { answerReports } from './report.ts';
 import { removeStatusesOfTheDead } from './statuses.ts';
 import { Turns } from './turns.ts';
 import { watchProcesses } from './watch-processes.ts';
 
-type Context = Pick<Backend, 'graph' | 'bus' | 'log' | 'secrets' | 'config' | 'processes'>;
+type Context = WithGraph & WithBus & WithLog & WithSecrets & WithConfig & WithProcesses;
 
 /** Everything the backend does for remote-mcp and runtimes on the bus, from letting them in to noticing that they are gone. */
 export async function startRuntimes(backend: Context): Promise<Subscription> {

@@ -1,13 +1,14 @@
 import type { Reason, ServerReport } from '../../contracts/bus/messages.ts';
 import { newId, type WorkspaceId } from '../../contracts/ids.ts';
-import { publishEvent } from '../change.ts';
-import type { Backend } from '../context.ts';
-import { everyPage } from '../every-page.ts';
-import type { Node, Transaction } from '../graph/graph.ts';
-import { findSender, processKey, type Sender } from './sender.ts';
+import { publishEvent } from '../activity/change.ts';
+import { findSender, processKey, type Sender } from '../bus/sender.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import { everyPage } from '../graph/every-page.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
+import type { WithProcesses } from './processes.ts';
 import { askForListsAgain } from './tool-lists.ts';
 
-type Context = Pick<Backend, 'graph' | 'bus'>;
+type Context = WithGraph & WithBus;
 
 /** Statuses written in one transaction. */
 const sliceMax = 50;
@@ -75,10 +76,7 @@ export async function removeStatuses(
 }
 
 /** Those that have said something of their MCP servers, and that this backend has not heard of. */
-export async function findUnheard({
-  graph,
-  processes,
-}: Pick<Backend, 'graph' | 'processes'>): Promise<readonly Sender[]> {
+export async function findUnheard({ graph, processes }: WithGraph & WithProcesses): Promise<readonly Sender[]> {
   const unheard = new Map<string, Sender>();
   for await (const page of everyPage(graph, { type: 'status', anchor: 'everywhere', limit: sliceMax })) {
     for (const status of page) {
@@ -90,7 +88,7 @@ export async function findUnheard({
 }
 
 /** Removes what processes said that do not live: a backend that was away has not heard them go. */
-export async function removeStatusesOfTheDead(backend: Context & Pick<Backend, 'processes'>): Promise<void> {
+export async function removeStatusesOfTheDead(backend: Context & WithProcesses): Promise<void> {
   for (const process of await findUnheard(backend)) {
     // It may have been heard while the others were removed.
     if (!backend.processes.isLive(process)) await removeStatuses(backend, process);

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { command } from '../../contracts/bus/messages.ts';
 import { subjects } from '../../contracts/bus/subjects.ts';
 import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
-import { everyPage } from '../every-page.ts';
+import { parseBody } from '../bus/wire.ts';
+import { everyPage } from '../graph/every-page.ts';
 import type { Node } from '../graph/graph.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { addWorkspace, openAnotherBackend, openTestBackend, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime, toolNamed } from '../test/test-runtime.ts';
-import { parseBody } from '../wire.ts';
 import { startRuntimes } from './start-runtimes.ts';
 
 /** Two processes of one runtime, and an MCP server that both of them run. */

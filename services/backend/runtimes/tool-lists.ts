@@ -1,9 +1,9 @@
 import { type Reason, reason } from '../../contracts/bus/messages.ts';
-import type { Backend } from '../context.ts';
-import { everyPage } from '../every-page.ts';
-import type { Graph, Node } from '../graph/graph.ts';
-import { commandProcesses } from './command-runtimes.ts';
-import { findSender, type Sender } from './sender.ts';
+import { commandProcesses } from '../bus/command-processes.ts';
+import { findSender, type Sender } from '../bus/sender.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import { everyPage } from '../graph/every-page.ts';
+import type { Graph, Node, WithGraph } from '../graph/graph.ts';
 
 /**
  * An MCP server has one list of tools, whoever runs it. Where several processes do and their lists differ, that of the one that was Connected
@@ -65,7 +65,7 @@ export function setAsideReason({ name }: Server): Reason {
 
 /** Asks the processes other than `except` how their list is, those that were set aside or, after it has changed, all. */
 export async function askForListsAgain(
-  { bus, graph }: Pick<Backend, 'bus' | 'graph'>,
+  { bus, graph }: WithBus & WithGraph,
   of: { readonly mcpServer: string; readonly workspace: Server['workspace'] },
   changedBy: Sender | null = null,
 ): Promise<void> {

@@ -4,13 +4,13 @@ import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { type Bus, payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
+import { parseBody } from '../bus/wire.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
 import { connectPlatformRuntime, type TestRuntime } from '../test/test-runtime.ts';
-import { parseBody } from '../wire.ts';
 import { Processes } from './processes.ts';
 import { startRuntimes } from './start-runtimes.ts';
-import { registerSystemKey } from './system-keys.ts';
 
 /** The machine may be busy with others. */
 const patiently = { timeout: 10_000 };

@@ -3,16 +3,18 @@ import { patterns, subjects } from '../../contracts/bus/subjects.ts';
 import type { RuntimeId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { runtimeMessageMaxBytes } from '../../kit/bus/senders.ts';
-import type { Backend } from '../context.ts';
-import { parseBody, toBody } from '../wire.ts';
-import { commandProcesses } from './command-runtimes.ts';
+import { commandProcesses } from '../bus/command-processes.ts';
+import { processKey, type Sender, senderOf } from '../bus/sender.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
+import type { WithBus, WithLog } from '../bus/with-bus.ts';
+import type { WithGraph } from '../graph/graph.ts';
+
 import { hear } from './hear.ts';
-import { intervalWhenUnknownMs, missedMax } from './processes.ts';
-import { processKey, type Sender, senderOf } from './sender.ts';
+import { intervalWhenUnknownMs, missedMax, type WithProcesses } from './processes.ts';
 import { findUnheard, removeStatuses, removeStatusesOfTheDead } from './statuses.ts';
 import type { Turns } from './turns.ts';
 
-type Context = Pick<Backend, 'graph' | 'bus' | 'log' | 'processes'>;
+type Context = WithGraph & WithBus & WithLog & WithProcesses;
 
 /** Short beside any heartbeat's interval, long beside the look. */
 const lookEveryMs = 250;

@@ -134,3 +134,7 @@ function at({ node, field }: Place): string {
 function unreadable(place: Place, why: string, cause?: unknown): SvcError {
   return new SvcError('internal', `${at(place)} cannot be decrypted: ${why}.`, { cause });
 }
+
+export interface WithSecrets {
+  readonly secrets: Secrets;
+}

@@ -2,7 +2,10 @@ import { nearest } from '../../contracts/did-you-mean.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { type Graph, type Node, pageMax } from '../graph/graph.ts';
-import { platformHome } from '../runtimes/authorize.ts';
+import { platformHome } from '../graph/platform-home.ts';
+
+/** Runtimes one MCP server may be bound to. */
+export const runtimesPerServerMax = 100;
 
 /** An MCP server is bound to the runtime it was given, or to none: then the platform's own runtimes run it. */
 export async function getRuntimeNamed(

@@ -5,22 +5,23 @@ import type { LaunchInput } from '../../contracts/launch.ts';
 import { parseName } from '../../contracts/names.ts';
 import type { Author } from '../../contracts/sandbox.ts';
 import { mcpServersMax } from '../../contracts/workspace-limits.ts';
+import { type Change, type ChangeContext, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
-import { type Change, type ChangeContext, change } from '../change.ts';
-import type { Backend } from '../context.ts';
-import { everyPage } from '../every-page.ts';
-import { checkVersion, getNode, requireFreeName, tooMany } from '../get-node.ts';
+import { findSender, type Sender } from '../bus/sender.ts';
+import type { WithConfig } from '../bus/with-bus.ts';
+import { everyPage } from '../graph/every-page.ts';
+import { checkVersion, getNode, requireFreeName, tooMany } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
-import { replaceEdges } from '../replace-edges.ts';
-import { runtimesPerServerMax } from '../runtimes/assigned.ts';
-import { findSender, type Sender } from '../runtimes/sender.ts';
+import { replaceEdges } from '../graph/replace-edges.ts';
+
+import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
-import { getRuntimeNamed, runtimesRunning } from './bound-runtimes.ts';
+import { getRuntimeNamed, runtimesPerServerMax, runtimesRunning } from './bound-runtimes.ts';
 import { checkCommand, parseCommandRule } from './command-rule.ts';
 import { decryptLaunch, encryptLaunch, fingerprintOf, type KeptLaunch, launchChanges } from './launch.ts';
 import { parseLaunch } from './parse-launch.ts';
 
-export type ServerContext = ChangeContext & Pick<Backend, 'config' | 'secrets'>;
+export type ServerContext = ChangeContext & WithConfig & WithSecrets;
 
 export interface McpServerInput {
   readonly name: string;
@@ -136,7 +137,7 @@ export function restartMcpServer(
 }
 
 /** A launch that this installation allows; the same for whoever asks. */
-function allowedLaunch(backend: Pick<Backend, 'config'>, input: LaunchInput): Launch {
+function allowedLaunch(backend: WithConfig, input: LaunchInput): Launch {
   const launch = parseLaunch(input);
   checkCommand(parseCommandRule(backend.config.MCP_SERVER_COMMANDS), launch);
   return launch;

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { Launch } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
 import { Secret } from '../../contracts/secret.ts';
-import { platformHome } from '../runtimes/authorize.ts';
+import { platformHome } from '../graph/platform-home.ts';
+
 import { openSecrets } from '../secrets/secrets.ts';
 import { readWorkingFolders } from './content.ts';
 import { encryptLaunch } from './launch.ts';

@@ -1,7 +1,8 @@
 import { parseId } from '../../contracts/ids.ts';
 import type { Secret } from '../../contracts/secret.ts';
 import type { GraphContent } from '../graph/content.ts';
-import { platformHome } from '../runtimes/authorize.ts';
+import { platformHome } from '../graph/platform-home.ts';
+
 import { openSecrets } from '../secrets/secrets.ts';
 import { decryptLaunch } from './launch.ts';
 

@@ -1,7 +1,7 @@
 import { SvcError } from '../../contracts/errors.ts';
 import type { McpServerId, WorkspaceId } from '../../contracts/ids.ts';
-import { type Change, type ChangeContext, change } from '../change.ts';
-import { getNode } from '../get-node.ts';
+import { type Change, type ChangeContext, change } from '../activity/change.ts';
+import { getNode } from '../graph/get-node.ts';
 import { type Node, pageMax } from '../graph/graph.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { runtimesOf } from './change-servers.ts';

@@ -2,10 +2,10 @@ import { nearest } from '../../contracts/did-you-mean.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { toolsOfSkillMax } from '../../contracts/workspace-limits.ts';
-import type { Change } from '../change.ts';
-import { tooMany } from '../get-node.ts';
+import type { Change } from '../activity/change.ts';
+import { tooMany } from '../graph/get-node.ts';
 import { type Node, pageMax, type Transaction } from '../graph/graph.ts';
-import { replaceEdges } from '../replace-edges.ts';
+import { replaceEdges } from '../graph/replace-edges.ts';
 import { ensureTools, type ToolRef } from '../tools/ensure-tools.ts';
 
 /** Makes these the tools of a skill; gives them as MCPSERVER/TOOL, before and after. */

@@ -13,11 +13,11 @@ import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newId, type WorkspaceId } from '../../contracts/ids.ts';
 import { payloadMaxBytes, type Subscription } from '../../kit/bus/bus.ts';
 import { Fuzz } from '../../kit/test/fuzz.ts';
+import { parseBody } from '../bus/wire.ts';
 import { registerRuntime } from '../runtimes/register-runtime.ts';
 import { startRuntimes } from '../runtimes/start-runtimes.ts';
 import { createMcpServer } from '../servers/change-servers.ts';
 import { stateOf } from '../servers/status.ts';
-import { parseBody } from '../wire.ts';
 import { addWorkspace, openTestBackend, type TestBackend } from './open-test-backend.ts';
 import { connectPlatformRuntime, connectRuntime, type TestRuntime, toolNamed } from './test-runtime.ts';
 

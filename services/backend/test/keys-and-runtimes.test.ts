@@ -4,7 +4,7 @@ import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { newId, newProcessId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { type Bus, payloadMaxBytes } from '../../kit/bus/bus.ts';
-import { parseBody, toBody } from '../wire.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
 import { startTestBackend, type TestBackend } from './start-test-backend.ts';
 
 /** The machine may be busy with others. */

@@ -15,8 +15,8 @@ import { subjects } from '../../contracts/bus/subjects.ts';
 import { type McpServerId, newProcessId, type ProcessId, type RuntimeId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import { type Bus, type Credentials, payloadMaxBytes } from '../../kit/bus/bus.ts';
-import { registerSystemKey } from '../runtimes/system-keys.ts';
-import { parseBody, toBody } from '../wire.ts';
+import { parseBody, toBody } from '../bus/wire.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
 import { operator, type TestBackend } from './open-test-backend.ts';
 
 /** What the backend sees of a runtime's process: its connection, and the messages it sends over it. */

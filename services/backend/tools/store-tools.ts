@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ReportedTool } from '../../contracts/bus/messages.ts';
 import { newId } from '../../contracts/ids.ts';
 import { giveWay } from '../../kit/give-way.ts';
-import { everyPage } from '../every-page.ts';
+import { everyPage } from '../graph/every-page.ts';
 import type { Graph, Node, Transaction } from '../graph/graph.ts';
 import { candidateNames } from './tool-names.ts';
 

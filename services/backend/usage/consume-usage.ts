@@ -4,13 +4,13 @@ import { streams } from '../../contracts/bus/subjects.ts';
 import { newId } from '../../contracts/ids.ts';
 import type { Subscription } from '../../kit/bus/bus.ts';
 import { giveWay } from '../../kit/give-way.ts';
-import type { Backend } from '../context.ts';
-import type { Transaction } from '../graph/graph.ts';
+import { parseBody } from '../bus/wire.ts';
+import type { WithBus, WithLog } from '../bus/with-bus.ts';
+import type { Transaction, WithGraph } from '../graph/graph.ts';
 import type { LastUsed } from '../keys/last-used.ts';
-import { parseBody } from '../wire.ts';
 import { latestUses, sumUsage, type UsageSum } from './sum-usage.ts';
 
-type Context = Pick<Backend, 'graph' | 'bus' | 'log'>;
+type Context = WithGraph & WithBus & WithLog;
 
 /** Adds up what remote-mcp says was called, and by which key. One backend at a time consumes; another takes over where it stops. */
 export function consumeUsage(backend: Context, lastUsed: LastUsed): Subscription {

@@ -4,12 +4,12 @@ import { streams } from '../../contracts/bus/subjects.ts';
 import { type KeyId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
 import type { Bus, Subscription } from '../../kit/bus/bus.ts';
+import { toBody } from '../bus/wire.ts';
 import { createKey } from '../keys/create-key.ts';
 import { type LastUsed, openLastUsed } from '../keys/last-used.ts';
+import { registerSystemKey } from '../keys/system-keys.ts';
 import { createAuthorizer } from '../runtimes/authorize.ts';
-import { registerSystemKey } from '../runtimes/system-keys.ts';
 import { addWorkspace, openTestBackend, operator, type TestBackend } from '../test/open-test-backend.ts';
-import { toBody } from '../wire.ts';
 import { consumeUsage } from './consume-usage.ts';
 
 /** The machine may be busy with others. */

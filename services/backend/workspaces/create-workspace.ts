@@ -2,8 +2,7 @@ import { SvcError } from '../../contracts/errors.ts';
 import { newId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
 import { recordActivity } from '../activity/record-activity.ts';
-import type { Backend } from '../context.ts';
-import type { Node } from '../graph/graph.ts';
+import type { Node, WithGraph } from '../graph/graph.ts';
 import { ensureUser } from '../members/users.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 import { requireFreeName } from './update-workspace.ts';
@@ -15,7 +14,7 @@ export interface CreateWorkspaceInput {
 
 /** Nobody can have heard of a workspace before it is there, so this tells the bus nothing. */
 export async function createWorkspace(
-  backend: Pick<Backend, 'graph'>,
+  backend: WithGraph,
   principal: TokenPrincipal,
   input: CreateWorkspaceInput,
 ): Promise<Node<'workspace'>> {

@@ -1,6 +1,5 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
-import type { Backend } from '../context.ts';
-import type { Node, Page, Selection } from '../graph/graph.ts';
+import type { Node, Page, Selection, WithGraph } from '../graph/graph.ts';
 import { wordsOf, wordsOfSearch } from '../graph/search-words.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
@@ -8,7 +7,7 @@ export type PageRequest = Pick<Selection<'workspace'>, 'limit' | 'after' | 'sear
 
 /** Operators see all workspaces; users those they are members of. */
 export async function selectWorkspaces(
-  backend: Pick<Backend, 'graph'>,
+  backend: WithGraph,
   principal: TokenPrincipal,
   page: PageRequest,
 ): Promise<Page<'workspace'>> {
@@ -34,7 +33,7 @@ function matches(name: string, sought: readonly string[]): boolean {
 
 /** A suspended membership is none until it is taken up again. Operators are members of nothing. */
 export async function selectMemberships(
-  backend: Pick<Backend, 'graph'>,
+  backend: WithGraph,
   principal: TokenPrincipal,
   page: Omit<PageRequest, 'search'>,
 ): Promise<{ memberships: readonly Membership[]; next: Page<'member'>['next'] }> {
@@ -55,11 +54,11 @@ export async function selectMemberships(
 }
 
 /** The id of a workspace that is called so, or null. */
-export async function findWorkspaceId(backend: Pick<Backend, 'graph'>, name: string): Promise<WorkspaceId | null> {
+export async function findWorkspaceId(backend: WithGraph, name: string): Promise<WorkspaceId | null> {
   const workspace = await backend.graph.findBy('workspace', { name: name.trim() }, null);
   return workspace?.id ?? null;
 }
 
-function find(backend: Pick<Backend, 'graph'>, id: WorkspaceId): Promise<Node<'workspace'> | null> {
+function find(backend: WithGraph, id: WorkspaceId): Promise<Node<'workspace'> | null> {
   return backend.graph.find('workspace', id, null);
 }

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../../contracts/ids.ts';
 import { parseName } from '../../contracts/names.ts';
+import { type ChangeContext, change } from '../activity/change.ts';
 import { differences } from '../activity/record-activity.ts';
-import { type ChangeContext, change } from '../change.ts';
-import { nameTaken } from '../get-node.ts';
+import { nameTaken } from '../graph/get-node.ts';
 import type { Node, Transaction } from '../graph/graph.ts';
 import { noSuchWorkspace, requireRight } from '../members/access.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';

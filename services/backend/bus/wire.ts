@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { SvcError } from '../contracts/errors.ts';
+import { SvcError } from '../../contracts/errors.ts';
 
 /** A message's body as it goes over the bus: JSON text. */
 export function toBody(value: unknown): Uint8Array {

@@ -1,5 +1,5 @@
-import type { Graph, Node, Page, Selection } from './graph/graph.ts';
-import type { TypeName } from './graph/schema.ts';
+import type { Graph, Node, Page, Selection } from './graph.ts';
+import type { TypeName } from './schema.ts';
 
 /** All nodes of a selection, a page at a time. */
 export async function* everyPage<Type extends TypeName>(

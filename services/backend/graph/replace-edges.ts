@@ -1,6 +1,6 @@
-import type { Anchor, Edge, EdgeName, EdgeTarget, Node, NodeId, Transaction } from './graph/graph.ts';
-import { pageMax } from './graph/graph.ts';
-import type { TypeName } from './graph/schema.ts';
+import type { Anchor, Edge, EdgeName, EdgeTarget, Node, NodeId, Transaction } from './graph.ts';
+import { pageMax } from './graph.ts';
+import type { TypeName } from './schema.ts';
 
 export interface EdgeEnds<Type extends TypeName> {
   readonly from: NodeId<Type>;

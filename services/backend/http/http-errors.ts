@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, SvcError } from '../contracts/errors.ts';
-import { graphqlPath } from '../contracts/token.ts';
-import { errorToHttp } from '../kit/http/error-to-http.ts';
-import { HttpRefusal } from '../kit/http/http-refusal.ts';
-import { RefusedBodies } from '../kit/http/refused-bodies.ts';
-import { withBugReported } from '../kit/report-bug.ts';
-import type { Backend } from './context.ts';
+import { type ErrorCode, SvcError } from '../../contracts/errors.ts';
+import { graphqlPath } from '../../contracts/token.ts';
+import { errorToHttp } from '../../kit/http/error-to-http.ts';
+import { HttpRefusal } from '../../kit/http/http-refusal.ts';
+import { RefusedBodies } from '../../kit/http/refused-bodies.ts';
+import { withBugReported } from '../../kit/report-bug.ts';
+import type { WithLog } from '../bus/with-bus.ts';
 
 /** Whatever a route throws, and what fastify refuses before any route, in the shape that the caller of that path reads. */
-export function addErrors(app: FastifyInstance, backend: Pick<Backend, 'log'>): void {
+export function addErrors(app: FastifyInstance, backend: WithLog): void {
   const logger = backend.log('http');
   const refused = new RefusedBodies();
   const send = (request: FastifyRequest, reply: FastifyReply, error: SvcError, status?: number) => {

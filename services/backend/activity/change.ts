@@ -1,12 +1,13 @@
-import type { Command, PlatformEvent } from '../contracts/bus/messages.ts';
-import { type EventKind, subjects } from '../contracts/bus/subjects.ts';
-import type { KeyId, McpServerId, RuntimeId, WorkspaceId } from '../contracts/ids.ts';
-import { type ActivityEntry, recordActivity } from './activity/record-activity.ts';
-import type { Backend } from './context.ts';
-import type { Node, Transaction } from './graph/graph.ts';
-import { type Access, type AccessRequest, getAccess } from './members/access.ts';
-import { commandProcesses } from './runtimes/command-runtimes.ts';
-import type { Sender } from './runtimes/sender.ts';
+import type { Command, PlatformEvent } from '../../contracts/bus/messages.ts';
+import { type EventKind, subjects } from '../../contracts/bus/subjects.ts';
+import type { KeyId, McpServerId, RuntimeId, WorkspaceId } from '../../contracts/ids.ts';
+import { type CommandRuntimes, commandProcesses } from '../bus/command-processes.ts';
+import type { Sender } from '../bus/sender.ts';
+import type { WithBus } from '../bus/with-bus.ts';
+import type { Node, Transaction, WithGraph } from '../graph/graph.ts';
+import { type Access, type AccessRequest, getAccess } from '../members/access.ts';
+
+import { type ActivityEntry, recordActivity } from './record-activity.ts';
 
 /** One change of a workspace's configuration, as its `work` sees it. */
 export interface Change {
@@ -28,7 +29,9 @@ export type Announcement =
   /** Whoever runs the MCP server starts it anew. */
   | { readonly kind: 'restart'; readonly mcpServer: McpServerId; readonly processes: readonly Sender[] };
 
-export type ChangeContext = Pick<Backend, 'graph' | 'bus' | 'commandRuntimes'>;
+export interface ChangeContext extends WithGraph, WithBus {
+  readonly commandRuntimes: CommandRuntimes;
+}
 
 /**
  * The only way to change a workspace's configuration. In one transaction: the right is checked, the work done, the revision raised, the
@@ -83,7 +86,7 @@ function publish(backend: ChangeContext, workspace: Node<'workspace'>, announcem
   }
 }
 
-export function publishEvent(bus: Backend['bus'], workspace: Node<'workspace'>, kind: EventKind, key?: KeyId): void {
+export function publishEvent(bus: WithBus['bus'], workspace: Node<'workspace'>, kind: EventKind, key?: KeyId): void {
   const event: PlatformEvent = {
     version: workspace.revision,
     statusVersion: workspace.statusRevision,

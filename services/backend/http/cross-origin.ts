@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { SvcError } from '../contracts/errors.ts';
+import { SvcError } from '../../contracts/errors.ts';
 
 /**
  * CORS (Fetch standard, "CORS protocol") for the origins that CORS_ORIGINS lists, and for pages of the backend itself. No cookies, so no

@@ -1,7 +1,7 @@
-import { SvcError } from '../contracts/errors.ts';
-import { parseId, type WorkspaceId } from '../contracts/ids.ts';
-import type { Anchor, Graph, Node } from './graph/graph.ts';
-import { idKindOf } from './graph/schema.ts';
+import { SvcError } from '../../contracts/errors.ts';
+import { parseId, type WorkspaceId } from '../../contracts/ids.ts';
+import type { Anchor, Graph, Node } from './graph.ts';
+import { idKindOf } from './schema.ts';
 
 const words = { workspace: 'workspace', role: 'role', skill: 'skill', mcpServer: 'MCP server' } as const;
 type Named = keyof typeof words;

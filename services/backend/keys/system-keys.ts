@@ -4,11 +4,11 @@ import { newId } from '../../contracts/ids.ts';
 import { keyHint, parseKey } from '../../contracts/keys.ts';
 import { parseName } from '../../contracts/names.ts';
 import { Secret } from '../../contracts/secret.ts';
-import type { Backend } from '../context.ts';
-import type { Graph, Node, Transaction } from '../graph/graph.ts';
+import type { Graph, Node, Transaction, WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import type { TokenPrincipal } from '../tokens/verify-token.ts';
 
-type Context = Pick<Backend, 'graph' | 'secrets'>;
+type Context = WithGraph & WithSecrets;
 
 /** A key of the platform's own components. Each is for one of them: the wrong kind opens nothing. */
 export interface SystemKey {

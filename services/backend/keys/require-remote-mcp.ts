@@ -1,14 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { SvcError } from '../../contracts/errors.ts';
 import { parseKey } from '../../contracts/keys.ts';
-import type { Backend } from '../context.ts';
+import type { WithGraph } from '../graph/graph.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
 import { findSystemKey } from './system-keys.ts';
 
 /** What a whole workspace has, whatever a key may, is for remote-mcp alone. */
-export async function requireRemoteMcp(
-  backend: Pick<Backend, 'graph' | 'secrets'>,
-  request: FastifyRequest,
-): Promise<void> {
+export async function requireRemoteMcp(backend: WithGraph & WithSecrets, request: FastifyRequest): Promise<void> {
   const [, text] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
   const parsed = parseKey(text ?? '');
   if (!parsed.ok || parsed.kind !== 'system') {

@@ -1,0 +1,2 @@
+/** `home` of a runtime that belongs to no workspace: the platform's own. */
+export const platformHome = 'platform';

@@ -1,0 +1,11 @@
+import type { ChangeContext } from '../activity/change.ts';
+import type { WithConfig, WithLog } from '../bus/with-bus.ts';
+import type { WithBlobs } from '../files/blobs.ts';
+import type { WithProcesses } from '../runtimes/processes.ts';
+import type { WithSecrets } from '../secrets/secrets.ts';
+import type { VerifyToken } from '../tokens/verify-token.ts';
+
+/** What queries and mutations use. */
+export interface GraphqlNeeds extends ChangeContext, WithConfig, WithLog, WithBlobs, WithProcesses, WithSecrets {
+  readonly verifyToken: VerifyToken;
+}
