@@ -10,7 +10,7 @@ import { askWithWget } from './nats.ts';
 import { type ForeignProgram, type Part, readyAt } from './part.ts';
 import type { PortWish } from './port-wish.ts';
 import { remoteMcp } from './remote-mcp.ts';
-import { serviceWish, usualLimits } from './service.ts';
+import { limitsOf, serviceWish } from './service.ts';
 import {
   addressAmongParts,
   addressOf,
@@ -79,8 +79,7 @@ function partOf(node: string, setup: Setup): Part {
     secrets: files.all().map(({ file }) => file),
     published: publishedBy(node, wishes, setup),
     limits: {
-      ...usualLimits,
-      memoryMaxMb: definition.limits.memoryMaxMb.caddy,
+      ...limitsOf('caddy', definition),
       // The program of the official image asks for it, and the kernel starts no program that asks for what it can't get.
       capabilities: ['NET_BIND_SERVICE'],
     },

@@ -66,7 +66,7 @@ function partOf(node: string, setup: Setup): Part {
     secrets: [secrets.graphToken, ...files.all().map(({ file }) => file)],
     keeps,
     rooms: ['graph'],
-    limits: { ...dgraphLimits, memoryMaxMb: definition.limits.memoryMaxMb['dgraph-alpha'] },
+    limits: dgraphLimits('dgraph-alpha', definition),
     cluster: null,
   };
 }

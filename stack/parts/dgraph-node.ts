@@ -1,11 +1,14 @@
+import type { Definition } from '../settings/definition.ts';
 import type { ForeignProgram, Limits } from './part.ts';
-import { usualLimits } from './service.ts';
+import { limitsOf } from './service.ts';
 import { fromFolder, type PartFiles, type Setup } from './setup.ts';
 
 /** What both kinds of nodes of Dgraph have in common. */
 
-/** Threads of their own read its files. */
-export const dgraphLimits: Omit<Limits, 'memoryMaxMb'> = { ...usualLimits, processesMax: 512 };
+/** The first start of several nodes holds elections. Threads of their own read the files of a node. */
+export function dgraphLimits(service: 'dgraph-zero' | 'dgraph-alpha', definition: Definition): Limits {
+  return { ...limitsOf(service, definition, 300), processesMax: 512 };
+}
 
 interface DgraphTraits extends Pick<ForeignProgram, 'askVersion'> {
   readonly write: ForeignProgram['configuration']['write'];

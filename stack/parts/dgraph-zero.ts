@@ -61,7 +61,7 @@ function partOf(node: string, index: number, setup: Setup): Part {
     secrets: [secrets.graphToken, ...files.all().map(({ file }) => file)],
     keeps,
     rooms: ['graph'],
-    limits: { ...dgraphLimits, memoryMaxMb: definition.limits.memoryMaxMb['dgraph-zero'] },
+    limits: dgraphLimits('dgraph-zero', definition),
     cluster: null,
   };
 }

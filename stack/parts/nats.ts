@@ -8,7 +8,7 @@ import { loopback } from '../settings/ports.ts';
 import { busKeysOf, natsConfiguration } from './nats-configuration.ts';
 import type { ForeignProgram, Part, ReadyCheck, Room } from './part.ts';
 import { eachAfter, type PortWish, replicaNames } from './port-wish.ts';
-import { usualLimits } from './service.ts';
+import { limitsOf } from './service.ts';
 import { addressAmongParts, addressOf, PartFiles, type PartKind, publishedBy, type Setup } from './setup.ts';
 
 /**
@@ -55,7 +55,7 @@ function routeWishes(definition: Definition): readonly PortWish[] {
 
 function partOf(node: string, setup: Setup): Part {
   const { installation, definition, secrets, site } = setup;
-  const { bus, limits } = definition;
+  const { bus } = definition;
   const nodes = nats.nodes(definition);
   const files = new PartFiles(setup);
   const tls = bus.public?.tls == null ? null : tlsFilesIn(installation.dir, bus.public.tls);
@@ -91,7 +91,7 @@ function partOf(node: string, setup: Setup): Part {
     published: publishedBy(node, clientWishes(definition), setup),
     // Runtimes elsewhere reach it from outside.
     rooms: bus.public === undefined ? ['bus'] : ['platform', 'bus'],
-    limits: { ...usualLimits, memoryMaxMb: limits.memoryMaxMb.nats },
+    limits: limitsOf('nats', definition),
     cluster: nodes.length < 2 ? null : { nodes, secret: secrets.busRoutes },
   };
 }

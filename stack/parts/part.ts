@@ -56,6 +56,8 @@ export interface PublishedPort {
 export type Room = 'platform' | 'bus' | 'graph';
 
 export interface Limits {
+  /** From its start until it is ready. */
+  readonly startMaxMs: number;
   readonly memoryMaxMb: number;
   readonly processesMax: number;
   /** Room for temporary files. */

@@ -362,6 +362,16 @@ describe('what a part is started with', () => {
   });
 });
 
+test('a part may take a minute to get ready, and a node of Dgraph five, unless svc.yaml says otherwise', () => {
+  const startMaxOf = (yaml: string) =>
+    Object.fromEntries(
+      planOf(`${distributed}graph: dgraph\n${yaml}`).parts.map(({ name, limits }) => [name, limits.startMaxMs]),
+    );
+  const usual = { backend: 60_000, 'remote-mcp': 60_000, runtime: 60_000, frontend: 60_000, nats: 60_000 };
+  expect(startMaxOf('')).toEqual({ ...usual, 'dgraph-zero': 300_000, 'dgraph-alpha': 300_000 });
+  expect(new Set(Object.values(startMaxOf('limits: { startSecondsMax: 90 }')))).toEqual(new Set([90_000]));
+});
+
 describe('the process of a part', () => {
   const services = {
     backend: '/p/backend.js',

@@ -66,15 +66,20 @@ export function serviceParts(setup: Setup, traits: ServiceTraits): readonly Part
         secrets: files.all().map(({ file }) => file),
         keeps: keeps?.(name) ?? null,
         published: publishedBy(name, wishes, setup),
-        limits: { ...usualLimits, memoryMaxMb: definition.limits.memoryMaxMb[service], ...limits },
+        limits: { ...limitsOf(service, definition), ...limits },
       },
     ];
   });
 }
 
-/** Of a program that is no MCP server. */
-export const usualLimits = {
-  processesMax: 128,
-  temporary: { sizeMb: 64, isExecutable: false },
-  capabilities: [],
-} as const;
+/** The limits of a part that runs no MCP servers. */
+export function limitsOf(service: Part['service'], { limits }: Definition, startSecondsUsual = 60): Limits {
+  const { memoryMaxMb, startSecondsMax } = limits;
+  return {
+    startMaxMs: 1000 * (startSecondsMax === 'auto' ? startSecondsUsual : startSecondsMax),
+    memoryMaxMb: memoryMaxMb[service],
+    processesMax: 128,
+    temporary: { sizeMb: 64, isExecutable: false },
+    capabilities: [],
+  };
+}

@@ -422,6 +422,11 @@ null: that Dgraph knows no users.`,
         variables: { backend: ['SVC_MAX_FILE_SIZE_MB'], runtime: ['SVC_MAX_FILE_SIZE_MB'] },
         write: String,
       }),
+      startSecondsMax: setting(orAuto(wholeNumber(5, 3600)), {
+        meaning: 'How long a part may take from its start until it is ready, in seconds.',
+        default: 'auto',
+        note: '60, and 300 for a node of Dgraph: its first start holds elections',
+      }),
       memoryMaxMb: group(
         "The most memory that a container of each may take, in MB. engine: docker reads it, where the runtime's is for its MCP servers too; mcp-server is for each of them with runtime.sandbox: container.",
         {

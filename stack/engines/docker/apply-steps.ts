@@ -37,9 +37,6 @@ export interface Application {
   readonly onNotice: (message: string) => void;
 }
 
-/** From the start of a part until it is ready: what a healthy one takes, many times over. */
-const readyTimeoutMs = 60_000;
-
 /** Carries out what was decided. Throws why the first part that failed did. */
 export async function applySteps(application: Application): Promise<void> {
   const { steps, extra, isFresh } = application;
@@ -79,12 +76,12 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
 }
 
 async function isWell(step: Step, { daemon: { docker }, isShaken, signal }: Shaken): Promise<boolean> {
-  const { options, check } = step.container;
+  const { part, options, check } = step.container;
   switch (step.kind) {
     case 'keep':
       // What it needs was mended before it was its turn.
       return becomesReady(docker, options.name, check, {
-        timeoutMs: isShaken ? readyTimeoutMs : patienceMs,
+        timeoutMs: isShaken ? part.limits.startMaxMs : patienceMs,
         signal,
       });
     case 'make':
@@ -167,7 +164,11 @@ async function awaitReady(container: ContainerPlan, application: Application, re
   const { daemon, signal, onState } = application;
   const { part, options, check } = container;
   try {
-    await waitUntilContainerReady(daemon.docker, options.name, check, { timeoutMs: readyTimeoutMs, signal, restarts });
+    await waitUntilContainerReady(daemon.docker, options.name, check, {
+      timeoutMs: part.limits.startMaxMs,
+      signal,
+      restarts,
+    });
   } catch (error) {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     throw await notReady(container, error, daemon.docker);

@@ -30,7 +30,7 @@ export interface ContainersAlone {
   readonly signal: AbortSignal;
 }
 
-/** Elections of Dgraph, many times over. */
+/** The container that leads to the nodes starts at once. */
 const readyTimeoutMs = 60_000;
 
 /**
@@ -113,7 +113,7 @@ async function becomesReady(
 ): Promise<void> {
   const { docker } = dock.daemon;
   try {
-    await waitUntilContainerReady(docker, options.name, check, { timeoutMs: readyTimeoutMs, signal });
+    await waitUntilContainerReady(docker, options.name, check, { timeoutMs: part.limits.startMaxMs, signal });
   } catch (error) {
     throw signal.aborted ? error : await notReady({ part, options }, error, docker);
   }

@@ -18,8 +18,8 @@ export interface Application {
   readonly onState: (name: string, state: ServiceState) => void;
 }
 
-/** A part that starts or stops is heard of within its own deadlines. */
-const silenceMaxMs = 60_000;
+/** A part that starts or stops is heard of within its own limits. */
+const silenceSpareMs = 30_000;
 
 /**
  * Lets the supervisor of what runs make the difference, part by part. False where it can't: where all parts live in one process, where
@@ -41,6 +41,7 @@ async function ask({ installation, plan, signal, onNotice, onState }: Applicatio
   };
   try {
     const asked = { kind: 'apply', ports: formatPorts(plan.ports) } as const;
+    const silenceMaxMs = Math.max(...plan.parts.map(({ limits }) => limits.startMaxMs)) + silenceSpareMs;
     return await askSupervisor(installation, asked, { silenceMaxMs, signal, onProgress });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;

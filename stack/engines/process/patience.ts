@@ -4,8 +4,8 @@ import type { RestartPolicy } from './restart-policy.ts';
 
 /** How long a platform bears with its parts. */
 export interface Patience {
-  /** From the start of a part until it is ready. */
-  readonly readyMs: number;
+  /** From the start of a part until it is ready, instead of the limit of the part. */
+  readonly readyMs?: number;
   /** From the word to end until it is told to hurry, which ends what is under way: where the rest runs on, and where all of it ends. */
   readonly drainMs: number;
   readonly hurryMs: number;
@@ -20,8 +20,6 @@ export interface Patience {
 }
 
 export const usualPatience: Patience = {
-  // What a healthy part takes, many times over.
-  readyMs: 30_000,
   // A service keeps to its own time; only one that does not is hurried.
   drainMs: drainMs + 2000,
   // Nobody goes on with what is under way, so only what is nearly done is worth waiting for.

@@ -46,7 +46,7 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
     const { name } = part;
     const started = await runner.start(part, { born: (process) => born({ name, process }) });
     running.push(started);
-    await becomesReady(started, usualPatience.readyMs, signal).catch((error: unknown) => {
+    await becomesReady(started, part.limits.startMaxMs, signal).catch((error: unknown) => {
       throw notReady(name, toSvcError(error));
     });
   };

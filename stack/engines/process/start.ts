@@ -23,8 +23,8 @@ export interface StartOptions {
   readonly onState: (name: string, state: ServiceState) => void;
 }
 
-/** Longest start that is waited for: services have deadlines of their own, this one is for a process that hangs. */
-const startTimeoutMs = 90_000;
+/** A start that hangs is given up. Parts have limits of their own, and each that starts, gets ready or fails is heard of. */
+const silenceSpareMs = 30_000;
 
 /** Starts a process that outlives this one and holds the platform; resolves when all of it is healthy. */
 export async function startInBackground({ plan, env, signal, onState }: StartOptions): Promise<void> {
@@ -32,7 +32,8 @@ export async function startInBackground({ plan, env, signal, onState }: StartOpt
   const pid = spawnPlatform(plan, env);
   const platform = { pid, startTime: startTimeOf(pid) ?? '' };
   try {
-    await waitUntilHealthy({ installation, platform, timeoutMs: startTimeoutMs, signal, onState });
+    const silenceMaxMs = Math.max(...plan.parts.map(({ limits }) => limits.startMaxMs)) + silenceSpareMs;
+    await waitUntilHealthy({ installation, platform, timeoutMs: silenceMaxMs, signal, onState });
   } catch (error) {
     // Started by this call, and of no use to anyone.
     await stopRunning(installation, platform, { onNotice: () => undefined });

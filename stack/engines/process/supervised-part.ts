@@ -96,7 +96,9 @@ export class SupervisedPart {
     const running = await step(part.name, 'start', () => this.#runner.start(part, { born }));
     this.#running = running;
     try {
-      await step(part.name, 'get ready', () => becomesReady(running, this.#patience.readyMs, signal));
+      await step(part.name, 'get ready', () =>
+        becomesReady(running, this.#patience.readyMs ?? part.limits.startMaxMs, signal),
+      );
       this.#watcher.moved(part, 'ready');
     } catch (error) {
       await this.#end('hurry');

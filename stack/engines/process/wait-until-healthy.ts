@@ -17,7 +17,10 @@ export interface WaitOptions {
 /** Reading the record costs a fraction of a millisecond; a start takes hundreds. */
 const lookIntervalMs = 8;
 
-/** Follows what the platform says of itself until every service is healthy or kept out. Throws why it ended, `timeout`, or `cancelled`. */
+/**
+ * Follows what the platform says of itself until every service is healthy or kept out. Throws why it ended, `timeout` after so much time
+ * without a change, or `cancelled`.
+ */
 export async function waitUntilHealthy({
   installation,
   platform,
@@ -26,7 +29,7 @@ export async function waitUntilHealthy({
   onState,
 }: WaitOptions): Promise<void> {
   const since = Date.now();
-  const deadline = performance.now() + timeoutMs;
+  let deadline = performance.now() + timeoutMs;
   const told = new Map<string, ServiceState>();
   for (;;) {
     // Asked before the record is read: what a platform wrote before it ended is not missed.
@@ -34,8 +37,10 @@ export async function waitUntilHealthy({
     const record = readRecord(installation);
     const services = record?.pid === platform.pid ? record.services : [];
     for (const { name, state } of services) {
-      if (told.get(name) !== state) onState?.(name, state);
+      if (told.get(name) === state) continue;
+      onState?.(name, state);
       told.set(name, state);
+      deadline = performance.now() + timeoutMs;
     }
     if (!alive) throw await explainFailure(installation, { pid: platform.pid, since });
     if (services.length > 0 && services.every(isUp)) return;
