@@ -308,12 +308,14 @@ describe('containers', () => {
   });
 
   test('are made of images with exact versions', () => {
-    for (const wrong of ['node', 'node:latest', 'node:24', 'node:24-slim', 'NODE:24.1.0', 'node:24.1.0 -v']) {
+    for (const wrong of ['node', 'node:latest', 'node:24', 'node:24-slim', 'NODE:24.1.0', 'node:24.1.0 -v', 'node@sha256:abc']) {
       expect(refusal(`${id}images: { base: "${wrong}" }\n`).message).toContain(
         'images.base must be an image with an exact version',
       );
     }
-    for (const right of ['node:24.1.0-slim', 'host.example:5000/a/node:24.1', `node:24.1.0@sha256:${'a'.repeat(64)}`]) {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const byDigest = [`node:24.1.0@${digest}`, `node@${digest}`, `node:latest@${digest}`];
+    for (const right of ['node:24.1.0-slim', 'host.example:5000/a/node:24.1', ...byDigest]) {
       expect(checkDefinition(`${id}images: { base: "${right}" }\n`, 'svc.yaml').images.base).toBe(right);
     }
   });

@@ -54,10 +54,10 @@ const hostName = textThat(
   'a name such as agents.example.com, in small letters',
   (text) => text.length <= 253 && /^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/.test(text),
 );
-/** "latest" and "24" are other images tomorrow; what was chosen is to be known by its name. */
+/** The tags "latest" and "24" name another image tomorrow. An exact version or a digest names the chosen one. */
 const image = matching(
-  /^(?=.{1,255}$)[a-z0-9][a-z0-9._/:-]*:\w*\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$/,
-  'an image with an exact version, such as node:24.21.0-bookworm-slim',
+  /^(?=.{1,255}$)[a-z0-9][a-z0-9._/:-]*(:\w*\d+\.\d+[\w.-]*|@sha256:[0-9a-f]{64}|:[\w.-]+@sha256:[0-9a-f]{64})$/,
+  'an image with an exact version, such as node:24.21.0-bookworm-slim, or with its digest',
 );
 /** In MB. With less than the smallest, Node itself does not start. */
 const memory = wholeNumber(64, 1_048_576);
