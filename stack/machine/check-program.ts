@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { SvcError } from '../../services/contracts/errors.ts';
+import { askProgram } from './ask-program.ts';
 import { findProgram } from './find-program.ts';
 
 /** A program of somebody else's that parts of a platform run as. */
@@ -48,17 +47,14 @@ export function isVersion(version: string | null, oldest: string): boolean {
   return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
 }
 
-/** Null where it does not say; "dev" is what a Go program says that was built from source. */
 /** The version in the tag of an image. */
 export function versionInImage(image: string): string | null {
   return /:v?(\d+\.\d+[^@]*)/.exec(image)?.[1] ?? null;
 }
 
+/** The version that a program prints, or null. A Go program that was built from source prints "dev". */
 export async function versionOf(program: string, askVersion: readonly string[]): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)(program, [...askVersion], { timeout: askTimeoutMs });
-    return /\bv?(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? /: (dev)$/m.exec(stdout)?.[1] ?? null;
-  } catch {
-    return null;
-  }
+  const { failed, stdout } = await askProgram(program, askVersion, { timeoutMs: askTimeoutMs });
+  if (failed) return null;
+  return /\bv?(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1] ?? /: (dev)$/m.exec(stdout)?.[1] ?? null;
 }

@@ -308,7 +308,15 @@ describe('containers', () => {
   });
 
   test('are made of images with exact versions', () => {
-    for (const wrong of ['node', 'node:latest', 'node:24', 'node:24-slim', 'NODE:24.1.0', 'node:24.1.0 -v', 'node@sha256:abc']) {
+    for (const wrong of [
+      'node',
+      'node:latest',
+      'node:24',
+      'node:24-slim',
+      'NODE:24.1.0',
+      'node:24.1.0 -v',
+      'node@sha256:abc',
+    ]) {
       expect(refusal(`${id}images: { base: "${wrong}" }\n`).message).toContain(
         'images.base must be an image with an exact version',
       );

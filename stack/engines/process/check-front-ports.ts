@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { delimiter } from 'node:path';
-import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { askProgram } from '../../machine/ask-program.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { listenProblem } from '../../machine/listen-problem.ts';
 import { hostWishes } from '../../parts/caddy.ts';
@@ -32,10 +31,6 @@ async function hasRight(program: string, path = ''): Promise<boolean> {
   // It is where users other than root do not look.
   const getcap = findProgram('getcap', [path, '/usr/sbin', '/sbin'].join(delimiter));
   if (getcap === null) return false;
-  try {
-    const { stdout } = await promisify(execFile)(getcap, [program], { timeout: askTimeoutMs });
-    return /cap_net_bind_service[^ ]*[+=][a-z]*e/.test(stdout);
-  } catch {
-    return false;
-  }
+  const { failed, stdout } = await askProgram(getcap, [program], { timeoutMs: askTimeoutMs });
+  return !failed && /cap_net_bind_service[^ ]*[+=][a-z]*e/.test(stdout);
 }

@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWordsAlone } from '../../../services/contracts/system-words.ts';
 import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
@@ -104,15 +101,23 @@ async function fill(target: string, { source, meta, signal }: FolderCopy): Promi
   const draft = resolve(target, 'copy');
   await mkdir(draft, { mode: 0o700 });
   const names = contentOf(source).map((name) => `./${name}`);
-  const copying = promisify(execFile)('cp', ['-aL', ...names, draft], { cwd: source, signal });
-  const closed = new Promise((resolve) => copying.child.once('close', resolve));
-  await copying.finally(() => Promise.race([closed, pause(endMaxMs, undefined, { ref: false })]));
+  const { execa } = await import('execa');
+  const copying = execa('cp', ['-aL', ...names, draft], { cwd: source, cancelSignal: signal });
+  await Promise.race([copying, laterThan(signal)]);
   await forgetId(join(draft, meta));
   await syncFiles(draft, signal);
   const [last = meta] = meta.split('/');
   const others = (await readdir(draft)).filter((name) => name !== last);
   for (const name of [...others, last]) await rename(join(draft, name), join(target, name));
   await rmdir(draft);
+}
+
+/** Rejects a while after an abort. */
+function laterThan(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const giveUp = () => setTimeout(() => reject(signal.reason), endMaxMs).unref();
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
 }
 
 /** Emptying the target must not reach the source. */

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { bwrapNamespaces, explainBwrap, formerNone, noBwrap } from '../../../services/contracts/sandbox.ts';
+import { askProgram } from '../../machine/ask-program.ts';
 import { checkProgram } from '../../machine/check-program.ts';
 import type { Definition } from '../../settings/definition.ts';
 
@@ -62,11 +61,8 @@ async function checkBwrap(neededBy: string, path: string | undefined): Promise<v
     { name: 'bwrap', neededBy, oldest: '0.4', askVersion: ['--version'], howToInstall: noBwrap.repair },
     path,
   );
-  try {
-    await promisify(execFile)('bwrap', trial, { env: { PATH: path }, timeout: tryTimeoutMs });
-  } catch (cause) {
-    const words = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
-    const { what, repair } = explainBwrap(words);
-    throw new SvcError('unavailable', `${neededBy} cannot be had here: ${what}.`, { hint: repair, cause });
-  }
+  const { failed, stderr } = await askProgram('bwrap', trial, { env: { PATH: path }, timeoutMs: tryTimeoutMs });
+  if (!failed) return;
+  const { what, repair } = explainBwrap(stderr);
+  throw new SvcError('unavailable', `${neededBy} cannot be had here: ${what}.`, { hint: repair });
 }
