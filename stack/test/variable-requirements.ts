@@ -12,7 +12,7 @@ import {
   variablesTest,
 } from './requirement.ts';
 
-const parts = 'stack/parts.test.ts';
+const parts = 'stack/parts/parts.test.ts';
 const dgraphParts = `${parts}: with a Dgraph of our own are its two nodes too`;
 const processes = 'stack/test/processes.test.ts';
 const natsTest = 'services/kit/bus/nats/server.test.ts';
@@ -323,7 +323,7 @@ export const variableRequirements: readonly Requirement[] = [
     (name): Requirement => ({
       id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
       says: 'How the graph database is reached',
-      shown: [`stack/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`],
+      shown: [`stack/parts/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`],
     }),
   ),
   ...['backend', 'frontend', 'runtime', 'remote-mcp'].map(
