@@ -66,5 +66,7 @@ test('svc config docs refuses what is no setting, with the nearest one', async (
   expect(stderr).toContain('"runtme" is not a setting. Did you mean "runtime"?');
   expect(code).not.toBe(0);
   const beside = await svc('config', 'docs', 'limits.nothing');
-  expect(beside.stderr).toContain('Known here: limits.sessionIdleTimeoutMs, limits.fileSizeMaxMb, limits.memoryMaxMb.');
+  expect(beside.stderr).toContain(
+    'Known here: limits.sessionIdleTimeoutMs, limits.fileSizeMaxMb, limits.startSecondsMax, limits.memoryMaxMb.',
+  );
 });

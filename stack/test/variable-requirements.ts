@@ -323,7 +323,9 @@ export const variableRequirements: readonly Requirement[] = [
     (name): Requirement => ({
       id: `additions.backend.PRIVATE_GRAPHDB_${name}`,
       says: 'How the graph database is reached',
-      shown: [`stack/parts/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`],
+      shown: [
+        `stack/parts/environment.test.ts: one that somebody else runs, with what svc.yaml says of it and nothing more`,
+      ],
     }),
   ),
   ...['backend', 'frontend', 'runtime', 'remote-mcp'].map(
