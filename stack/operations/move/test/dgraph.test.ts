@@ -7,9 +7,11 @@ import { isEmptyCluster } from '../../../../services/backend/graph/dgraph/emptyi
 import { findDgraph, TestCluster } from '../../../../services/backend/graph/dgraph/test/test-cluster.ts';
 import { Secret } from '../../../../services/contracts/secret.ts';
 import { findNatsServer } from '../../../../services/kit/bus/nats/test/server.ts';
+import { readDefinition } from '../../../settings/check.ts';
 import { replaceScalar } from '../../../settings/yaml-text.ts';
 import { graphIn } from '../../../state/data-files.ts';
 import { type Installation, installationIn } from '../../../state/installation.ts';
+import { writePlace } from '../../../state/place-record.ts';
 import { isAlive } from '../../../state/process-identity.ts';
 import { freeDgraphPorts } from '../../../test/free-ports.ts';
 import { down } from '../../down.ts';
@@ -49,6 +51,8 @@ describe.skipIf(findDgraph() === null || findNatsServer() === null)('on a real D
     const text = readFileSync(installation.definitionFile, 'utf8');
     const chosen = places.reduce((changed, { path, port }) => replaceScalar(changed, path, String(port)), text);
     writeFileSync(installation.definitionFile, chosen);
+    // The copy is an installation of its own here: its original never runs meanwhile.
+    writePlace(installation, readDefinition(installation.definitionFile).id);
     return chosen;
   };
   const confirm = () => confirmMove({ installation, env, onProgress }, () => undefined);
