@@ -42,7 +42,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|move|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
+      /(services\/kit\/bus\/nats|stack\/(runtime-elsewhere|operations\/move|content|bus|engines\/process)\/test|cli\/test)\/[a-z-]+\.test\.ts > on a real server|killed-runtime\.test\.ts > on a real bus/,
     reason: 'The program nats-server is not installed on every machine; CI installs it.',
     isHere: onPath('nats-server'),
   },
@@ -71,7 +71,7 @@ export const skips: readonly AllowedSkip[] = [
   },
   {
     pattern:
-      /stack\/(move\/test\/dgraph\.test\.ts > on|test\/adversary\/lost-node\.test\.ts > a node of) a real Dgraph/,
+      /stack\/(operations\/move\/test\/dgraph\.test\.ts > on|test\/adversary\/lost-node\.test\.ts > a node of) a real Dgraph/,
     reason: 'These tests need dgraph and nats-server; dgraph is in no package registry.',
     isHere: onPath('dgraph', 'nats-server'),
   },
@@ -82,7 +82,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('dgraph'),
   },
   {
-    pattern: /stack\/(front\/test\/(caddy|one-host|shared)|test\/(front|one-host))\.test\.ts > through Caddy/,
+    pattern: /stack\/(parts\/test\/(caddy|one-host|shared)|test\/(front|one-host))\.test\.ts > through Caddy/,
     reason: 'The program caddy, and nats-server beside it, is not installed on every machine; CI installs both.',
     isHere: onPath('caddy', 'nats-server'),
   },
@@ -110,7 +110,7 @@ export const skips: readonly AllowedSkip[] = [
     isHere: canIsolateNetwork,
   },
   {
-    pattern: /stack\/front\/check-front-ports\.test\.ts > .* that are root's/,
+    pattern: /stack\/engines\/process\/check-front-ports\.test\.ts > .* that are root's/,
     reason: "Where ports below 1024 are everybody's, as in many containers and on macOS, nobody is refused one.",
     isHere: firstPortOfEverybody() > 81,
   },
@@ -121,19 +121,19 @@ export const skips: readonly AllowedSkip[] = [
     isHere: onPath('pebble', 'caddy', 'nats-server'),
   },
   {
-    pattern: /stack\/move\/test\/containers\.test\.ts > on a real Docker > from processes/,
+    pattern: /stack\/operations\/move\/test\/containers\.test\.ts > on a real Docker > from processes/,
     reason: 'A move from processes into containers needs nats-server beside a Docker that SVC_TEST_DOCKER_HOST names.',
     isHere: docker !== null && onPath('nats-server'),
   },
   {
     pattern:
-      /stack\/(engines\/docker\/test\/(docker|faults|run-alone|clusters|one-host|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
+      /stack\/(engines\/docker\/test\/(docker|faults|run-alone|clusters|one-host|engine|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (alone |clusters |one host name )?on a real Docker/,
     reason: 'Only a Docker that SVC_TEST_DOCKER_HOST names is used by tests; CI starts one (.ci/docker).',
     isHere: docker !== null,
   },
   {
     pattern:
-      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|run-alone|daemon-restart\.alone)|move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
+      /stack\/((engines\/docker\/test\/(dgraph(-clusters|-lost-volumes)?|run-alone|daemon-restart\.alone)|operations\/move\/test\/containers)\.test\.ts > (clusters of )?Dgraph (alone )?on a real Docker|test\/whole-path\.test\.ts > containers with Dgraph)/,
     reason:
       'Dgraph is in no package registry: a Docker that SVC_TEST_DOCKER_HOST names, and its image there or the program dgraph on the path, are needed.',
     isHere: docker !== null && onPath('dgraph', 'curl'),

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { hasNatsServer } from '../../../test/platform.ts';
 import { engineContract } from '../../engine.contract.ts';
 
-describe.skipIf(!hasNatsServer)('with nats-server', () => {
+describe.skipIf(!hasNatsServer)('on a real server', () => {
   engineContract({
     name: 'process',
     env: process.env,
