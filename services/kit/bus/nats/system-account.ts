@@ -19,7 +19,11 @@ const connections = z.object({
 const routes = z.object({
   data: z.object({ server_id: z.string(), routes: z.array(z.object({ remote_id: z.string() })).nullish() }),
 });
-const advisory = z.object({ id: z.string(), client: z.object({ user: z.string().default('') }) });
+const advisory = z.object({
+  id: z.string(),
+  server: z.object({ id: z.string() }),
+  client: z.object({ id: z.number(), user: z.string().default('') }),
+});
 
 /** Connections that NATS lists at a time, and how many lists are asked for: a million connections. */
 const pageSize = 1024;
@@ -28,6 +32,16 @@ const askDeadlineMs = 2000;
 /** A client that was being let in while its key was revoked is found by a second look. A look that fails is repeated so often. */
 const nextLookMs = 700;
 const looksMax = 20;
+
+/** Connections that are remembered. The oldest gives way. */
+const knownMax = 20_000;
+
+/** A connection that an advisory told of. */
+interface Known {
+  readonly server: string;
+  readonly cid: number;
+  readonly identity: Identity;
+}
 
 /** What one server has listed. */
 interface Listed {
@@ -55,20 +69,24 @@ export class SystemAccount {
   readonly #connection: NatsConnection;
   readonly #logger: Logger;
   readonly #looks = new Set<NodeJS.Timeout>();
+  /** By server and number. Lists of the servers are the truth: an advisory may be lost. */
+  readonly #known = new Map<string, Known>();
 
   constructor(connection: NatsConnection, logger: Logger) {
     this.#connection = connection;
     this.#logger = logger;
+    this.#onAdvisory('CONNECT', (known) => this.#remember(known));
+    this.#onAdvisory('DISCONNECT', (known) => this.#known.delete(keyOf(known)));
   }
 
   /** Each connection that was let in. */
   onConnected(listener: (identity: Identity) => void): void {
-    this.#onAdvisory('CONNECT', listener);
+    this.#onAdvisory('CONNECT', ({ identity }) => listener(identity));
   }
 
   /** Each end of a connection, by its own id, is told to every backend: one of several may be what has just ended. */
   onGone(listener: (identity: Identity, id: string) => void): void {
-    this.#onAdvisory('DISCONNECT', listener);
+    this.#onAdvisory('DISCONNECT', ({ identity }, id) => listener(identity, id));
   }
 
   /** The connection of this account was lost and is back. */
@@ -80,6 +98,9 @@ export class SystemAccount {
   async end(isMeant: (identity: Identity) => boolean): Promise<void> {
     let before: number | null = null;
     try {
+      // Known connections end at once. A server that is flooded takes its time to list them.
+      const known = [...this.#known.values()].filter(({ identity }) => isMeant(identity));
+      await Promise.allSettled(known.map(({ server, cid }) => this.#kick(server, cid)));
       before = await this.#endAll(isMeant, null);
     } finally {
       this.#lookLater({ isMeant, before, looksLeft: looksMax });
@@ -100,14 +121,26 @@ export class SystemAccount {
     await this.#connection.close();
   }
 
-  #onAdvisory(event: 'CONNECT' | 'DISCONNECT', listener: (identity: Identity, id: string) => void): void {
+  #remember(known: Known): void {
+    const [oldest] = this.#known.keys();
+    if (oldest !== undefined && this.#known.size >= knownMax) this.#known.delete(oldest);
+    this.#known.set(keyOf(known), known);
+  }
+
+  async #kick(server: string, cid: number): Promise<void> {
+    await this.#ask(`${server}.KICK`, { cid });
+  }
+
+  #onAdvisory(event: 'CONNECT' | 'DISCONNECT', listener: (known: Known, id: string) => void): void {
     listen({
       connection: this.#connection,
       pattern: `$SYS.ACCOUNT.${busAccount}.${event}`,
       hear: (message) => {
         const read = advisory.safeParse(message.json());
         const identity = read.success ? findIdentity(read.data.client.user) : null;
-        if (read.success && identity !== null) listener(identity, read.data.id);
+        if (!read.success || identity === null) return;
+        const { id, server, client } = read.data;
+        listener({ server: server.id, cid: client.id, identity }, id);
       },
       logger: this.#logger,
     });
@@ -141,7 +174,7 @@ export class SystemAccount {
       const meant = connections.filter(
         ({ identity, startedAt }) => isMeant(identity) && (before === null || startedAt <= before),
       );
-      await Promise.all(meant.map(({ cid }) => this.#ask(`${server}.KICK`, { cid })));
+      await Promise.all(meant.map(({ cid }) => this.#kick(server, cid)));
     });
     return latest;
   }
@@ -188,4 +221,8 @@ export class SystemAccount {
       throw new SvcError('unavailable', message, { hint: 'Check the bus, then try again: svc status', cause });
     }
   }
+}
+
+function keyOf({ server, cid }: Known): string {
+  return `${server}.${cid}`;
 }
