@@ -103,6 +103,27 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     });
   });
 
+  it('a connection that an advisory told of is ended before any server is asked for its list', async () => {
+    const server = await startServer();
+    await openBackend(server);
+    await using system = await openSystemAccount(server);
+    const authenticator = nkeyAuthenticator(Buffer.from(server.seeds.system.reveal()));
+    const witness = await connect({ servers: [server.url], authenticator });
+    const told: string[] = [];
+    system.onConnected(({ process }) => void told.push(process));
+    const asked: string[] = [];
+    witness.subscribe('$SYS.REQ.SERVER.*.>', {
+      callback: (_, { subject }) => void asked.push(subject.split('.').at(-1) ?? ''),
+    });
+    await witness.flush();
+    const { process } = (await open(server, remoteMcp)).identity;
+    await vi.waitUntil(() => told.includes(process), soon);
+    await system.end((identity) => identity.process === process);
+    await vi.waitUntil(() => asked.includes('CONNZ'), soon);
+    await witness.close();
+    expect(asked[0]).toBe('KICK');
+  });
+
   it('a backend that is gone has answered nothing more, and the others go on with what is theirs', async () => {
     const server = await startServer();
     const gone: string[] = [];
