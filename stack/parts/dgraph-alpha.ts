@@ -51,6 +51,7 @@ function partOf(node: string, setup: Setup): Part {
     ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     after: dgraphZero.nodes(definition),
     program: dgraphProgram('alpha', {
+      node,
       write: ({ readSecret, admins, version }) =>
         alphaConfiguration({
           ...variables,

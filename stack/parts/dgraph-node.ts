@@ -11,20 +11,21 @@ export function dgraphLimits(service: 'dgraph-zero' | 'dgraph-alpha', definition
 }
 
 interface DgraphTraits extends Pick<ForeignProgram, 'askVersion'> {
+  readonly node: string;
   readonly write: ForeignProgram['configuration']['write'];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export function dgraphProgram(
   kind: 'zero' | 'alpha',
-  { write, environment = {}, ...traits }: DgraphTraits,
+  { node, write, environment = {}, ...traits }: DgraphTraits,
 ): ForeignProgram {
   return {
     ...{ kind: 'foreign', command: 'dgraph', image: 'dgraph' },
     args: (file) => [kind, '--config', file],
     // gRPC would ask for a text beside each name. Nobody has it, and a Docker whose network leads nowhere takes ten seconds to say so.
     environment: { TZ: 'UTC', GRPC_ENABLE_TXT_SERVICE_CONFIG: 'false', ...environment },
-    configuration: { name: `dgraph-${kind}.yaml`, write },
+    configuration: { name: `${node}.yaml`, write },
     // Its image is Ubuntu's, which contains it.
     ask: (url) => ['curl', '-sS', '-f', '-m', '4', '-o', '/dev/null', url],
     ...traits,

@@ -53,6 +53,7 @@ function partOf(node: string, index: number, setup: Setup): Part {
     ...{ name: node, service: 'dgraph-zero', url: `dgraph://${address}`, after: [], sees: [], published: [] },
     ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     program: dgraphProgram('zero', {
+      node,
       write: ({ readSecret }) => zeroConfiguration({ ...variables, TOKEN: readSecret(secrets.graphToken) }),
     }),
     variables,

@@ -83,7 +83,7 @@ function partOf(node: string, setup: Setup): Part {
     ...{ name: node, service: 'nats', url, after: [], sees: [] },
     ready: readyOf(url, setup),
     ...(monitoring === null || site.isPrivate ? {} : { otherUrls: [`http://${monitoring}`] }),
-    program: programOf(variables, secrets),
+    program: programOf(node, variables, secrets),
     variables,
     files: files.all(),
     secrets: [...seeds, ...files.all().map(({ file }) => file)],
@@ -112,14 +112,14 @@ function readyOf(url: string, { secrets, site }: Setup): ReadyCheck {
   return { kind: 'http', url: `${httpAddress(loopback, usualBusPorts.monitoring)}/healthz` };
 }
 
-function programOf(variables: Part['variables'], secrets: SecretFiles): ForeignProgram {
+function programOf(node: string, variables: Part['variables'], secrets: SecretFiles): ForeignProgram {
   return {
     ...{ kind: 'foreign', command: 'nats-server', image: 'nats' },
     args: (file) => ['-c', file],
     // Its log lines tell the time without the zone.
     environment: { TZ: 'UTC' },
     configuration: {
-      name: 'nats.conf',
+      name: `${node}.conf`,
       write({ readSecret }) {
         const routeSecret = variables.ROUTES === undefined ? {} : { ROUTE_SECRET: readSecret(secrets.busRoutes) };
         return natsConfiguration({ ...variables, ...busKeysOf(secrets, readSecret), ...routeSecret });

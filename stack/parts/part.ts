@@ -82,6 +82,7 @@ export interface ForeignProgram {
   readonly args: (configuration: string) => readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly configuration: {
+    /** The name of its file, which no other part has. */
     readonly name: string;
     readonly write: (facts: ConfigurationFacts) => string;
   };

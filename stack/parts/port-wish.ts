@@ -65,7 +65,7 @@ export function replicaWishes(service: Replicated, definition: Definition): read
 }
 
 /** The names of the ports that the processes of a service listen on, in the order of `replicaNames`. */
-export function replicaPortNames(service: Replicated, definition: Definition): readonly string[] {
+function replicaPortNames(service: Replicated, definition: Definition): readonly string[] {
   const [first = service, ...others] = replicaNames(service, definition.replicas[service]);
   // Where the port of the service is the front's.
   const isShared = sharedServices(definition).some((one) => one === service);

@@ -18,7 +18,7 @@ import { takenPort } from './failure.ts';
 import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
 import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
 import type { Patience } from './patience.ts';
-import { configurationFileOf, foundProgram, type Programs, processPlanOf } from './process-plan.ts';
+import { foundProgram, type Programs, processPlanOf } from './process-plan.ts';
 import type { TakenOver } from './take-over.ts';
 
 export interface ProcessesOptions {
@@ -48,7 +48,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
     if (sharesPorts) await refuseSharedPort(part);
     const version = askVersion === undefined ? null : await versionOf(foundProgram(program, programs), askVersion);
     const text = configuration.write({ readSecret, admins: loopback, version });
-    writeWhole(configurationFileOf(part, installation.stateDir), text);
+    writeWhole(join(installation.stateDir, configuration.name), text);
   }
 
   async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {

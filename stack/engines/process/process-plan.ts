@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { ServiceName } from '../../../services/contracts/env/variables.ts';
@@ -50,7 +50,7 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
     return {
       ...where,
       program: foundProgram(program, programs),
-      args: program.args(configurationFileOf(part, stateDir)),
+      args: program.args(join(stateDir, program.configuration.name)),
       env: program.environment,
       isClosed: true,
     };
@@ -62,12 +62,6 @@ export function processPlanOf(part: Part, { installation, env, programs }: Proce
     env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...partEnvironment(env), ...part.variables },
     isClosed: false,
   };
-}
-
-/** The configuration of a foreign program, in state/. Each start writes it anew. */
-export function configurationFileOf({ name, program }: Part, stateDir: string): string {
-  const end = program.kind === 'foreign' ? extname(program.configuration.name) : '';
-  return join(stateDir, end === '' ? 'Caddyfile' : `${name}${end}`);
 }
 
 export function foundProgram({ command }: ForeignProgram, { foreign }: Programs): string {
