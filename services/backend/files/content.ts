@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Blobs } from './blobs.ts';
 
+export type { Blob, Blobs } from './blobs.ts';
+
 /** All blobs of one side, as whoever moves an installation compares it with the other. */
 export interface BlobsContent {
   readonly count: number;

@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
 import type { NodeRecord } from './node-record.ts';
+import { checkNode } from './node-rules.ts';
 import { type NodeType, schema, type TypeName } from './schema.ts';
+
+export type { NodeRecord } from './node-record.ts';
+export type { TypeName } from './schema.ts';
 
 /** What a graph keeps that no backend has open, as whoever moves an installation carries it from one engine to the other. */
 export interface GraphContent {
@@ -39,7 +43,10 @@ export interface ChangesOfKind {
 const types = Object.entries(schema) as readonly (readonly [TypeName, NodeType])[];
 
 /** Everything, by kind, in the order of the names: `graph` first, and no kind that nothing is of. */
-export async function readContent(content: GraphContent, signal?: AbortSignal): Promise<readonly KindOfContent[]> {
+export async function readContent(
+  content: Pick<GraphContent, 'nodes' | 'edges'>,
+  signal?: AbortSignal,
+): Promise<readonly KindOfContent[]> {
   const nowhere = {
     addNodes: drain,
     addEdges: (_from: string, _edge: string, edges: AsyncIterable<EdgeRecord>) => drain(edges),
@@ -49,8 +56,8 @@ export async function readContent(content: GraphContent, signal?: AbortSignal): 
 
 /** All that one graph has is put into the other, which has nothing. Tells what that was, as `readContent` does. */
 export async function carryContent(
-  from: GraphContent,
-  to: GraphContent,
+  from: Pick<GraphContent, 'nodes' | 'edges'>,
+  to: Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'>,
   signal?: AbortSignal,
 ): Promise<readonly KindOfContent[]> {
   const carried = await pour(from, to, signal);
@@ -59,7 +66,7 @@ export async function carryContent(
 }
 
 async function pour(
-  from: GraphContent,
+  from: Pick<GraphContent, 'nodes' | 'edges'>,
   to: Pick<GraphContent, 'addNodes' | 'addEdges'>,
   signal: AbortSignal | undefined,
 ): Promise<readonly KindOfContent[]> {
@@ -94,6 +101,12 @@ export async function changesBetween(before: GraphContent, now: GraphContent): P
     if (counts.added + counts.changed + old.size > 0) changes.push({ kind, ...counts, removed: old.size });
   }
   return changes;
+}
+
+/** A node that was written elsewhere, checked as a new one is. Throws `invalid_input` where this version could not have written it. */
+export function checkRecord(type: TypeName, { id, version, workspace, values }: Omit<NodeRecord, 'type'>): NodeRecord {
+  const checked = checkNode(type, { ...values, id, ...(workspace === null ? {} : { workspace }) });
+  return { type, id, version, workspace, values: checked };
 }
 
 /** Counts what it hands on, and adds up the digests of its lines: a sum has no order. */

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { measureBackup } from './backup.ts';
 import { measureChanges } from './changes.ts';
 import { measureCommands, measureUp } from './commands.ts';
 import { measureContainers } from './containers.ts';
@@ -30,6 +31,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
   replicas: () => onOwnPlatform({ replicas: 2 }, measureReplicas),
   graph: measureGraph,
   dgraph: () => onOwnPlatform({ replicas: 1, graph: 'dgraph' }, (platform) => measureUp(platform, upWithDgraphMaxMs)),
+  backup: measureBackup,
   move: measureMove,
   containers: measureContainers,
 };

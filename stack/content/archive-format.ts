@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { SvcError } from '../../services/contracts/errors.ts';
+
+/**
+ * An archive is lines of JSON, compressed with gzip: the head, the sections, and the end. A section begins with `{"section":NAME}` and is followed by
+ * its rows, which are arrays. The end counts the rows of each section and has the sha256 of every byte before it.
+ *
+ * The promise: a version of the platform reads every format up to its own. A change that an older version would read wrongly is a new format.
+ */
+export const formatVersion = 1;
+
+/** No row is longer: values are bounded by the rules of their fields, and the bytes of files are cut into pieces. */
+export const lineBytesMax = 16 * 1024 * 1024;
+/** Of a file, in one row. */
+export const pieceBytes = 192 * 1024;
+
+export const headSchema = z.object({
+  svc: z.literal('backup'),
+  format: z.int().min(1),
+  /** Version of the platform that wrote it. */
+  version: z.string().max(100),
+  createdAt: z.iso.datetime(),
+  /** Fingerprint of the key that the secrets inside are encrypted with. */
+  encryptionKey: z.string().regex(/^[0-9a-f]{16}$/),
+});
+export type ArchiveHead = z.infer<typeof headSchema>;
+
+export const sectionSchema = z.object({ section: z.string().max(200) });
+
+export const endSchema = z.object({
+  end: z.object({ rows: z.record(z.string(), z.int().min(0)), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+});
+
+export const nodeRow = z.tuple([
+  z.string(),
+  z.int().min(1),
+  z.string().nullable(),
+  z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+]);
+export const edgeRow = z.tuple([z.string(), z.string()]);
+/** Digest and size of a file; its bytes follow, as rows with base64. */
+export const fileRow = z.tuple([z.string(), z.int().min(0)]);
+export const pieceRow = z.tuple([z.base64()]);
+
+export const filesSection = 'files';
+
+export function nodeSection(type: string): string {
+  return `node.${type}`;
+}
+
+export function edgeSection(from: string, edge: string): string {
+  return `edge.${from}.${edge}`;
+}
+
+export function cut(file: string, cause?: unknown): SvcError {
+  return new SvcError('invalid_input', `"${file}" is cut: it ends before its last line.`, {
+    hint: 'Copy it again from where it was written, or use another backup.',
+    cause,
+  });
+}
+
+export function changed(file: string, cause?: unknown): SvcError {
+  return new SvcError('invalid_input', `"${file}" was changed after it was written.`, {
+    hint: 'Copy it again from where it was written, or use another backup.',
+    cause,
+  });
+}
+
+export function noArchive(file: string, cause?: unknown): SvcError {
+  return new SvcError('invalid_input', `"${file}" is not a backup of this platform.`, {
+    hint: 'svc backup writes one.',
+    cause,
+  });
+}
+
+export function newer(file: string, format: number): SvcError {
+  return new SvcError(
+    'unsupported',
+    `"${file}" has the format ${format}, and this version of the platform reads formats up to ${formatVersion}.`,
+    { hint: 'Use the version of the platform that wrote it, or a newer one.' },
+  );
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { all, blobOf, inChunks } from '../../services/backend/files/blobs.contract.ts';
+import { filled } from '../../services/backend/graph/content.contract.ts';
+import { carryContent, type GraphContent, readContent } from '../../services/backend/graph/content.ts';
+import { openSqliteContent } from '../../services/backend/graph/sqlite/content.ts';
+import { checkArchive } from './archive.ts';
+import { formatVersion, lineBytesMax } from './archive-format.ts';
+import { ArchiveReader } from './read-archive.ts';
+import { ArchiveWriter } from './write-archive.ts';
+
+const { signal } = new AbortController();
+const folder = mkdtempSync(join(tmpdir(), 'svc-archive-'));
+const whole = join(folder, 'whole.backup.gz');
+const files = [Buffer.alloc(0), Buffer.from('small'), randomBytes(700_000)];
+const head = {
+  svc: 'backup',
+  format: formatVersion,
+  version: '1.2.3',
+  createdAt: '2026-01-02T03:04:05.678Z',
+  encryptionKey: '0123456789abcdef',
+} as const;
+let made = 0;
+let graph: Awaited<ReturnType<typeof readContent>>;
+
+beforeAll(async () => {
+  const source = join(folder, 'source.sqlite');
+  await filled({ url: `file:${source}` });
+  const content = openSqliteContent({ file: source, readOnly: true });
+  const writer = new ArchiveWriter(whole, head);
+  graph = await carryContent(content, {
+    addNodes: (nodes) => writer.addNodes(nodes),
+    addEdges: (from, edge, edges) => writer.addEdges(from, edge, edges),
+    finish: async () => undefined,
+  });
+  for (const bytes of files) await writer.addFile(blobOf(bytes), inChunks(bytes));
+  await writer.finish();
+  await content.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const check = (file: string) => checkArchive(file, signal);
+const lines = () => gunzipSync(readFileSync(whole)).toString('utf8').trimEnd().split('\n');
+
+function written(bytes: Uint8Array): string {
+  const file = join(folder, `${++made}.backup.gz`);
+  writeFileSync(file, bytes);
+  return file;
+}
+
+function packed(some: readonly string[]): string {
+  return written(gzipSync(some.map((line) => `${line}\n`).join('')));
+}
+
+it('what was written is read, and fills another graph with the same', async () => {
+  expect(await check(whole)).toEqual({ head, graph, files: { count: 3, bytes: 700_005 } });
+  const file = join(folder, 'target.sqlite');
+  const target: GraphContent = openSqliteContent({ file, readOnly: false });
+  {
+    await using reader = await ArchiveReader.open(whole);
+    await carryContent(reader, target);
+    const found: Buffer[] = [];
+    for await (const { bytes } of reader.files()) found.push(Buffer.concat(await all(bytes)));
+    expect(found.map((bytes) => bytes.equals(files[found.indexOf(bytes)] ?? Buffer.of(1)))).toEqual([true, true, true]);
+    await reader.finish();
+  }
+  expect(await readContent(target)).toEqual(graph);
+  await target.close();
+});
+
+it('a writer replaces no file', async () => {
+  const writer = new ArchiveWriter(written(Buffer.of(1)), head);
+  await expect(writer.finish()).rejects.toMatchObject({ code: 'EEXIST' });
+});
+
+describe('is refused by name', () => {
+  const refused = (file: string, words: string) => expect(check(file)).rejects.toThrow(`"${file}" ${words}`);
+
+  it('cut at any place', async () => {
+    const bytes = readFileSync(whole);
+    const ends = Array.from({ length: 40 }, (_, index) => Math.floor((bytes.length * (index + 1)) / 41));
+    for (const end of [...ends, bytes.length - 1]) await refused(written(bytes.subarray(0, end)), 'is cut');
+    for (const kept of [2, 10, lines().length - 1]) await refused(packed(lines().slice(0, kept)), 'is cut');
+  });
+
+  it('changed at any place', async () => {
+    const right = lines();
+    const turned = (text: string) => text.replace(/[0-9](?=[^0-9]*$)/, (digit) => String((Number(digit) + 1) % 10));
+    for (const [index, line] of right.entries()) {
+      // Without its head it is no archive, and without its end it is cut.
+      if (index > 0 && index < right.length - 1) await refused(packed(right.toSpliced(index, 1)), 'was changed');
+      if (index > 0 && turned(line) !== line) await refused(packed(right.with(index, turned(line))), 'was changed');
+    }
+    await refused(packed([...right, '["more"]']), 'was changed');
+    await refused(packed(right.with(0, (right[0] ?? '').replace('1.2.3', '1.2.4'))), 'was changed');
+  });
+
+  it('damaged at any place', async () => {
+    const bytes = readFileSync(whole);
+    for (let part = 1; part < 40; part++) {
+      const at = Math.floor((bytes.length * part) / 41) + 20;
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x55;
+      await expect(check(written(damaged))).rejects.toMatchObject({ code: 'invalid_input' });
+    }
+  });
+
+  it('of a newer format', async () => {
+    const file = packed(lines().with(0, JSON.stringify({ ...head, format: formatVersion + 1, more: true })));
+    await refused(file, `has the format ${formatVersion + 1}, and this version`);
+    await expect(check(file)).rejects.toMatchObject({ code: 'unsupported' });
+  });
+
+  it('something else', async () => {
+    for (const bytes of [Buffer.from('graph'), gzipSync('graph'), gzipSync('{}\n'), gzipSync('[1]\n')]) {
+      await refused(written(bytes), 'is not a backup');
+    }
+    await refused(folder, 'is not a backup');
+    await expect(check(join(folder, 'none'))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('a line without an end, before all of it is in memory', async () => {
+    const before = process.memoryUsage.rss();
+    await refused(written(gzipSync(Buffer.alloc(20 * lineBytesMax))), 'is not a backup');
+    expect(process.memoryUsage.rss() - before).toBeLessThan(20 * lineBytesMax);
+  });
+});

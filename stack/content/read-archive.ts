@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createGunzip } from 'node:zlib';
+import type { z } from 'zod';
+import type { Blob } from '../../services/backend/files/content.ts';
+import {
+  checkRecord,
+  type EdgeRecord,
+  type GraphContent,
+  type NodeRecord,
+  type TypeName,
+} from '../../services/backend/graph/content.ts';
+import { findDigest } from '../../services/contracts/digest.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
+import {
+  type ArchiveHead,
+  changed,
+  cut,
+  edgeRow,
+  edgeSection,
+  endSchema,
+  fileRow,
+  filesSection,
+  formatVersion,
+  headSchema,
+  lineBytesMax,
+  newer,
+  noArchive,
+  nodeRow,
+  nodeSection,
+  pieceRow,
+  sectionSchema,
+} from './archive-format.ts';
+
+export interface ArchivedFile {
+  readonly blob: Blob;
+  /** Must be read to its end before the next file. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Reads an archive from its first line to its last. Sections are asked for in the order in which they were written. What was read counts only once
+ * `finish` has resolved: the end says whether all of it is as it was written.
+ */
+export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, AsyncDisposable {
+  readonly #file: string;
+  readonly #lines: AsyncGenerator<Line, void>;
+  readonly #rows: Record<string, number> = {};
+  /** The line that is looked at next. */
+  #next: Line | null = null;
+  #head: ArchiveHead | null = null;
+
+  private constructor(file: string) {
+    this.#file = file;
+    this.#lines = linesOf(file);
+  }
+
+  /** Throws `unsupported` where a newer version wrote it, and `invalid_input` where it is no archive. */
+  static async open(file: string): Promise<ArchiveReader> {
+    const reader = new ArchiveReader(file);
+    try {
+      await reader.#advance();
+      const first = reader.#next?.value;
+      const head = headSchema.safeParse(first);
+      if (!head.success) throw noArchive(file);
+      if (head.data.format > formatVersion) throw newer(file, head.data.format);
+      reader.#head = head.data;
+      await reader.#advance();
+      return reader;
+    } catch (thrown) {
+      await reader[Symbol.asyncDispose]();
+      throw thrown;
+    }
+  }
+
+  get head(): ArchiveHead {
+    if (this.#head === null) throw new Error('an archive is used after it was opened');
+    return this.#head;
+  }
+
+  async *nodes(type: TypeName): AsyncGenerator<NodeRecord, void> {
+    for await (const [id, version, workspace, values] of this.#section(nodeSection(type), nodeRow)) {
+      yield this.#checked(() => checkRecord(type, { id, version, workspace, values }));
+    }
+  }
+
+  async *edges(from: TypeName, edge: string): AsyncGenerator<EdgeRecord, void> {
+    for await (const [source, target] of this.#section(edgeSection(from, edge), edgeRow)) yield { source, target };
+  }
+
+  async *files(): AsyncGenerator<ArchivedFile, void> {
+    for await (const [name, sizeBytes] of this.#section(filesSection, fileRow)) {
+      const digest = findDigest(name);
+      if (digest === null) throw changed(this.#file);
+      const blob = { digest, sizeBytes };
+      yield { blob, bytes: this.#bytesOf(blob) };
+    }
+  }
+
+  /** Throws where anything is left, is missing or is otherwise than it was written. */
+  async finish(): Promise<void> {
+    const last = this.#next;
+    const end = endSchema.safeParse(last?.value);
+    if (last === null) throw cut(this.#file);
+    if (!end.success || end.data.end.sha256 !== last.sha256Before()) throw changed(this.#file);
+    const { rows } = end.data.end;
+    const names = new Set([...Object.keys(rows), ...Object.keys(this.#rows)]);
+    if ([...names].some((name) => rows[name] !== this.#rows[name])) throw changed(this.#file);
+    await this.#advance();
+    if (this.#next !== null) throw changed(this.#file);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lines.return();
+  }
+
+  /** Its rows; none where the archive has no such section here. */
+  async *#section<Row>(name: string, shape: z.ZodType<Row>): AsyncGenerator<Row, void> {
+    const begun = sectionSchema.safeParse(this.#next?.value);
+    if (!begun.success || begun.data.section !== name) return;
+    this.#rows[name] = 0;
+    await this.#advance();
+    for (let row = this.#take(shape); row !== null; row = this.#take(shape)) {
+      this.#rows[name] = (this.#rows[name] ?? 0) + 1;
+      await this.#advance();
+      yield row;
+    }
+  }
+
+  /** Throws where they are others than the digest says. */
+  async *#bytesOf({ digest, sizeBytes }: Blob): AsyncGenerator<Uint8Array, void> {
+    const hash = createHash('sha256');
+    let read = 0;
+    for await (const piece of this.#pieces()) {
+      read += piece.byteLength;
+      if (read > sizeBytes) throw changed(this.#file);
+      hash.update(piece);
+      yield piece;
+    }
+    if (read < sizeBytes || hash.digest('hex') !== digest) throw changed(this.#file);
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array, void> {
+    for (let piece = this.#take(pieceRow); piece !== null; piece = this.#take(pieceRow)) {
+      await this.#advance();
+      yield Buffer.from(piece[0], 'base64');
+    }
+  }
+
+  /** The row that is next, or null where the section is over. */
+  #take<Row>(shape: z.ZodType<Row>): Row | null {
+    const row = shape.safeParse(this.#next?.value);
+    return row.success ? row.data : null;
+  }
+
+  #checked<Result>(check: () => Result): Result {
+    try {
+      return check();
+    } catch (thrown) {
+      throw changed(this.#file, thrown);
+    }
+  }
+
+  async #advance(): Promise<void> {
+    const { value } = await this.#lines.next();
+    this.#next = value ?? null;
+  }
+}
+
+const newline = 0x0a;
+
+interface Line {
+  readonly value: unknown;
+  /** Of every byte before this line. */
+  readonly sha256Before: () => string;
+}
+
+async function* linesOf(file: string): AsyncGenerator<Line, void> {
+  const hash = createHash('sha256');
+  const source = createReadStream(file);
+  const plain = source.pipe(createGunzip());
+  source.on('error', (error) => plain.destroy(error));
+  let isBegun = false;
+  /** Of a line that is not over. */
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  try {
+    for await (const chunk of plain) {
+      let from = 0;
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+        const bytes = Buffer.concat([...begun, chunk.subarray(from, end + 1)]);
+        begun = [];
+        begunBytes = 0;
+        yield { value: parsed(bytes, isBegun, file), sha256Before: () => hash.copy().digest('hex') };
+        isBegun = true;
+        hash.update(bytes);
+        from = end + 1;
+      }
+      begun.push(chunk.subarray(from));
+      begunBytes += chunk.byteLength - from;
+      if (begunBytes > lineBytesMax) throw isBegun ? changed(file) : noArchive(file);
+    }
+    if (begunBytes > 0) throw isBegun ? cut(file) : noArchive(file);
+  } catch (thrown) {
+    throw asArchiveError(thrown, isBegun, file);
+  } finally {
+    source.destroy();
+    plain.destroy();
+  }
+}
+
+function parsed(bytes: Buffer, isBegun: boolean, file: string): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (thrown) {
+    throw isBegun ? changed(file, thrown) : noArchive(file, thrown);
+  }
+}
+
+function asArchiveError(thrown: unknown, isBegun: boolean, file: string): unknown {
+  if (thrown instanceof SvcError) return thrown;
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  if (code === 'Z_BUF_ERROR') return cut(file, thrown);
+  if (code.startsWith('Z_')) return isBegun ? changed(file, thrown) : noArchive(file, thrown);
+  if (code === 'ENOENT') return new SvcError('not_found', `There is no file "${file}".`, { cause: thrown });
+  if (code === 'EISDIR') return noArchive(file, thrown);
+  return new SvcError('unavailable', `"${file}" can't be read: ${code}.`, { cause: thrown });
+}

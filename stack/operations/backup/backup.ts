@@ -1,0 +1,146 @@
+import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Blobs } from '../../../services/backend/files/content.ts';
+import { openBlobsContent } from '../../../services/backend/files/open-content.ts';
+import { carryContent, type GraphContent, type KindOfContent } from '../../../services/backend/graph/content.ts';
+import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
+import { parseDigest } from '../../../services/contracts/digest.ts';
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
+import { formatVersion } from '../../content/archive-format.ts';
+import { ArchiveWriter } from '../../content/write-archive.ts';
+import { sizeOf } from '../../machine/size-of.ts';
+import { sizeText } from '../../machine/size-text.ts';
+import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
+import { blobsIn, graphIn } from '../../state/data-files.ts';
+import { syncFolder } from '../../state/durable-file.ts';
+import { bytesLeft } from '../../state/free-space.ts';
+import type { Installation } from '../../state/installation.ts';
+import { acquireLock } from '../../state/lock.ts';
+import { ensurePrivateFolder } from '../../state/private-folder.ts';
+import { refuseOtherArrangements } from './arrangements.ts';
+
+export interface BackupOptions {
+  readonly installation: Installation;
+  /** The archive, which must not be there. */
+  readonly file: string;
+  /** Version of the platform. */
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Backup extends ArchiveContent {
+  readonly sizeBytes: number;
+}
+
+/**
+ * Writes all records and files of an installation into an archive, as they are at one moment, while the platform runs or not. The archive is read
+ * again before it gets its name.
+ */
+export async function backup(options: BackupOptions): Promise<Backup> {
+  const { installation, file, signal } = options;
+  ensurePrivateFolder(installation.stateDir);
+  const lock = acquireLock(installation, 'command');
+  const draft = `${file}.part`;
+  let isOurs = false;
+  try {
+    refuseOtherArrangements(installation, 'A backup');
+    refuseExisting(file);
+    refuseExisting(draft);
+    refuseWithoutData(installation);
+    refuseWithoutRoom(options);
+    isOurs = true;
+    const written = await writeArchive(options, draft);
+    const read = await checkArchive(draft, signal);
+    if (JSON.stringify(read.graph) !== JSON.stringify(written)) {
+      throw new SvcError('internal', 'The archive does not hold what was read of the graph.');
+    }
+    renameSync(draft, file);
+    syncFolder(dirname(file));
+    return { ...read, sizeBytes: statSync(file).size };
+  } finally {
+    if (isOurs) rmSync(draft, { force: true });
+    lock.release();
+  }
+}
+
+async function writeArchive(
+  { installation, version, signal }: BackupOptions,
+  draft: string,
+): Promise<readonly KindOfContent[]> {
+  const { dataDir } = installation;
+  const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
+  const writer = new ArchiveWriter(draft, {
+    svc: 'backup',
+    format: formatVersion,
+    version,
+    createdAt: new Date().toISOString(),
+    encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
+  });
+  try {
+    // Files come last, and with them the end of the archive.
+    const kinds = await carryContent(graph, { ...writing(writer), finish: async () => undefined }, signal);
+    await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
+    await writeFiles(graph, opened.blobs, writer);
+    await writer.finish();
+    return kinds;
+  } finally {
+    await writer.close();
+    await graph.close();
+  }
+}
+
+function writing(writer: ArchiveWriter): Pick<GraphContent, 'addNodes' | 'addEdges'> {
+  return {
+    addNodes: (nodes) => writer.addNodes(nodes),
+    addEdges: (from, edge, edges) => writer.addEdges(from, edge, edges),
+  };
+}
+
+/** Each once, whatever number of skills carries it. A file that a skill has lost stays for minutes, so that one of this moment is there. */
+async function writeFiles(graph: GraphContent, blobs: Blobs, writer: ArchiveWriter): Promise<void> {
+  const written = new Set<string>();
+  for await (const { values } of graph.nodes('file')) {
+    const digest = parseDigest(String(values.digest));
+    if (written.has(digest)) continue;
+    written.add(digest);
+    const blob = await blobs.find(digest);
+    if (blob === null) {
+      throw new SvcError(
+        'unavailable',
+        `The file "${values.path}" of a skill is recorded, and its bytes are missing.`,
+        {
+          hint: 'If a skill was removed while the backup ran, type it again. Otherwise data/blobs is incomplete.',
+        },
+      );
+    }
+    await writer.addFile(blob, await blobs.read(digest));
+  }
+}
+
+function refuseExisting(file: string): void {
+  if (!existsSync(file)) return;
+  throw new SvcError('conflict', `"${file}" is there already, and a backup replaces nothing.`, {
+    hint: 'Name another file, or remove that one.',
+  });
+}
+
+function refuseWithoutData({ dir, dataDir }: Installation): void {
+  if (existsSync(graphIn(dataDir, 'sqlite'))) return;
+  throw new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
+}
+
+/** An archive is smaller than what it is made of. */
+function refuseWithoutRoom({ installation: { dataDir }, file }: BackupOptions): void {
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);
+  const graph = graphIn(dataDir, 'sqlite');
+  const neededBytes = sizeOf(graph) + sizeOf(`${graph}-wal`) + sizeOf(blobsIn(dataDir));
+  const freeBytes = bytesLeft(statfsSync(folder), process.getuid?.() === 0);
+  if (freeBytes === null || freeBytes >= neededBytes) return;
+  throw new SvcError(
+    'unavailable',
+    `"${folder}" has ${sizeText(freeBytes)} left, and a backup may need ${sizeText(neededBytes)}.`,
+    { hint: 'Name a file on another disk, or free some space.' },
+  );
+}
