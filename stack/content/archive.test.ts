@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,6 +121,36 @@ describe('is refused by name', () => {
     }
     await refused(folder, 'is not a backup');
     await expect(check(join(folder, 'none'))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('made by hand, with rows that no version wrote', async () => {
+    const rows = lines().slice(1, -1);
+    const { rows: counts } = JSON.parse(lines().at(-1) ?? '').end;
+    const signed = (some: readonly string[]) => {
+      const before = [JSON.stringify(head), ...some].map((line) => `${line}\n`).join('');
+      const sha256 = hash('sha256', before);
+      return written(gzipSync(`${before}${JSON.stringify({ end: { rows: counts, sha256 } })}\n`));
+    };
+    expect(await check(signed(rows))).toMatchObject({ graph });
+    const firstOf = (section: string) => rows.indexOf(JSON.stringify({ section })) + 1;
+    const [skill, edge, file] = [firstOf('node.skill'), firstOf('edge.role.skills'), firstOf('files')];
+    const [id, version, workspace, values] = JSON.parse(rows[skill] ?? '');
+    const [role, target] = JSON.parse(rows[edge] ?? '');
+    const hostile: readonly (readonly [number, unknown])[] = [
+      [skill, ['../../etc', version, workspace, values]],
+      [skill, [id, version, '../other', values]],
+      [skill, [id, version, null, values]],
+      [skill, [id, 0, workspace, values]],
+      [skill, [id, version, workspace, { ...values, more: 1 }]],
+      [skill, [id, version, workspace, { ...values, name: 7 }]],
+      [skill, [id, version, workspace, { ...values, name: 'a\0b' }]],
+      [skill, [id, version, workspace, JSON.parse('{"__proto__":"x"}')]],
+      [edge, [role, role]],
+      [edge, [target, target]],
+      [file, ['../../etc/passwd', 0]],
+      [file, ['0'.repeat(64), 0]],
+    ];
+    for (const [at, row] of hostile) await refused(signed(rows.with(at, JSON.stringify(row))), 'was changed');
   });
 
   it('a line without an end, before all of it is in memory', async () => {

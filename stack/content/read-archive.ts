@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib';
 import type { z } from 'zod';
 import type { Blob } from '../../services/backend/files/content.ts';
 import {
+  checkEdgeRecord,
   checkRecord,
   type EdgeRecord,
   type GraphContent,
@@ -85,7 +86,9 @@ export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, Asy
   }
 
   async *edges(from: TypeName, edge: string): AsyncGenerator<EdgeRecord, void> {
-    for await (const [source, target] of this.#section(edgeSection(from, edge), edgeRow)) yield { source, target };
+    for await (const [source, target] of this.#section(edgeSection(from, edge), edgeRow)) {
+      yield this.#checked(() => checkEdgeRecord(from, edge, { source, target }));
+    }
   }
 
   async *files(): AsyncGenerator<ArchivedFile, void> {

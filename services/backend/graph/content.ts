@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { NodeRecord } from './node-record.ts';
-import { checkNode } from './node-rules.ts';
-import { type NodeType, schema, type TypeName } from './schema.ts';
+import { checkEdge, checkId, checkNode, typeNamed } from './node-rules.ts';
+import { idKindOf, type NodeType, schema, type TypeName } from './schema.ts';
 
 export type { NodeRecord } from './node-record.ts';
 export type { TypeName } from './schema.ts';
@@ -105,8 +105,16 @@ export async function changesBetween(before: GraphContent, now: GraphContent): P
 
 /** A node that was written elsewhere, checked as a new one is. Throws `invalid_input` where this version could not have written it. */
 export function checkRecord(type: TypeName, { id, version, workspace, values }: Omit<NodeRecord, 'type'>): NodeRecord {
-  const checked = checkNode(type, { ...values, id, ...(workspace === null ? {} : { workspace }) });
-  return { type, id, version, workspace, values: checked };
+  const owner = typeNamed(type).owned ? { workspace } : {};
+  const checked = checkNode(type, { ...values, ...owner, id });
+  return { type, id, version, workspace: owner.workspace ?? null, values: checked };
+}
+
+/** An edge that was written elsewhere: its ends have ids of the right kinds. */
+export function checkEdgeRecord(from: TypeName, edge: string, { source, target }: EdgeRecord): EdgeRecord {
+  checkId(idKindOf[from], source);
+  checkId(idKindOf[checkEdge(from, edge) as TypeName], target);
+  return { source, target };
 }
 
 /** Counts what it hands on, and adds up the digests of its lines: a sum has no order. */

@@ -139,7 +139,7 @@ export function unknownField(typeName: string, name: string): SvcError {
   return invalid(`A ${typeName} has no field "${name}".`);
 }
 
-function checkId(kind: IdKind, id: unknown): void {
+export function checkId(kind: IdKind, id: unknown): void {
   parseId(kind, typeof id === 'string' ? id : '');
 }
 

@@ -14,6 +14,7 @@ import { sizeText } from '../../machine/size-text.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import { syncFolder } from '../../state/durable-file.ts';
+import { refuseCopy } from '../../state/find-original.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
 import { acquireLock } from '../../state/lock.ts';
@@ -44,6 +45,7 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   const draft = `${file}.part`;
   let isOurs = false;
   try {
+    refuseCopy(installation);
     refuseOtherArrangements(installation, 'A backup');
     refuseExisting(file);
     refuseExisting(draft);
