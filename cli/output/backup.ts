@@ -1,7 +1,7 @@
 import type { ArchiveContent } from '../../stack/content/archive.ts';
 import { sizeText } from '../../stack/machine/size-text.ts';
 
-/** Kinds that people know, by their names in the graph. */
+/** Node types shown to people, with their names. */
 const shown: readonly (readonly [kind: string, one: string])[] = [
   ['workspace', 'workspace'],
   ['mcpServer', 'MCP server'],

@@ -108,6 +108,7 @@ test('what cannot be backed up or restored is refused by name, and changes nothi
     [[archive, '--encryption-key-file', join(other, 'secrets/encryption.key')], 'is not the key that the secrets'],
     [[archive, '--encryption-key-file', 'none'], "can't be read"],
     [['none.gz', ...key], 'There is no file'],
+    [['/dev/zero', ...key], 'is not a backup of this platform.'],
   ];
   const own = readFileSync(join(other, 'secrets/encryption.key'), 'utf8');
   for (const [args, words] of wrong) {
@@ -118,6 +119,10 @@ test('what cannot be backed up or restored is refused by name, and changes nothi
     expect(existsSync(join(other, 'data/restoring'))).toBe(false);
     expect(readFileSync(join(other, 'secrets/encryption.key'), 'utf8')).toBe(own);
   }
+  const log = join(other, 'data/graph.sqlite-wal');
+  writeFileSync(log, '');
+  expect((await type('restore', archive, ...key)).stderr).toContain('has data, and this version restores');
+  rmSync(log);
   expect((await svc('restore', archive)).stderr).toContain('runs in this installation already');
   expect(await type('restore', archive, ...key)).toMatchObject({ code: 0 });
   expect((await type('restore', archive, ...key)).stderr).toContain(
@@ -138,5 +143,8 @@ test('a restore that is killed at any moment leaves no data or all of it, and ca
   const { stdout } = await type('backup', 'after.backup.gz', '--json');
   expect(JSON.parse(stdout).graph).toEqual(graph);
   const refused = await type(...restore);
+  expect(readFileSync(join(other, 'secrets/encryption.key'), 'utf8').trim()).toBe(
+    readFileSync(keyFile(), 'utf8').trim(),
+  );
   expect(refused.stderr).toContain('has data, and this version restores into an empty one only.');
 });

@@ -32,11 +32,7 @@ beforeAll(async () => {
   await filled({ url: `file:${source}` });
   const content = openSqliteContent({ file: source, readOnly: true });
   const writer = new ArchiveWriter(whole, head);
-  graph = await carryContent(content, {
-    addNodes: (nodes) => writer.addNodes(nodes),
-    addEdges: (from, edge, edges) => writer.addEdges(from, edge, edges),
-    finish: async () => undefined,
-  });
+  graph = await carryContent(content, writer.graph);
   for (const bytes of files) await writer.addFile(blobOf(bytes), inChunks(bytes));
   await writer.finish();
   await content.close();

@@ -2,14 +2,14 @@ import { type KindOfContent, readContent } from '../../services/backend/graph/co
 import type { ArchiveHead } from './archive-format.ts';
 import { ArchiveReader } from './read-archive.ts';
 
-/** What an archive holds. */
+/** Counts and digests of an archive. */
 export interface ArchiveContent {
   readonly head: ArchiveHead;
   readonly graph: readonly KindOfContent[];
   readonly files: { readonly count: number; readonly bytes: number };
 }
 
-/** Reads all of an archive. Throws where it is cut, was changed or was written by a newer version. */
+/** Reads a whole archive. Throws if the archive is cut, changed or of a newer format. */
 export async function checkArchive(file: string, signal: AbortSignal): Promise<ArchiveContent> {
   await using reader = await ArchiveReader.open(file);
   const graph = await readContent(reader, signal);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { z } from 'zod';
 import type { Blob } from '../../services/backend/files/content.ts';
@@ -40,14 +41,14 @@ export interface ArchivedFile {
 }
 
 /**
- * Reads an archive from its first line to its last. Sections are asked for in the order in which they were written. What was read counts only once
- * `finish` has resolved: the end says whether all of it is as it was written.
+ * Reads an archive once, in order: callers ask for sections in the order of the file. Only `finish` proves that the archive is complete and unchanged,
+ * because the sha256 is in the last line.
  */
 export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, AsyncDisposable {
   readonly #file: string;
   readonly #lines: AsyncGenerator<Line, void>;
   readonly #rows: Record<string, number> = {};
-  /** The line that is looked at next. */
+  /** The next line, already parsed. */
   #next: Line | null = null;
   #head: ArchiveHead | null = null;
 
@@ -56,13 +57,15 @@ export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, Asy
     this.#lines = linesOf(file);
   }
 
-  /** Throws `unsupported` where a newer version wrote it, and `invalid_input` where it is no archive. */
+  /** Throws `unsupported` for a newer format, and `invalid_input` for a file that is no archive. */
   static async open(file: string): Promise<ArchiveReader> {
     const reader = new ArchiveReader(file);
     try {
+      // A pipe may never end, and a restore reads the archive twice.
+      const found = await stat(file).catch(() => null);
+      if (found !== null && !found.isFile()) throw noArchive(file);
       await reader.#advance();
-      const first = reader.#next?.value;
-      const head = headSchema.safeParse(first);
+      const head = headSchema.safeParse(reader.#next?.value);
       if (!head.success) throw noArchive(file);
       if (head.data.format > formatVersion) throw newer(file, head.data.format);
       reader.#head = head.data;
@@ -100,7 +103,7 @@ export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, Asy
     }
   }
 
-  /** Throws where anything is left, is missing or is otherwise than it was written. */
+  /** Throws if rows are missing, changed or left unread. */
   async finish(): Promise<void> {
     const last = this.#next;
     const end = endSchema.safeParse(last?.value);
@@ -117,7 +120,7 @@ export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, Asy
     await this.#lines.return();
   }
 
-  /** Its rows; none where the archive has no such section here. */
+  /** Yields the rows of the section, or none if the archive goes on with another section. */
   async *#section<Row>(name: string, shape: z.ZodType<Row>): AsyncGenerator<Row, void> {
     const begun = sectionSchema.safeParse(this.#next?.value);
     if (!begun.success || begun.data.section !== name) return;
@@ -130,7 +133,7 @@ export class ArchiveReader implements Pick<GraphContent, 'nodes' | 'edges'>, Asy
     }
   }
 
-  /** Throws where they are others than the digest says. */
+  /** Throws if the bytes do not match the digest. */
   async *#bytesOf({ digest, sizeBytes }: Blob): AsyncGenerator<Uint8Array, void> {
     const hash = createHash('sha256');
     let read = 0;

@@ -8,11 +8,18 @@ import { type ArchiveHead, edgeSection, filesSection, nodeSection, pieceBytes } 
 
 /** So much is compressed at a time. */
 const chunkChars = 64 * 1024;
-/** Most of an archive is text that repeats; the lowest level takes a third of the time of the usual one. */
+/** The fastest level: records repeat so much that it compresses them well. */
 const level = 1;
 
-/** Writes an archive from its first line to its last, into a file that is made. It is on the disk once `finish` resolves. */
-export class ArchiveWriter implements Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish' | 'close'> {
+/** Writes an archive into a new file. The archive is on the disk once `finish` resolves. */
+export class ArchiveWriter {
+  /** Accepts a graph, as the graph of an installation does. */
+  readonly graph: Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'> = {
+    addNodes: (nodes) => this.#addNodes(nodes),
+    addEdges: (from, edge, edges) => this.#addEdges(from, edge, edges),
+    // The archive goes on with the files.
+    finish: async () => undefined,
+  };
   readonly #gzip: Gzip;
   readonly #written: Promise<void>;
   readonly #hash = createHash('sha256');
@@ -30,7 +37,7 @@ export class ArchiveWriter implements Pick<GraphContent, 'addNodes' | 'addEdges'
     this.#add(head);
   }
 
-  async addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
+  async #addNodes(nodes: AsyncIterable<NodeRecord>): Promise<void> {
     let section: string | null = null;
     for await (const { type, id, version, workspace, values } of nodes) {
       if (section === null) section = this.#begin(nodeSection(type));
@@ -38,7 +45,7 @@ export class ArchiveWriter implements Pick<GraphContent, 'addNodes' | 'addEdges'
     }
   }
 
-  async addEdges(from: string, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void> {
+  async #addEdges(from: string, edge: string, edges: AsyncIterable<EdgeRecord>): Promise<void> {
     let section: string | null = null;
     for await (const { source, target } of edges) {
       if (section === null) section = this.#begin(edgeSection(from, edge));
@@ -65,7 +72,7 @@ export class ArchiveWriter implements Pick<GraphContent, 'addNodes' | 'addEdges'
     await this.#written;
   }
 
-  /** Ends it unfinished, where it is not. */
+  /** Closes the file; without `finish` before, the archive stays incomplete. */
   async close(): Promise<void> {
     this.#gzip.destroy();
     await this.#written.catch(() => undefined);

@@ -61,10 +61,11 @@ export type SecretsFor = Pick<Definition, 'topology' | 'graph' | 'graphdb' | 're
 
 /** Names a secret without telling it: equal for equal secrets, and useless to find one of 256 random bits. */
 export function fingerprintOf(file: string): string {
-  return createHash('sha256')
-    .update(`svc:${readSecret(file)}`)
-    .digest('hex')
-    .slice(0, 16);
+  return fingerprintOfText(readSecret(file));
+}
+
+export function fingerprintOfText(secret: string): string {
+  return createHash('sha256').update(`svc:${secret}`).digest('hex').slice(0, 16);
 }
 
 /** What the backend shows to NATS. */

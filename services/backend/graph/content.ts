@@ -103,14 +103,14 @@ export async function changesBetween(before: GraphContent, now: GraphContent): P
   return changes;
 }
 
-/** A node that was written elsewhere, checked as a new one is. Throws `invalid_input` where this version could not have written it. */
+/** Checks a node that comes from outside the platform. Throws `invalid_input` if this version could not have written it. */
 export function checkRecord(type: TypeName, { id, version, workspace, values }: Omit<NodeRecord, 'type'>): NodeRecord {
   const owner = typeNamed(type).owned ? { workspace } : {};
   const checked = checkNode(type, { ...values, ...owner, id });
   return { type, id, version, workspace: owner.workspace ?? null, values: checked };
 }
 
-/** An edge that was written elsewhere: its ends have ids of the right kinds. */
+/** Checks an edge that comes from outside the platform: both ends have ids of the right kind. */
 export function checkEdgeRecord(from: TypeName, edge: string, { source, target }: EdgeRecord): EdgeRecord {
   checkId(idKindOf[from], source);
   checkId(idKindOf[checkEdge(from, edge) as TypeName], target);

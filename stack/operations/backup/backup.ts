@@ -35,8 +35,7 @@ export interface Backup extends ArchiveContent {
 }
 
 /**
- * Writes all records and files of an installation into an archive, as they are at one moment, while the platform runs or not. The archive is read
- * again before it gets its name.
+ * Writes the records and files of one moment into an archive, also while the platform runs. The archive gets its name after it was read again.
  */
 export async function backup(options: BackupOptions): Promise<Backup> {
   const { installation, file, signal } = options;
@@ -80,10 +79,9 @@ async function writeArchive(
     encryptionKey: fingerprintOf(secretFilesOf(installation).encryptionKey),
   });
   try {
-    // Files come last, and with them the end of the archive.
-    const kinds = await carryContent(graph, { ...writing(writer), finish: async () => undefined }, signal);
+    const kinds = await carryContent(graph, writer.graph, signal);
     await using opened = await openBlobsContent({ engine: 'folder', dir: blobsIn(dataDir) });
-    await writeFiles(graph, opened.blobs, writer);
+    await writeFiles({ graph, blobs: opened.blobs, writer }, signal);
     await writer.finish();
     return kinds;
   } finally {
@@ -92,17 +90,14 @@ async function writeArchive(
   }
 }
 
-function writing(writer: ArchiveWriter): Pick<GraphContent, 'addNodes' | 'addEdges'> {
-  return {
-    addNodes: (nodes) => writer.addNodes(nodes),
-    addEdges: (from, edge, edges) => writer.addEdges(from, edge, edges),
-  };
-}
-
-/** Each once, whatever number of skills carries it. A file that a skill has lost stays for minutes, so that one of this moment is there. */
-async function writeFiles(graph: GraphContent, blobs: Blobs, writer: ArchiveWriter): Promise<void> {
+/** Writes each file once. The backend keeps the bytes of a removed file for ten minutes, so those of the graph's moment exist. */
+async function writeFiles(
+  { graph, blobs, writer }: { readonly graph: GraphContent; readonly blobs: Blobs; readonly writer: ArchiveWriter },
+  signal: AbortSignal,
+): Promise<void> {
   const written = new Set<string>();
   for await (const { values } of graph.nodes('file')) {
+    signal.throwIfAborted();
     const digest = parseDigest(String(values.digest));
     if (written.has(digest)) continue;
     written.add(digest);
@@ -112,7 +107,7 @@ async function writeFiles(graph: GraphContent, blobs: Blobs, writer: ArchiveWrit
         'unavailable',
         `The file "${values.path}" of a skill is recorded, and its bytes are missing.`,
         {
-          hint: 'If a skill was removed while the backup ran, type it again. Otherwise data/blobs is incomplete.',
+          hint: 'If somebody removed a skill while the backup ran, run it again. Otherwise data/blobs is incomplete.',
         },
       );
     }
@@ -132,7 +127,7 @@ function refuseWithoutData({ dir, dataDir }: Installation): void {
   throw new SvcError('not_found', `The platform in "${dir}" has no data yet.`, { hint: 'Start it once: svc up' });
 }
 
-/** An archive is smaller than what it is made of. */
+/** Asks for the size of the data: the compressed archive takes less. */
 function refuseWithoutRoom({ installation: { dataDir }, file }: BackupOptions): void {
   const folder = dirname(file);
   if (!existsSync(folder)) throw new SvcError('not_found', `There is no folder "${folder}".`);

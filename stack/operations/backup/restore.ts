@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBlobsContent } from '../../../services/backend/files/open-content.ts';
 import { carryContent, readContent } from '../../../services/backend/graph/content.ts';
@@ -9,7 +9,14 @@ import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
 import { ArchiveReader } from '../../content/read-archive.ts';
 import { sizeText } from '../../machine/size-text.ts';
 import { checkPlace, settlePlace } from '../../place/settle-place.ts';
-import { fingerprintOf, hasSecret, recordFingerprint, secretFilesOf } from '../../secrets/secrets.ts';
+import {
+  fingerprintOf,
+  fingerprintOfText,
+  hasSecret,
+  readSecret,
+  recordFingerprint,
+  secretFilesOf,
+} from '../../secrets/secrets.ts';
 import { blobsIn, graphIn } from '../../state/data-files.ts';
 import { syncFolder, writeDurably } from '../../state/durable-file.ts';
 import { bytesLeft } from '../../state/free-space.ts';
@@ -28,8 +35,8 @@ export interface RestoreOptions {
 }
 
 /**
- * Fills an installation that has no data with what an archive holds. All of the archive is checked first. The graph gets its name last: a restore that
- * was killed before leaves an installation without data, and can be repeated.
+ * Restores an archive into an installation without data, after checking all of the archive. The graph gets its name last, so a killed restore leaves
+ * no data and can be repeated.
  */
 export async function restore(options: RestoreOptions): Promise<ArchiveContent> {
   const { installation, file, onNotice, signal } = options;
@@ -60,7 +67,7 @@ export async function restore(options: RestoreOptions): Promise<ArchiveContent> 
   }
 }
 
-/** Makes the graph and the files in a folder of their own, and compares them with the archive. */
+/** Fills a draft folder with the graph and the files, and compares the graph with the archive. */
 async function fill({ installation, file, signal }: RestoreOptions, expected: ArchiveContent): Promise<string> {
   const draft = draftIn(installation);
   rmSync(draft, { recursive: true, force: true });
@@ -93,7 +100,7 @@ async function fill({ installation, file, signal }: RestoreOptions, expected: Ar
 
 function putInPlace({ dataDir }: Installation, draft: string): void {
   const blobs = blobsIn(dataDir);
-  // Of a restore that was killed at this place: without a graph nothing speaks of these files.
+  // A restore killed between the two renames leaves blobs that no graph refers to.
   rmSync(blobs, { recursive: true, force: true });
   renameSync(blobsIn(draft), blobs);
   syncFolder(dataDir);
@@ -102,7 +109,9 @@ function putInPlace({ dataDir }: Installation, draft: string): void {
 }
 
 function refuseData({ dir, dataDir }: Installation): void {
-  if (!existsSync(graphIn(dataDir, 'sqlite'))) return;
+  // SQLite would apply the log of a removed database to the restored one.
+  const graph = graphIn(dataDir, 'sqlite');
+  if (![graph, `${graph}-wal`, `${graph}-shm`].some((file) => existsSync(file))) return;
   throw new SvcError(
     'conflict',
     `The platform in "${dir}" has data, and this version restores into an empty one only.`,
@@ -123,11 +132,8 @@ function keyFor({ installation, file, encryptionKeyFile }: RestoreOptions, { hea
       { hint: 'Name the key of the platform that was backed up: --encryption-key-file secrets/encryption.key' },
     );
   }
-  try {
-    if (fingerprintOf(encryptionKeyFile) === head.encryptionKey) return readFileSync(encryptionKeyFile, 'utf8');
-  } catch (thrown) {
-    throw new SvcError('invalid_input', `"${encryptionKeyFile}" can't be read: ${inWords(thrown)}`, { cause: thrown });
-  }
+  const key = readKey(encryptionKeyFile);
+  if (fingerprintOfText(key) === head.encryptionKey) return key;
   throw new SvcError(
     'forbidden',
     `"${encryptionKeyFile}" is not the key that the secrets in "${file}" are encrypted with (fingerprint ${head.encryptionKey}).`,
@@ -135,7 +141,16 @@ function keyFor({ installation, file, encryptionKeyFile }: RestoreOptions, { hea
   );
 }
 
-/** The graph takes more room than its records, for its indexes; so much was measured. */
+/** Reads the file once: it may be a pipe, such as <(pass show key). */
+function readKey(file: string): string {
+  try {
+    return readSecret(file);
+  } catch (thrown) {
+    throw new SvcError('invalid_input', `"${file}" can't be read: ${inWords(thrown)}`, { cause: thrown });
+  }
+}
+
+/** Measured: with its indexes, a record takes less than this in SQLite. */
 const bytesOfRecord = 2048;
 
 function refuseWithoutRoom({ dataDir }: Installation, { graph, files }: ArchiveContent): void {
