@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { restore } from '../../stack/operations/backup/restore.ts';
-import { interruption, SvcCommand } from '../command.ts';
+import { environment, interruption, SvcCommand } from '../command.ts';
+import { nextCommand } from '../next-command.ts';
 import { describeContent } from '../output/backup.ts';
 import { installationOf } from '../platform.ts';
 
@@ -34,8 +35,9 @@ export default class Restore extends SvcCommand {
     const { args, flags } = await this.parse(Restore);
     const terminal = this.terminal(flags);
     const key = flags['encryption-key-file'];
+    const installation = installationOf(flags);
     const restored = await restore({
-      installation: installationOf(flags),
+      installation,
       file: resolve(args.file),
       encryptionKeyFile: key === undefined ? null : resolve(key),
       onNotice: (message) => terminal.talk(message),
@@ -44,6 +46,6 @@ export default class Restore extends SvcCommand {
     const { head, graph, files } = restored;
     terminal.json({ state: 'restored', createdAt: head.createdAt, graph, files });
     terminal.result(`Restored what was backed up at ${head.createdAt}: ${describeContent(restored)}.`);
-    terminal.talk('Next: svc up');
+    terminal.talk(`Next: ${nextCommand('up', { installation, env: environment, cwd: process.cwd() })}`);
   }
 }

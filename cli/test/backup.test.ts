@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
@@ -94,6 +94,10 @@ test('what cannot be backed up or restored is refused by name, and changes nothi
   writeFileSync(join(dir(), 'there.gz'), '');
   expect((await svc('backup', 'there.gz')).stderr).toContain('is there already, and a backup replaces nothing.');
   expect((await svc('backup', 'no/such.gz')).stderr).toContain('There is no folder');
+  expect((await svc('backup', '/proc/none.gz')).stderr).toContain('"/proc/none.gz.part" can\'t be written');
+  symlinkSync('nowhere', join(dir(), 'link.gz.part'));
+  expect((await svc('backup', 'link.gz')).stderr).toContain('link.gz.part" is there already');
+  expect(readlinkSync(join(dir(), 'link.gz.part'))).toBe('nowhere');
   await svc('backup', 'refused.backup.gz');
   const whole = readFileSync(join(dir(), 'refused.backup.gz'));
   const cut = join(dir(), 'cut.gz');

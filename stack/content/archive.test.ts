@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const source = join(folder, 'source.sqlite');
   await filled({ url: `file:${source}` });
   const content = openSqliteContent({ file: source, readOnly: true });
-  const writer = new ArchiveWriter(whole, head);
+  const writer = new ArchiveWriter(openSync(whole, 'wx'), head);
   graph = await carryContent(content, writer.graph);
   for (const bytes of files) await writer.addFile(blobOf(bytes), inChunks(bytes));
   await writer.finish();
@@ -68,9 +68,10 @@ it('what was written is read, and fills another graph with the same', async () =
   await target.close();
 });
 
-it('a writer replaces no file', async () => {
-  const writer = new ArchiveWriter(written(Buffer.of(1)), head);
-  await expect(writer.finish()).rejects.toMatchObject({ code: 'EEXIST' });
+it('a writer says that the disk is full, and comes to its end', async () => {
+  const writer = new ArchiveWriter(openSync('/dev/full', 'w'), head);
+  await expect(writer.finish()).rejects.toMatchObject({ code: 'ENOSPC' });
+  await writer.close();
 });
 
 describe('is refused by name', () => {

@@ -11,7 +11,7 @@ const chunkChars = 64 * 1024;
 /** The fastest level: records repeat so much that it compresses them well. */
 const level = 1;
 
-/** Writes an archive into a new file. The archive is on the disk once `finish` resolves. */
+/** Writes an archive into a file. The archive is on the disk once `finish` resolves. */
 export class ArchiveWriter {
   /** Accepts a graph, as the graph of an installation does. */
   readonly graph: Pick<GraphContent, 'addNodes' | 'addEdges' | 'finish'> = {
@@ -26,8 +26,9 @@ export class ArchiveWriter {
   readonly #rows: Record<string, number> = {};
   #pending = '';
 
-  constructor(file: string, head: ArchiveHead) {
-    const target = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  /** Takes over the descriptor of a file that is open for writing. */
+  constructor(fd: number, head: ArchiveHead) {
+    const target = createWriteStream('', { fd, flush: true });
     this.#gzip = createGzip({ level });
     this.#written = finished(target);
     // The failure is met where the next line is written.

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Blobs } from '../../../services/backend/files/content.ts';
 import { openBlobsContent } from '../../../services/backend/files/open-content.ts';
@@ -6,6 +6,7 @@ import { carryContent, type GraphContent, type KindOfContent } from '../../../se
 import { openGraphContent } from '../../../services/backend/graph/open-content.ts';
 import { parseDigest } from '../../../services/contracts/digest.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { inWords } from '../../../services/contracts/system-words.ts';
 import { type ArchiveContent, checkArchive } from '../../content/archive.ts';
 import { formatVersion } from '../../content/archive-format.ts';
 import { ArchiveWriter } from '../../content/write-archive.ts';
@@ -13,7 +14,7 @@ import { sizeOf } from '../../machine/size-of.ts';
 import { sizeText } from '../../machine/size-text.ts';
 import { fingerprintOf, secretFilesOf } from '../../secrets/secrets.ts';
 import { blobsIn, graphIn } from '../../state/data-files.ts';
-import { syncFolder } from '../../state/durable-file.ts';
+import { isCode, syncFolder } from '../../state/durable-file.ts';
 import { refuseCopy } from '../../state/find-original.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
@@ -42,36 +43,55 @@ export async function backup(options: BackupOptions): Promise<Backup> {
   ensurePrivateFolder(installation.stateDir);
   const lock = acquireLock(installation, 'command');
   const draft = `${file}.part`;
-  let isOurs = false;
   try {
     refuseCopy(installation);
     refuseOtherArrangements(installation, 'A backup');
     refuseExisting(file);
-    refuseExisting(draft);
     refuseWithoutData(installation);
     refuseWithoutRoom(options);
-    isOurs = true;
-    const written = await writeArchive(options, draft);
-    const read = await checkArchive(draft, signal);
-    if (JSON.stringify(read.graph) !== JSON.stringify(written)) {
-      throw new SvcError('internal', 'The archive does not hold what was read of the graph.');
+    const fd = openDraft(draft);
+    try {
+      const written = await writeArchive(options, fd);
+      const read = await checkArchive(draft, signal);
+      if (JSON.stringify(read.graph) !== JSON.stringify(written)) {
+        throw new SvcError('internal', 'The archive differs from the graph.');
+      }
+      renameSync(draft, file);
+      syncFolder(dirname(file));
+      return { ...read, sizeBytes: statSync(file).size };
+    } catch (thrown) {
+      throw isCode(thrown, 'ENOSPC') ? cannotWrite(draft, thrown) : thrown;
+    } finally {
+      rmSync(draft, { force: true });
     }
-    renameSync(draft, file);
-    syncFolder(dirname(file));
-    return { ...read, sizeBytes: statSync(file).size };
   } finally {
-    if (isOurs) rmSync(draft, { force: true });
     lock.release();
   }
 }
 
+/** Only a file that this backup has made is removed again. */
+function openDraft(draft: string): number {
+  try {
+    return openSync(draft, 'wx', 0o600);
+  } catch (thrown) {
+    throw isCode(thrown, 'EEXIST') ? existing(draft) : cannotWrite(draft, thrown);
+  }
+}
+
+function cannotWrite(file: string, cause: unknown): SvcError {
+  return new SvcError('unavailable', `"${file}" can't be written: ${inWords(cause)}.`, {
+    hint: 'Name a file in another folder: svc backup FILE',
+    cause,
+  });
+}
+
 async function writeArchive(
   { installation, version, signal }: BackupOptions,
-  draft: string,
+  fd: number,
 ): Promise<readonly KindOfContent[]> {
   const { dataDir } = installation;
   const graph = await openGraphContent({ engine: 'sqlite', file: graphIn(dataDir, 'sqlite'), readOnly: true });
-  const writer = new ArchiveWriter(draft, {
+  const writer = new ArchiveWriter(fd, {
     svc: 'backup',
     format: formatVersion,
     version,
@@ -116,8 +136,11 @@ async function writeFiles(
 }
 
 function refuseExisting(file: string): void {
-  if (!existsSync(file)) return;
-  throw new SvcError('conflict', `"${file}" is there already, and a backup replaces nothing.`, {
+  if (existsSync(file)) throw existing(file);
+}
+
+function existing(file: string): SvcError {
+  return new SvcError('conflict', `"${file}" is there already, and a backup replaces nothing.`, {
     hint: 'Name another file, or remove that one.',
   });
 }
