@@ -1,9 +1,15 @@
-import { expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
 import type { BusContent, KeptEntry, KeptRecord } from '../../services/kit/bus/content.ts';
 import { openBusContent } from '../../services/kit/bus/open-content.ts';
 import { carryBus, verifyBus } from './carry-bus.ts';
 
 const hourMs = 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), 'svc-bus-'));
+let made = 0;
+afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Content {
   readonly records?: readonly string[];
@@ -44,7 +50,11 @@ async function carry(content: Content) {
 
 /** In memory. */
 async function holding({ records = [], keys = {} }: Content): Promise<BusContent> {
-  const bus = await openBusContent({ engine: 'sqlite', file: ':memory:', keyMaxAgeMs: 2 * hourMs });
+  const bus = await openBusContent({
+    engine: 'sqlite',
+    file: join(folder, `${++made}.sqlite`),
+    keyMaxAgeMs: 2 * hourMs,
+  });
   await bus.addRecords('usage', listed<KeptRecord>(records.map((text) => ({ payload: Buffer.from(text) }))));
   const entries = Object.entries(keys).map(([key, expiresAt]) => ({ key, value: Buffer.from(key), expiresAt }));
   await bus.addEntries('sessions', listed<KeptEntry>(entries));
