@@ -48,7 +48,6 @@ async function carry(content: Content) {
   return await carryBus(await holding(content), await holding({}));
 }
 
-/** In memory. */
 async function holding({ records = [], keys = {} }: Content): Promise<BusContent> {
   const bus = await openBusContent({
     engine: 'sqlite',
