@@ -15,18 +15,16 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 test.each(['graph.sqlite', 'nats', 'nats-cluster', 'dgraph/alpha'])(
   'containers never begin with nothing beside what processes kept: data/%s',
-  async (kept) => {
+  (kept) => {
     const installation = installationIn(dir);
     const choose = (engine: string) => {
       const yaml = `id: abcdef0123456789\ntopology: distributed\nengine: ${engine}\n`;
       writeFileSync(installation.definitionFile, yaml);
       return chosenEngine(installation);
     };
-    expect(await choose('docker')).toBe(dockerEngine);
+    expect(choose('docker')).toBe(dockerEngine);
     mkdirSync(join(installation.dataDir, kept), { recursive: true });
-    await expect(choose('docker')).rejects.toThrow(
-      'svc.yaml says engine: docker, and the data of this platform is in data/.',
-    );
-    expect([await choose('process'), await engineOf(installation)]).toEqual([processEngine, processEngine]);
+    expect(() => choose('docker')).toThrow('svc.yaml says engine: docker, and the data of this platform is in data/.');
+    expect([choose('process'), engineOf(installation)]).toEqual([processEngine, processEngine]);
   },
 );

@@ -9,29 +9,27 @@ import type { Definition } from '../settings/definition.ts';
 import { isInContainers, readContainers } from '../state/containers-record.ts';
 import { findRunning } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
+import { dockerEngine } from './docker/engine.ts';
 import type { Engine } from './engine.ts';
+import { processEngine } from './process/engine.ts';
 
-/** Loaded when used: most commands need one of them, and Docker's client takes its time. */
-const engines: Readonly<Record<EngineName, () => Promise<Engine>>> = {
-  process: async () => (await import('./process/engine.ts')).processEngine,
-  docker: async () => (await import('./docker/engine.ts')).dockerEngine,
-};
+const engines: Readonly<Record<EngineName, Engine>> = { process: processEngine, docker: dockerEngine };
 
-/** The engine that made what an installation has. Where no engine did, an installation has what processes leave: nothing. */
-export async function engineOf(installation: Installation): Promise<Engine> {
-  return engines[madeBy(installation) ?? 'process']();
+/** The engine that made what an installation has. An installation without data counts as one of processes, which leave nothing. */
+export function engineOf(installation: Installation): Engine {
+  return engines[madeBy(installation) ?? 'process'];
 }
 
 /** The engine that a definition names. */
-export async function engineFor({ engine }: Pick<Definition, 'engine'>): Promise<Engine> {
-  return engines[engine]();
+export function engineFor({ engine }: Pick<Definition, 'engine'>): Engine {
+  return engines[engine];
 }
 
-/** The engine that svc.yaml names. Refused where another engine made the data: the platform would begin with nothing, beside it. */
-export async function chosenEngine(installation: Installation): Promise<Engine> {
+/** The engine that svc.yaml names. Refuses another engine than the one that has the data: the platform would start without it. */
+export function chosenEngine(installation: Installation): Engine {
   const wanted = readDefinition(installation.definitionFile).engine;
   const has = madeBy(installation) ?? wanted;
-  if (has === wanted) return engines[wanted]();
+  if (has === wanted) return engines[wanted];
   const where = has === 'docker' ? "in Docker's volumes" : 'in data/';
   throw new SvcError('conflict', `svc.yaml says engine: ${wanted}, and the data of this platform is ${where}.`, {
     hint: `Set engine: ${has} in svc.yaml. ${carry[wanted]} then carries it over.`,

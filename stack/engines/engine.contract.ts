@@ -5,6 +5,7 @@ import { connectToBackend } from '../client/backend-client.ts';
 import type { ServiceStatus, Status } from '../lifecycle/platform-status.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { readLogs } from '../logs/read-logs.ts';
+import { bringUp } from '../operations/bring-up.ts';
 import { inStartOrder } from '../parts/parts.ts';
 import { readDefinition } from '../settings/check.ts';
 import { replaceScalar } from '../settings/yaml-text.ts';
@@ -42,13 +43,14 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
     const up = async (told: Progress[] = []): Promise<UpResult> => {
       const { installation } = platform;
       const { signal } = new AbortController();
-      const asked = { installation, env, foreground: false, startEmpty: null, avoid: new Set<number>(), signal };
-      const engine = await chosen();
-      return engine.up({ ...asked, onProgress: (progress) => told.push(progress), release: () => undefined });
+      const start = { installation, env, foreground: false, startEmpty: null, avoid: new Set<number>(), signal };
+      return bringUp({ ...start, onProgress: (progress) => told.push(progress), release: () => undefined });
     };
-    const down = async () =>
-      (await chosen()).down({ installation: platform.installation, onProgress: () => undefined });
-    const status = async () => (await chosen()).status(platform.installation);
+    const down = () => chosen().down({ installation: platform.installation, onProgress: () => undefined });
+    const status = () => {
+      const { installation } = platform;
+      return chosen().inspect({ installation, readPlan: () => readPlan(installation) });
+    };
     const workspaces = async () => {
       const backend = await connectToBackend(platform.installation);
       return backend.query('{ workspaces(first: 10) { nodes { id } } }', {}, (data) => data);
@@ -68,7 +70,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
     });
 
     test('has what this machine must have', async () => {
-      const engine = await chosen();
+      const engine = chosen();
       await expect(engine.check(readPlan(platform.installation).definition, env)).resolves.toEqual([]);
     });
 
@@ -83,7 +85,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
         for (const { name: part, after } of inStartOrder(readPlan(platform.installation).parts)) {
           for (const needed of after) expect(healthy.indexOf(needed)).toBeLessThan(healthy.indexOf(part));
         }
-        expect(await engineOf(platform.installation)).toBe(await chosen());
+        expect(engineOf(platform.installation)).toBe(chosen());
       },
       startMaxMs,
     );
@@ -96,7 +98,7 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
 
     test('has the log of every part', async () => {
       const { installation } = platform;
-      const more = await (await chosen()).logs(installation, 1000);
+      const more = await chosen().logs(installation, 1000);
       const filter = { services: [], since: null, level: 'trace', request: null, lines: 1000, follow: false } as const;
       const services = new Set<string>();
       for await (const line of readLogs({ installation, more, ...filter, signal: new AbortController().signal })) {

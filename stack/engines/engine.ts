@@ -1,30 +1,106 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import type { BringUp } from '../lifecycle/bring-up.ts';
+import type { BusPlaces } from '../content/change-nodes.ts';
+import type { NodePlaces } from '../graph/fill-nodes.ts';
+import type { KeptBy } from '../graph/kept-by.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
-import type { Progress, UpResult } from '../lifecycle/progress.ts';
+import type { Progress } from '../lifecycle/progress.ts';
 import type { LogSource } from '../logs/log-source.ts';
+import type { PortWish } from '../parts/port-wish.ts';
+import type { Site } from '../parts/site.ts';
+import type { StartEmpty } from '../place/settle-losses.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { Ports } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
+import type { ServiceState } from '../state/transition.ts';
 
-/** Runs the parts of a platform: as processes of this machine, or as containers. */
+/** Runs the parts of a platform: as processes of this machine, or as containers. It carries out what the shared plan says. */
 export interface Engine {
+  /** The world as parts see it from where this engine runs them. */
+  site(installation: Installation, ports: Ports, wishes: readonly PortWish[]): Site;
+  /** Whether a port that a part listens on is a port of this machine. */
+  takesPort(wish: PortWish): boolean;
   /** Refuses what this machine lacks. Returns what the operator should know. */
   check(definition: Definition, env: EnvRecord): Promise<readonly string[]>;
   /** Refuses ports of this machine that it may not listen on. */
   checkPorts(definition: Definition, ports: Ports, env: EnvRecord): Promise<void>;
-  /** Makes the platform run as svc.yaml says. Throws `LostPort` where another program took a port meanwhile. */
-  up(options: BringUp): Promise<UpResult>;
+  /** Finds what the installation has on this engine. Refuses an engine or an installation that cannot start. */
+  survey(start: EngineStart): Promise<Survey>;
   /** Stops every part and keeps all data. `unchanged`: nothing ran. */
   down(options: Stopping): Promise<'stopped' | 'unchanged'>;
-  /** Changes nothing. A platform that does not run is an answer, not an error. */
-  status(installation: Installation, signal?: AbortSignal): Promise<Status>;
+  /** Reads the state of every part and changes nothing. A platform that does not run is an answer, not an error. */
+  inspect(options: Inspection): Promise<Status>;
   /** Logs that are not in the folder of logs. */
   logs(installation: Installation, linesMax: number): Promise<readonly LogSource[]>;
+}
+
+/** What an engine is told about a start. */
+export interface EngineStart {
+  readonly installation: Installation;
+  readonly env: EnvRecord;
+  readonly foreground: boolean;
+  /** Null: a start without data that is gone is refused. */
+  readonly startEmpty: StartEmpty | null;
+  readonly signal: AbortSignal;
+  readonly onNotice: (message: string) => void;
+  readonly onState: (name: string, state: ServiceState) => void;
+}
+
+/** What an installation has on an engine, as far as the plan depends on it. */
+export interface Survey {
+  /** Whether the running platform listens on a port. The port is free once the platform stops. */
+  readonly ownsPort: (port: number) => boolean;
+  /** How long a port of a killed process may take to become free. */
+  readonly portPatienceMs: number;
+  readonly keptBy: KeptBy;
+  /** Decides what becomes of data that is gone. Throws where the platform must not start without it. */
+  settleLosses(plan: Plan): Promise<SettledLosses>;
+  /** Compares the plan with what runs. Makes what the comparison needs, such as images, and changes no part. */
+  prepare(plan: Plan): Promise<Prepared>;
+}
+
+export interface SettledLosses {
+  /** Nodes of Dgraph that get a copy of another node's data. */
+  readonly copied: readonly string[];
+  /** Where these nodes keep their data. */
+  places(): Promise<NodePlaces>;
+  /** Removes the lost data from the record: the start makes it anew. */
+  forget(): Promise<void>;
+}
+
+/** A start that is ready to be carried out. */
+export interface Prepared {
+  /** What differs from what runs, one line each; null while nothing runs. */
+  readonly changes: readonly string[] | null;
+  /** What the operator should know about it, one line each. */
+  readonly notices: readonly string[];
+  /** Whether no part of the platform exists yet. */
+  readonly isFresh: boolean;
+  /** Whether a change concerns all parts, so that the platform stops before it starts anew. */
+  readonly mustStop: boolean;
+  /** Whether everything runs as planned and is ready, or will be in a moment. */
+  isCurrent(): Promise<boolean>;
+  /** Refuses a disk without room for a start. */
+  refuseFullDisk(): Promise<void>;
+  /** Where the nodes of the bus keep their data. */
+  readonly bus: Omit<BusPlaces, 'planOf'>;
+  /** Stops every part and keeps all data. */
+  stop(): Promise<void>;
+  /** Starts and restarts parts until all of them run as planned and are ready. Throws `LostPort` where a port was taken meanwhile. */
+  apply(): Promise<void>;
+  /** The same in the foreground: calls back once all parts are ready, and stops them after the signal. */
+  applyInForeground(onReady: () => Promise<void>): Promise<void>;
 }
 
 export interface Stopping {
   readonly installation: Installation;
   readonly onProgress: (progress: Progress) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Inspection {
+  readonly installation: Installation;
+  /** The plan that svc.yaml makes, asked for only where no record says what runs. */
+  readonly readPlan: () => Plan;
   readonly signal?: AbortSignal | undefined;
 }

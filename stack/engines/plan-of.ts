@@ -1,34 +1,17 @@
 import type { Planner } from '../lifecycle/prepare-plan.ts';
 import { wishesOf } from '../parts/parts.ts';
 import type { PortWish } from '../parts/port-wish.ts';
-import type { Site } from '../parts/site.ts';
 import { type Plan, planAt } from '../plan/plan.ts';
 import { leasedPorts } from '../ports/port-lease.ts';
 import { readDefinition } from '../settings/check.ts';
-import type { Engine } from '../settings/choices.ts';
 import type { Definition } from '../settings/definition.ts';
 import type { Ports } from '../settings/ports.ts';
 import type { Installation } from '../state/installation.ts';
-import { containerSite } from './docker/site.ts';
-import { processSite } from './process/site.ts';
-
-interface EngineSite {
-  /** Whether a port of a part is one of this machine. */
-  readonly takes: (wish: PortWish) => boolean;
-  readonly site: (installation: Installation, ports: Ports, wishes: readonly PortWish[]) => Site;
-}
-
-const sites: Readonly<Record<Engine, EngineSite>> = {
-  process: { takes: () => true, site: processSite },
-  docker: {
-    takes: ({ isPublished }) => isPublished,
-    site: (installation, _, wishes) => containerSite(installation, wishes),
-  },
-};
+import { engineFor } from './engine-of.ts';
 
 /** The ports of this machine that an installation listens on. */
 export function portWishesOf(definition: Definition): readonly PortWish[] {
-  return wishesOf(definition).filter(sites[definition.engine].takes);
+  return wishesOf(definition).filter(engineFor(definition).takesPort);
 }
 
 /** The plan that svc.yaml and the leased ports make. */
@@ -43,7 +26,7 @@ export function planOf(installation: Installation, definition: Definition): Plan
 
 /** The plan of a definition with these ports, at the site of its engine. */
 export function planFor(installation: Installation, definition: Definition, ports: Ports): Plan {
-  const site = sites[definition.engine].site(installation, ports, wishesOf(definition));
+  const site = engineFor(definition).site(installation, ports, wishesOf(definition));
   return planAt({ installation, definition, ports, site });
 }
 

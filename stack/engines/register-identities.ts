@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { BackendClient } from '../client/backend-client.ts';
+import { type BackendClient, openBackendClient, operatorTokens } from '../client/backend-client.ts';
+import { firstOf } from '../parts/parts.ts';
+import type { Plan } from '../plan/plan.ts';
 import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
 import type { Definition } from '../settings/definition.ts';
 
@@ -10,6 +12,13 @@ export interface Registration {
   readonly definition: Definition;
   readonly secrets: SecretFiles;
   readonly signal: AbortSignal;
+}
+
+/** Registers the identities of a plan at a backend that is ready. */
+export async function registerAt(url: string, plan: Plan, signal: AbortSignal): Promise<void> {
+  const { definition, installation, parts, secrets } = plan;
+  const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);
+  await registerIdentities({ backend: openBackendClient([url], tokens), definition, secrets, signal });
 }
 
 /** Makes the two system keys known and, in an empty platform, the first workspace with its owner. Again, it changes nothing. */

@@ -13,7 +13,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { planFor } from '../engines/plan-of.ts';
+import { planFor, readPlan } from '../engines/plan-of.ts';
 import { nodesInFolders } from '../engines/process/nodes-in-folders.ts';
 import type { PartRunner } from '../engines/process/part-runner.ts';
 import { usualPatience } from '../engines/process/patience.ts';
@@ -83,8 +83,9 @@ const settle = (startEmpty: StartEmpty | null = null, notices: string[] = [], ma
 const check = async (...asked: Parameters<typeof settle>) => (await settle(...asked)).copied;
 const fill = (nodes: readonly string[]) => {
   const onNotice = () => undefined;
-  const places = nodesInFolders({ installation, signal: new AbortController().signal, onNotice });
-  return fillNodes({ definition: readDefinition(installation.definitionFile), nodes, places, onNotice });
+  const plan = readPlan(installation);
+  const places = nodesInFolders({ plan, signal: new AbortController().signal, onNotice });
+  return fillNodes({ definition: plan.definition, nodes, places, onNotice });
 };
 const agree = async () => undefined;
 

@@ -10,9 +10,6 @@ import type { ReadyCheck } from '../parts/part.ts';
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly missing: string };
 
 const probeTimeoutMs = 2000;
-/** The first looks come fast, because a start takes milliseconds; later ones must not disturb what is slow anyway. */
-const pauseMinMs = 4;
-const pauseMaxMs = 100;
 
 export async function readReadiness(check: ReadyCheck, signal?: AbortSignal): Promise<Readiness> {
   try {
@@ -40,21 +37,33 @@ export function answers(check: ReadyCheck): Promise<boolean> {
   );
 }
 
-export async function waitUntilReady(
-  check: ReadyCheck,
-  options: { timeoutMs: number; signal: AbortSignal },
+export interface ReadinessWait {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export async function waitUntilReady(check: ReadyCheck, wait: ReadinessWait): Promise<void> {
+  await pollReadiness(() => readReadiness(check, wait.signal), wait);
+}
+
+/** A start takes milliseconds, so the first questions come fast. Later questions must not slow down a busy part. */
+const usualPauses = { firstMs: 4, maxMs: 100 };
+
+/** Repeats a question until the answer is ready. Throws `timeout`, and what throws instead of an answer. */
+export async function pollReadiness(
+  read: () => Promise<Readiness>,
+  { timeoutMs, signal }: ReadinessWait,
+  { firstMs, maxMs } = usualPauses,
 ): Promise<void> {
-  const deadline = performance.now() + options.timeoutMs;
-  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
-    const readiness = await readReadiness(check, options.signal);
+  const deadline = performance.now() + timeoutMs;
+  for (let pauseMs = firstMs; ; pauseMs = Math.min(pauseMs * 2, maxMs)) {
+    const readiness = await read();
     if (readiness.ready) return;
     if (performance.now() >= deadline) {
-      throw new SvcError(
-        'timeout',
-        `It was not ready within ${options.timeoutMs / 1000} s: ${readiness.missing.replace(/\.$/, '')}.`,
-      );
+      const missing = readiness.missing.replace(/\.$/, '');
+      throw new SvcError('timeout', `It was not ready within ${timeoutMs / 1000} s: ${missing}.`);
     }
-    await pause(pauseMs, undefined, { signal: options.signal });
+    await pause(pauseMs, undefined, { signal });
   }
 }
 

@@ -24,8 +24,7 @@ export async function down({ installation, onProgress = () => undefined, signal 
   try {
     refuseCopy(installation);
     await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
-    const engine = await engineOf(installation);
-    return { outcome: await engine.down({ installation, onProgress, signal }) };
+    return { outcome: await engineOf(installation).down({ installation, onProgress, signal }) };
   } finally {
     lock.release();
   }

@@ -3,6 +3,6 @@ import { type LogLine, type LogOptions, readLogs } from '../logs/read-logs.ts';
 
 /** The logs of a platform, wherever its engine keeps them. */
 export async function* logs(options: Omit<LogOptions, 'more'>): AsyncGenerator<LogLine> {
-  const engine = await engineOf(options.installation);
-  yield* readLogs({ ...options, more: await engine.logs(options.installation, options.lines) });
+  const more = await engineOf(options.installation).logs(options.installation, options.lines);
+  yield* readLogs({ ...options, more });
 }

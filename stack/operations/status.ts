@@ -1,4 +1,5 @@
 import { engineOf } from '../engines/engine-of.ts';
+import { readPlan } from '../engines/plan-of.ts';
 import type { Status } from '../lifecycle/platform-status.ts';
 import type { Installation } from '../state/installation.ts';
 
@@ -9,6 +10,5 @@ export interface StatusOptions {
 
 /** What runs now. Never changes anything; a platform that is not running is an answer, not an error. */
 export async function status({ installation, signal }: StatusOptions): Promise<Status> {
-  const engine = await engineOf(installation);
-  return engine.status(installation, signal);
+  return engineOf(installation).inspect({ installation, readPlan: () => readPlan(installation), signal });
 }

@@ -1,7 +1,5 @@
 import type { EnvRecord } from '../../services/contracts/env/check.ts';
-import { chosenEngine } from '../engines/engine-of.ts';
 import { LostPort } from '../engines/lost-port.ts';
-import type { BringUp } from '../lifecycle/bring-up.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import type { StartEmpty } from '../place/settle-losses.ts';
 import { settlePlace } from '../place/settle-place.ts';
@@ -9,6 +7,7 @@ import type { Installation } from '../state/installation.ts';
 import { acquireLock } from '../state/lock.ts';
 import { ensurePrivateFolder } from '../state/private-folder.ts';
 import { becomeCopy } from './become-copy.ts';
+import { bringUp } from './bring-up.ts';
 import { settleMove } from './move/settle-move.ts';
 
 export interface UpOptions {
@@ -26,7 +25,7 @@ export interface UpOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How often a start is tried anew because a port was taken between the look and the deed. */
+/** How often a start is repeated because another program took a port after the plan was made. */
 const attemptsMax = 5;
 
 /** Makes the platform run as svc.yaml says. Run again, it changes what differs, or nothing. */
@@ -38,13 +37,14 @@ export async function up(options: UpOptions): Promise<UpResult> {
   const avoid = new Set<number>();
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const startEmpty = options.startEmpty ?? null;
-  const bring = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
+  const start = { installation, env, foreground, startEmpty, onProgress, signal, avoid, release: () => lock.release() };
   try {
     if (options.asCopy) await becomeCopy({ installation, startEmpty, onNotice });
     settlePlace(installation, onNotice);
     for (let attempt = 1; ; attempt++) {
       try {
-        return await bringUpWith(bring);
+        await settleMove(installation, onNotice);
+        return await bringUp(start);
       } catch (error) {
         if (!(error instanceof LostPort)) throw error;
         if (attempt === attemptsMax) throw error.reason;
@@ -53,11 +53,4 @@ export async function up(options: UpOptions): Promise<UpResult> {
   } finally {
     lock.release();
   }
-}
-
-async function bringUpWith(options: BringUp): Promise<UpResult> {
-  const { installation, onProgress } = options;
-  await settleMove(installation, (message) => onProgress({ kind: 'notice', message }));
-  const engine = await chosenEngine(installation);
-  return engine.up(options);
 }

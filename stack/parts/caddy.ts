@@ -138,6 +138,5 @@ function programOf(values: Part['variables'], home: string): ForeignProgram {
     environment: { TZ: 'UTC', HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
     configuration: { name: 'Caddyfile', write: () => caddyfile(values) },
     ask: askWithWget,
-    sharesPorts: true,
   };
 }

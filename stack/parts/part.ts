@@ -90,8 +90,6 @@ export interface ForeignProgram {
   readonly askVersion?: readonly string[];
   /** The command in its image that asks a URL whether it answers 200. */
   readonly ask: (url: string) => readonly string[];
-  /** Further processes of the same program could listen on its ports unnoticed. */
-  readonly sharesPorts?: boolean;
 }
 
 /** What only the engine knows when it writes a configuration. */

@@ -46,7 +46,8 @@ describe.skipIf(!hasNatsServer)('on a real server, another number of nodes', () 
     };
     [alone, several] = [planOf(1), planOf(3)];
     ensureSecrets(installation, several.definition);
-    places = busInFolders(installation, process.env);
+    const planOfNodes = (definition: Plan['definition']) => planFor(installation, definition, ports);
+    places = { ...busInFolders(installation, process.env), planOf: planOfNodes };
   }
 
   async function withBus<Result>(plan: Plan, work: (content: BusContent, shown: Shown) => Promise<Result>) {

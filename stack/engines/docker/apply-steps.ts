@@ -1,15 +1,13 @@
 import { isDiskFull, makeRoom, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { openBackendClient, operatorTokens } from '../../client/backend-client.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { readyAt } from '../../parts/part.ts';
-import { firstOf } from '../../parts/parts.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import type { ServiceState } from '../../state/transition.ts';
 import { LostPort } from '../lost-port.ts';
-import { registerIdentities } from '../register-identities.ts';
+import { registerAt } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
@@ -188,13 +186,8 @@ async function settle({ part }: ContainerPlan, application: Application): Promis
 const publishedWithinMs = 5000;
 
 async function register(url: string, { plan, signal }: Application): Promise<void> {
-  const { definition, installation, parts, secrets } = plan;
   await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
-  const backend = openBackendClient(
-    [url],
-    operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER),
-  );
-  await registerIdentities({ backend, definition, secrets, signal });
+  await registerAt(url, plan, signal);
 }
 
 /** Docker says in words only that a port is taken. */

@@ -1,20 +1,18 @@
 import type { BusPlaces } from '../../content/change-nodes.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { recordCreated } from '../../state/manifest.ts';
-import { planOf } from '../plan-of.ts';
 import type { Look } from './look.ts';
 import { runContainersAlone } from './run-alone.ts';
 import { volumeOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, removeVolumes } from './volumes.ts';
 
 /** In Docker's volumes, which no container has meanwhile. */
-export function busInVolumes(look: Look): BusPlaces {
+export function busInVolumes(look: Look): Omit<BusPlaces, 'planOf'> {
   const { daemon, images, serviceImage: image, user } = look;
   const { docker } = daemon;
   const remove = (plan: Plan) =>
     removeVolumes({ docker, volumes: volumesOf(plan), installationId: plan.definition.id });
   return {
-    planOf: (definition) => planOf(look.plan.installation, definition),
     isThere: (plan) => volumesOf(plan).some((name) => look.volumes.has(name)),
     remove,
     async empty(plan) {

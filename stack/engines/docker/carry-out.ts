@@ -1,15 +1,16 @@
 import { openPlatformLogs } from '../../logs/platform-logs.ts';
+import { wishesOf } from '../../parts/parts.ts';
 import { writeLease } from '../../ports/port-lease.ts';
 import { recordFingerprint } from '../../secrets/secrets.ts';
 import { type ContainersRecord, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { recordCreated } from '../../state/manifest.ts';
 import type { ServiceState } from '../../state/transition.ts';
-import { portWishesOf } from '../plan-of.ts';
 import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
 import type { Decision } from './decide.ts';
 import type { Look } from './look.ts';
+import { isPublished } from './site.ts';
 import { takeDown } from './take-down.ts';
 import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
 
@@ -41,7 +42,7 @@ export async function carryOut(work: CarryOut): Promise<void> {
     logs.close();
   }
   await releaseVolumes(daemon.docker, definition.id);
-  writeLease(installation, plan.ports, portWishesOf(definition));
+  writeLease(installation, plan.ports, wishesOf(definition).filter(isPublished));
   recordFingerprint(installation);
 }
 

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
 import { z } from 'zod';
+import { describeExit } from '../describe-exit.ts';
 
 type Ended = Pick<ContainerInspectInfo, 'State'>;
 
@@ -40,7 +41,8 @@ export function describeContainerEnd({
 }): string {
   if (OOMKilled) return 'was killed: it took more memory than limits.memoryMaxMb in svc.yaml gives it';
   if (error !== '') return `could not be started: ${error}`;
-  if (ExitCode === 137) return 'was killed (SIGKILL), by somebody or by a system short of memory';
-  if (ExitCode === 143) return 'was ended from outside (SIGTERM)';
-  return `ended with exit code ${ExitCode}`;
+  return describeExit({ code: ExitCode, signal: signals[ExitCode] ?? null });
 }
+
+/** The exit code of a container whose program was ended by a signal: 128 and its number. */
+const signals: Readonly<Record<number, NodeJS.Signals>> = { 137: 'SIGKILL', 143: 'SIGTERM' };

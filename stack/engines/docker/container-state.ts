@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { ContainerInspectInfo } from 'dockerode';
 import { statusOf, wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Readiness } from '../../lifecycle/readiness.ts';
+import { pollReadiness, type Readiness, type ReadinessWait } from '../../lifecycle/readiness.ts';
 import { lastEndOf } from './container-end.ts';
 import { withoutFrames } from './container-log.ts';
 import { labels } from './names.ts';
@@ -82,52 +81,44 @@ function missingIn(said: string): string {
 /** A platform that another command has just started, or a part that stumbled, gets this long before it is made anew. */
 export const patienceMs = 10_000;
 
-export interface Waiting {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  /** How often Docker had started it again before. */
-  readonly restarts?: number;
-}
+/** Each question starts a process in the container. */
+const pauses = { firstMs: 20, maxMs: 250 };
 
-/** Whether what runs is ready, or will be in a moment. */
+/** Whether a running container is ready, or will be in time. */
 export async function becomesReady(
   docker: Docker,
   name: string,
   check: readonly string[],
-  { timeoutMs, signal }: Waiting,
+  wait: ReadinessWait,
 ): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  do {
-    if ((await askReady(docker, name, check)).ready) return true;
-    await pause(pauseMaxMs, undefined, { signal });
-  } while (performance.now() < deadline);
-  return false;
+  try {
+    await pollReadiness(() => askReady(docker, name, check), wait, pauses);
+    return true;
+  } catch (error) {
+    if (wait.signal.aborted) throw error;
+    return false;
+  }
 }
 
-const pauseMinMs = 20;
-const pauseMaxMs = 250;
+export interface ContainerWait extends ReadinessWait {
+  /** How often Docker had restarted the container before. */
+  readonly restarts?: number;
+}
 
-/** Resolves once it is ready. Throws why it ended, or that it was not ready in time; what it says follows its name. */
+/** Resolves once the container is ready. Throws why it ended, or that it was not ready in time, in words that follow its name. */
 export async function waitUntilContainerReady(
   docker: Docker,
   name: string,
   check: readonly string[],
-  waiting: Waiting,
+  { restarts = 0, ...wait }: ContainerWait,
 ): Promise<void> {
-  const { timeoutMs, signal, restarts = 0 } = waiting;
-  const deadline = performance.now() + timeoutMs;
-  for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+  const readOnce = async () => {
     const found = await inspectContainer(docker, name);
     if (found === null) throw new SvcError('unavailable', 'it was removed');
     const { State, RestartCount } = found;
     if (!State.Running || State.Restarting || RestartCount > restarts)
       throw new SvcError('unavailable', `it ${await lastEndOf(docker, found)}`);
-    const readiness = await askReady(docker, name, check);
-    if (readiness.ready) return;
-    if (performance.now() >= deadline) {
-      const missing = readiness.missing.replace(/\.$/, '');
-      throw new SvcError('timeout', `it was not ready within ${timeoutMs / 1000} s: ${missing}`);
-    }
-    await pause(pauseMs, undefined, { signal });
-  }
+    return askReady(docker, name, check);
+  };
+  await pollReadiness(readOnce, wait, pauses);
 }

@@ -1,21 +1,31 @@
 import type { Engine } from '../engine.ts';
-import { bringUpContainers } from './bring-up.ts';
-import { connectToDaemon } from './daemon.ts';
-import { downContainers } from './down.ts';
-import { containerLogSources } from './log-sources.ts';
-import { statusOfContainers } from './status.ts';
+import { containerSite, isPublished } from './site.ts';
 
-/** Each part in a container. Its image brings the program that it runs. */
+/** Each part in a container. Its image contains the program that it runs. Code that a command does not use is not loaded. */
 export const dockerEngine: Engine = {
+  site: (installation, _, wishes) => containerSite(installation, wishes),
+  takesPort: isPublished,
   async check(_, env) {
+    const { connectToDaemon } = await import('./daemon.ts');
     await connectToDaemon(env);
     return [];
   },
-  // Docker listens there by itself.
+  // The daemon itself listens on published ports, as root.
   checkPorts: async () => undefined,
-  up: bringUpContainers,
-  down: ({ installation, onProgress }) =>
-    downContainers(installation, (name, state) => onProgress({ kind: 'service', name, state })),
-  status: statusOfContainers,
-  logs: containerLogSources,
+  async survey(start) {
+    const { surveyContainers } = await import('./survey.ts');
+    return surveyContainers(start);
+  },
+  async down({ installation, onProgress }) {
+    const { downContainers } = await import('./down.ts');
+    return downContainers(installation, (name, state) => onProgress({ kind: 'service', name, state }));
+  },
+  async inspect(options) {
+    const { statusOfContainers } = await import('./status.ts');
+    return statusOfContainers(options);
+  },
+  async logs(installation, linesMax) {
+    const { containerLogSources } = await import('./log-sources.ts');
+    return containerLogSources(installation, linesMax);
+  },
 };

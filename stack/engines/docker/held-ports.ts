@@ -1,8 +1,13 @@
 import type { ContainerInspectInfo } from 'dockerode';
 
-/** Ports of this machine that containers have. */
-export function portsHeldBy(found: readonly Pick<ContainerInspectInfo, 'HostConfig'>[]): ReadonlySet<number> {
-  const bindings = found.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}));
+interface Published extends Pick<ContainerInspectInfo, 'HostConfig'> {
+  readonly State: Pick<ContainerInspectInfo['State'], 'Running'>;
+}
+
+/** Ports of this machine that running containers have. A stopped container has none: another program may have taken its port. */
+export function portsHeldBy(found: readonly Published[]): ReadonlySet<number> {
+  const running = found.filter(({ State }) => State.Running);
+  const bindings = running.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}));
   return new Set(bindings.flatMap((list: unknown) => hostPorts(list)));
 }
 

@@ -1,36 +1,48 @@
 import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
 import { metaFileOf } from '../../place/node-data.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { readContainers, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
+import type { EngineStart } from '../engine.ts';
 import { copyNode, measureVolumes } from './copy-volume.ts';
+import type { Daemon } from './daemon.ts';
 import type { Look } from './look.ts';
 import { volumeOfNode } from './lost-volumes.ts';
+import { ensurePlanImages } from './plan-images.ts';
 import { provisionGraphInside } from './provision-graph.ts';
+import { serviceImageOn } from './service-image.ts';
 import { statusOfContainers } from './status.ts';
+import { stopContainers } from './take-down.ts';
+import { runsAs } from './user.ts';
 import { ensureVolumes, holdVolumes, listVolumes, removeVolumes } from './volumes.ts';
 
 /** What Docker has for a copy. */
-type Has = Pick<Look, 'daemon' | 'images' | 'plan' | 'serviceImage' | 'user' | 'volumes'>;
+type Has = Pick<Look, 'daemon' | 'images' | 'plan' | 'serviceImage' | 'user'>;
 
-export interface NodesInVolumes {
-  readonly look: Has;
-  readonly stop: () => Promise<void>;
-  readonly signal: AbortSignal;
+export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' | 'onState'> {
+  readonly daemon: Daemon;
+  /** Names of the volumes that exist and hold no unfinished copy. */
+  readonly volumes: ReadonlySet<string>;
 }
 
 /** Reads and copies the data of nodes that run in containers: volumes of Docker. */
-export async function nodesInVolumes({ look, stop, signal }: NodesInVolumes): Promise<NodePlaces> {
-  const { daemon, plan, serviceImage } = look;
+export async function nodesInVolumes(
+  plan: Plan,
+  { daemon, volumes, signal, onNotice, onState }: NodesInVolumes,
+): Promise<NodePlaces> {
   const { installation, definition } = plan;
-  const { services } = await statusOfContainers(installation, signal);
+  const serviceImage = serviceImageOn(definition.images.base).name;
+  const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
+  const look = { daemon, images, plan, serviceImage, user: runsAs(installation, daemon.isRootless).user };
+  const { services } = await statusOfContainers({ installation, readPlan: () => plan, signal });
   return {
-    hasData: (node) => look.volumes.has(volumeOfNode(node, definition)),
+    hasData: (node) => volumes.has(volumeOfNode(node, definition)),
     stateOf: (node) => services.find(({ name }) => name === node)?.state ?? null,
     change(nodes) {
       const parts = plan.parts.filter(({ name }) => nodes.includes(name));
       return provisionGraphInside({ plan: { ...plan, parts }, daemon, serviceImage, force: true, signal });
     },
-    stop,
+    stop: () => stopContainers(plan, { daemon, onState }),
     roomsFor: async (copies) => [await roomFor(copies, look, signal)],
     copy: (copying) => copyVolume(copying, look, signal),
   };

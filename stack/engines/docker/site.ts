@@ -10,6 +10,11 @@ export const dataDir = '/data';
 /** Where a container finds the files that it is given. It sees no other file of this machine. */
 export const givenDir = '/run/svc';
 
+/** Only a published port of a container is a port of this machine. */
+export function isPublished(wish: PortWish): boolean {
+  return wish.isPublished;
+}
+
 /** Containers have networks, ports and files of their own, and reach each other by name. */
 export function containerSite({ secretsDir }: Installation, wishes: readonly PortWish[]): Site {
   return {

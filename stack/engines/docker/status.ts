@@ -7,9 +7,8 @@ import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { type ContainersRecord, readContainers } from '../../state/containers-record.ts';
 import { findOriginal } from '../../state/find-original.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
-import type { Installation } from '../../state/installation.ts';
 import type { ServiceState } from '../../state/transition.ts';
-import { readPlan } from '../plan-of.ts';
+import type { Inspection } from '../engine.ts';
 import { describeContainerEnd, lastEndOf } from './container-end.ts';
 import { askReady, inspectContainer } from './container-state.ts';
 import { type Daemon, reconnectToDaemon } from './daemon.ts';
@@ -20,11 +19,11 @@ import { checkIn } from './silence.ts';
 import { listVolumes } from './volumes.ts';
 
 /** What runs now in Docker, and how well. Changes nothing. */
-export async function statusOfContainers(installation: Installation, signal?: AbortSignal): Promise<Status> {
+export async function statusOfContainers({ installation, readPlan, signal }: Inspection): Promise<Status> {
   const record = readContainers(installation);
   if (!record?.isUp || findOriginal(installation) !== null) {
     const serviceOf = () => ({ state: 'stopped', reason: null, container: null }) as const;
-    return stoppedStatus(readPlan(installation), { ended: null, serviceOf });
+    return stoppedStatus(readPlan(), { ended: null, serviceOf });
   }
   const daemon = await reconnectToDaemon(record.daemon.socket);
   const look = withCertificate(record.urls);

@@ -1,5 +1,6 @@
 import { wordsOf } from '../../../services/contracts/docker.ts';
-import type { PlatformLogs } from '../../logs/platform-logs.ts';
+import { openPlatformLogs, type PlatformLogs } from '../../logs/platform-logs.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { readContainers, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { ServiceState } from '../../state/transition.ts';
@@ -17,6 +18,19 @@ export interface TakeDown {
   readonly id: string;
   readonly logs: PlatformLogs;
   readonly onState: (name: string, state: ServiceState) => void;
+}
+
+/** Stops what a plan describes. */
+export async function stopContainers(
+  { installation, definition }: Plan,
+  work: Pick<TakeDown, 'daemon' | 'onState'>,
+): Promise<void> {
+  const logs = openPlatformLogs(installation, definition);
+  try {
+    await takeDown(installation, { ...work, id: definition.id, logs });
+  } finally {
+    logs.close();
+  }
 }
 
 /** Whoever needs others ends first; the front after those whose calls under way end through it. */

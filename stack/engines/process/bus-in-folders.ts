@@ -9,11 +9,10 @@ import { readJson, writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 import { endLeftProcesses, type LeftProcess } from '../../state/left-processes.ts';
 import { isAlive, processIdentity } from '../../state/process-identity.ts';
-import { planOf } from '../plan-of.ts';
 import { runProcessesAlone } from './run-alone.ts';
 
 /** In data/. */
-export function busInFolders(installation: Installation, env: EnvRecord): BusPlaces {
+export function busInFolders(installation: Installation, env: EnvRecord): Omit<BusPlaces, 'planOf'> {
   const { dataDir } = installation;
   const folderOf = ({ definition: { replicas } }: Plan) =>
     join(dataDir, replicas.nats === 1 ? aloneFolder : clusterFolder);
@@ -23,7 +22,6 @@ export function busInFolders(installation: Installation, env: EnvRecord): BusPla
     rmSync(folderOf(plan), { recursive: true, force: true });
   };
   return {
-    planOf: (definition) => planOf(installation, definition),
     isThere: (plan) => existsSync(folderOf(plan)),
     // The nodes make it.
     empty: remove,

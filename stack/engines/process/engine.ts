@@ -1,8 +1,10 @@
 import type { Engine } from '../engine.ts';
-import { statusOfProcesses } from './status.ts';
+import { processSite } from './site.ts';
 
-/** Each part in a process of this machine, or all of them in one. What a command does not use is not loaded. */
+/** Each part in a process of this machine, or all of them in one. Code that a command does not use is not loaded. */
 export const processEngine: Engine = {
+  site: processSite,
+  takesPort: () => true,
   async check(definition, { PATH }) {
     const { checkPrograms } = await import('./check-programs.ts');
     return checkPrograms(definition, PATH);
@@ -11,15 +13,18 @@ export const processEngine: Engine = {
     const { checkFrontPorts } = await import('./check-front-ports.ts');
     await checkFrontPorts(definition, ports, PATH);
   },
-  async up(options) {
-    const { bringUpProcesses } = await import('./bring-up.ts');
-    return bringUpProcesses(options);
+  async survey(start) {
+    const { surveyProcesses } = await import('./survey.ts');
+    return surveyProcesses(start);
   },
   async down(options) {
     const { stopProcesses } = await import('./stop-processes.ts');
     return stopProcesses(options);
   },
-  status: statusOfProcesses,
+  async inspect(options) {
+    const { statusOfProcesses } = await import('./status.ts');
+    return statusOfProcesses(options);
+  },
   // All of them are in the folder of logs.
   logs: async () => [],
 };

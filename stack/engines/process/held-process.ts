@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { isAlive, type ProcessIdentity, startTimeOf } from '../../state/process-identity.ts';
-import { describeExit, type Exit } from './describe-exit.ts';
+import { describeExit, type Exit } from '../describe-exit.ts';
 import { lastWords } from './last-words.ts';
 import type { ProcessPlan } from './process-plan.ts';
 
@@ -35,7 +35,7 @@ export function holdProcess({ program, args, env, cwd, log, isClosed }: ProcessP
         stdio: ['pipe', output, output],
       },
     );
-    const ended = endOf(child).then((exit) => ({ ...exit, reason: describeExit(exit, lastWords(log, from)) }));
+    const ended = endOf(child).then((exit) => ({ ...exit, reason: describeEnd(exit, lastWords(log, from)) }));
     const { pid, stdin } = child;
     if (pid === undefined) throw new SvcError('internal', `No process could be started for "${program}".`);
     stdin?.on('error', () => undefined);
@@ -54,6 +54,10 @@ export interface ProcessEnd extends Exit {
   readonly reason: string;
 }
 
+function describeEnd(exit: Exit, words: string | null): string {
+  return `${describeExit(exit)}${words === null ? '' : `: ${words}`}`;
+}
+
 function endOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -68,7 +72,7 @@ export function watchProcess(identity: ProcessIdentity, log: string): Promise<Pr
       if (isAlive(identity)) return;
       clearInterval(timer);
       const exit = { code: null, signal: null };
-      resolve({ ...exit, reason: describeExit(exit, lastWords(log, null)) });
+      resolve({ ...exit, reason: describeEnd(exit, lastWords(log, null)) });
     }, watchIntervalMs);
   });
 }

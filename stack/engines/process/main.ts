@@ -6,9 +6,9 @@ import { escapeHidden, withoutHidden } from '../../../services/contracts/hidden-
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
 import { installationIn } from '../../state/installation.ts';
-import { planFor } from '../plan-of.ts';
 import { leaveFailure } from './failure.ts';
 import { runPlatform } from './run-platform.ts';
+import { planOnThisMachine } from './site.ts';
 import { StartFailure } from './start-failure.ts';
 
 /** The process that holds a platform: `svc up` starts it, SIGTERM ends it. */
@@ -50,7 +50,7 @@ process.on('uncaughtException', (error) => {
 
 try {
   await runPlatform({
-    plan: planFor(installation, definition, parsePorts(ports)),
+    plan: planOnThisMachine(installation, definition, parsePorts(ports)),
     env: process.env,
     foreground: false,
     // Whoever is killed before others could see its platform must not leave one that comes up after svc down.

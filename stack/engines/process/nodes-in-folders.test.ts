@@ -18,6 +18,7 @@ import { hasNodeData } from '../../place/node-data.ts';
 import type { Installation } from '../../state/installation.ts';
 import { nodeFolder, writeInNode, writeNode } from '../../test/made-up-node.ts';
 import { canMount, SmallDisk } from '../../test/small-disk.ts';
+import { readPlan } from '../plan-of.ts';
 import { nodesInFolders } from './nodes-in-folders.ts';
 
 let dir: string;
@@ -36,7 +37,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const copying = { from: 'dgraph-alpha', to: 'dgraph-alpha-2' };
 const placesFor = (signal = new AbortController().signal) =>
-  nodesInFolders({ installation, signal, onNotice: () => undefined });
+  nodesInFolders({ plan: readPlan(installation), signal, onNotice: () => undefined });
 const copy = (signal?: AbortSignal) => placesFor(signal).copy(copying);
 const idIn = (folder: string) => readFileSync(join(folder, 'w/wal.meta')).readBigUInt64BE(0);
 

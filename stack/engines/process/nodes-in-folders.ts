@@ -9,27 +9,27 @@ import { sizeOf } from '../../machine/size-of.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { dataOf } from '../../parts/dgraph-node.ts';
 import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../place/node-data.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { findRunning } from '../../state/find-running.ts';
 import { bytesLeft } from '../../state/free-space.ts';
 import type { Installation } from '../../state/installation.ts';
-import { readPlan } from '../plan-of.ts';
 import { stopRunning } from './running-platform.ts';
 
 export interface NodesInFolders {
-  readonly installation: Installation;
+  readonly plan: Plan;
   readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 }
 
 /** Reads and copies the data of nodes that run as processes: folders in data/. */
-export function nodesInFolders({ installation, signal, onNotice }: NodesInFolders): NodePlaces {
+export function nodesInFolders({ plan, signal, onNotice }: NodesInFolders): NodePlaces {
+  const { installation, secrets, site } = plan;
   const running = findRunning(installation);
   const services = running === null || running.isAbandoned ? [] : (running.record?.services ?? []);
   return {
     hasData: (node) => hasNodeData(installation, node),
     stateOf: (node) => services.find(({ name }) => name === node)?.state ?? null,
     async change(nodes) {
-      const { secrets, site } = readPlan(installation);
       const urls = nodes.map((node) => graphUrlOf(node, site));
       await provisionGraph({ urls, caPath: secrets.graphNodeCertificate, secrets, force: true, signal });
     },

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { nats } from '../../parts/nats.ts';
 import { isGraphNode, type Part } from '../../parts/part.ts';
-import { type Plan, planAt } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { loopback } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
-import { processSite } from './site.ts';
+import { planOnThisMachine } from './site.ts';
 
 /**
  * The nodes of NATS with their data below `dir`, at ports that nobody was told: neither runtimes elsewhere nor agents shall see a bus without
@@ -31,7 +31,7 @@ export function dgraphAlone(plan: Plan, dir: string): readonly Part[] {
 }
 
 function partsIn(dir: string, plan: Plan): readonly Part[] {
-  return planAt({ ...plan, site: processSite({ ...plan.installation, dataDir: dir }, plan.ports) }).parts;
+  return planOnThisMachine({ ...plan.installation, dataDir: dir }, plan.definition, plan.ports).parts;
 }
 
 async function freePort(): Promise<number> {

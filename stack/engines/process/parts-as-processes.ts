@@ -5,6 +5,7 @@ import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
 import { versionOf } from '../../machine/check-program.ts';
 import { isFree } from '../../machine/is-free.ts';
+import { describeHolder } from '../../machine/port-holder.ts';
 import { portOf } from '../../machine/port-of.ts';
 import { type ForeignProgram, listensAt, type Part } from '../../parts/part.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -43,16 +44,16 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
     for (const log of logs) boundIfPossible(log, bound);
   }, boundIntervalMs);
 
-  async function prepareForeign(part: Part, program: ForeignProgram): Promise<void> {
-    const { sharesPorts = false, askVersion, configuration } = program;
-    if (sharesPorts) await refuseSharedPort(part);
+  async function prepareForeign(program: ForeignProgram): Promise<void> {
+    const { askVersion, configuration } = program;
     const version = askVersion === undefined ? null : await versionOf(foundProgram(program, programs), askVersion);
     const text = configuration.write({ readSecret, admins: loopback, version });
     writeWhole(join(installation.stateDir, configuration.name), text);
   }
 
   async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
-    if (part.program.kind === 'foreign') await prepareForeign(part, part.program);
+    await refuseTakenPorts(part);
+    if (part.program.kind === 'foreign') await prepareForeign(part.program);
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);
     const held = holdProcess(plan);
@@ -105,14 +106,18 @@ async function endingOf(part: Part, { reason, code }: ProcessEnd): Promise<Endin
   return { reason, portTaken: free.includes(false) };
 }
 
-/** What was killed is gone a moment before its port is. */
-const lettingGoMs = 1000;
+/** The kernel frees the port of a killed process a moment after the process is gone. */
+const portPatienceMs = 1000;
 
-/** Caddy shares a port with every other Caddy of its user without a word, and each of them would get some of the requests. */
-async function refuseSharedPort(part: Part): Promise<void> {
+/**
+ * Another program on a port of a part would answer in its place, and the part would look healthy. Several Caddys even share a port, and each
+ * gets some of the requests.
+ */
+async function refuseTakenPorts(part: Part): Promise<void> {
   for (const address of listensAt(part)) {
-    if (await isPortFree(address, lettingGoMs)) continue;
-    throw takenPort(`Port ${portOf(address)} of ${part.name} is taken by another program.`);
+    if (await isPortFree(address, portPatienceMs)) continue;
+    const port = portOf(address);
+    throw takenPort(`Port ${port} of ${part.name} is taken by ${describeHolder(port)}.`);
   }
 }
 

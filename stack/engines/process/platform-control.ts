@@ -3,12 +3,12 @@ import { partsThatDiffer, settingsOf } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { parsePorts } from '../../ports/port-lease.ts';
 import { readDefinition } from '../../settings/check.ts';
-import { planFor } from '../plan-of.ts';
 import { type Answer, openControl } from './control/control-server.ts';
 import type { Reply } from './control/messages.ts';
 import { failureOf } from './failure.ts';
 import type { Platform } from './platform.ts';
 import type { Recorder } from './recorder.ts';
+import { planOnThisMachine } from './site.ts';
 import { StartFailure, step } from './start-failure.ts';
 
 export interface Controlled {
@@ -92,7 +92,7 @@ class ProcessControl {
   async #takeUp(ports: string): Promise<void> {
     const { plan, platform, recorder, signal } = this.#controlled;
     const { installation } = plan;
-    const next = planFor(installation, readDefinition(installation.definitionFile), parsePorts(ports));
+    const next = planOnThisMachine(installation, readDefinition(installation.definitionFile), parsePorts(ports));
     const differ = partsThatDiffer(recorder.record.settings, settingsOf(next));
     // Whoever asks has looked: it was changed in between.
     if (differ === null)

@@ -1,15 +1,14 @@
 import { inWords } from '../../../services/contracts/system-words.ts';
-import { openBackendClient, operatorTokens } from '../../client/backend-client.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { portOf } from '../../machine/port-of.ts';
 import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { listensAt, type Part } from '../../parts/part.ts';
-import { firstOf, inStartOrder } from '../../parts/parts.ts';
+import { inStartOrder } from '../../parts/parts.ts';
 import { lossOf } from '../../place/loss-of.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import { registerIdentities } from '../register-identities.ts';
+import { registerAt } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { StartFailure, step } from './start-failure.ts';
@@ -104,7 +103,8 @@ export class Platform {
   /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
     // What one of them is told, all know.
-    if (name === 'backend') await this.#register(url, signal);
+    if (name === 'backend')
+      await step('platform', 'register its identities', () => registerAt(url, this.#plan, signal));
     if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);
   }
 
@@ -119,15 +119,6 @@ export class Platform {
     const urls = this.#dataNodes().map((node) => graphUrlOf(node.name, site));
     const caPath = secrets.graphNodeCertificate;
     await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
-  }
-
-  async #register(url: string, signal: AbortSignal): Promise<void> {
-    const { definition, installation, parts, secrets } = this.#plan;
-    const tokens = operatorTokens(installation, firstOf('backend', parts).variables.JWT_ISSUER);
-    const backend = openBackendClient([url], tokens);
-    await step('platform', 'register its identities', () =>
-      registerIdentities({ backend, definition, secrets, signal }),
-    );
   }
 
   /** One part that cannot stop must not keep the others running. */

@@ -2,6 +2,7 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { urlsOf } from '../../lifecycle/urls.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import type { Part } from '../../parts/part.ts';
+import { wishesOf } from '../../parts/parts.ts';
 import { partOf, settingsOf, settingsOfPart } from '../../plan/differences.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { writeLease } from '../../ports/port-lease.ts';
@@ -9,7 +10,6 @@ import type { Ports } from '../../settings/ports.ts';
 import { type PlatformRecord, type ServiceRecord, writeRecord } from '../../state/platform-record.ts';
 import { ownIdentity, type ProcessIdentity } from '../../state/process-identity.ts';
 import { isUp, type ServiceEvent, transition } from '../../state/transition.ts';
-import { portWishesOf } from '../plan-of.ts';
 import type { PlanWatcher } from './platform.ts';
 
 export interface Recording {
@@ -113,7 +113,7 @@ export class Recorder implements PlanWatcher {
   #keepPorts(): void {
     const { definition, installation, ports } = this.#plan;
     if (ports === this.#keptPorts) return;
-    writeLease(installation, ports, portWishesOf(definition));
+    writeLease(installation, ports, wishesOf(definition));
     this.#keptPorts = ports;
   }
 

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Site } from '../../parts/site.ts';
+import { type Plan, planAt } from '../../plan/plan.ts';
 import { reachable } from '../../settings/addresses.ts';
+import type { Definition } from '../../settings/definition.ts';
 import type { Ports } from '../../settings/ports.ts';
 import type { Installation } from '../../state/installation.ts';
 
@@ -15,4 +17,9 @@ export function processSite({ dataDir, stateDir }: Installation, ports: Ports): 
     dataPathOf: ({ folder }, file = '') => join(dataDir, folder, file),
     scratchPathOf: (part) => join(stateDir, part),
   };
+}
+
+/** The plan of a definition with these ports, for processes. */
+export function planOnThisMachine(installation: Installation, definition: Definition, ports: Ports): Plan {
+  return planAt({ installation, definition, ports, site: processSite(installation, ports) });
 }

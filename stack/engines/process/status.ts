@@ -1,10 +1,10 @@
-import { stoppedProcesses } from '../../engines/process/stopped-processes.ts';
 import { healthOf, noEnds, type ServiceStatus, type Status } from '../../lifecycle/platform-status.ts';
-import { noContent, readContent } from '../../lifecycle/read-content.ts';
+import { readContent } from '../../lifecycle/read-content.ts';
 import { readReadiness } from '../../lifecycle/readiness.ts';
-import { urlsOf } from '../../lifecycle/urls.ts';
+import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import { withCertificate } from '../../lifecycle/with-certificate.ts';
 import { lossOf } from '../../place/loss-of.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
 import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
 import { describeFullDisk } from '../../state/free-space.ts';
@@ -12,16 +12,16 @@ import type { Installation } from '../../state/installation.ts';
 import type { PartEnd, PlatformRecord, ServiceRecord } from '../../state/platform-record.ts';
 import { memoryOf } from '../../state/process-identity.ts';
 import { type ServiceState, transition } from '../../state/transition.ts';
-import { readPlan } from '../plan-of.ts';
+import type { Inspection } from '../engine.ts';
 import { askSupervisor } from './control/control-client.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
+import { stoppedProcesses } from './stopped-processes.ts';
 
 /** How the processes of a platform are now. Changes nothing. */
-export async function statusOfProcesses(installation: Installation, signal?: AbortSignal): Promise<Status> {
-  if (findOriginal(installation) !== null) return stoppedProcesses(installation);
-  const running = findRunning(installation);
-  if (running === null) return stoppedProcesses(installation);
-  if (running.record === null) return unrecordedStatus(installation, running.pid);
+export async function statusOfProcesses({ installation, readPlan, signal }: Inspection): Promise<Status> {
+  const running = findOriginal(installation) === null ? findRunning(installation) : null;
+  if (running === null) return stoppedProcesses(readPlan());
+  if (running.record === null) return unrecordedStatus(readPlan(), running.pid);
   const supervisor = await askHow(installation, running, signal);
   const seen = await runningStatus(installation, supervisor.record ?? running.record, signal);
   if (running.record.topology === 'embedded') return seen;
@@ -59,18 +59,14 @@ async function askHow(
   }
 }
 
-/** Of a platform that runs, and of which no more is known than that. */
-function unrecordedStatus(installation: Installation, pid: number): Status {
-  const { definition, addresses, parts } = readPlan(installation);
+/** A platform that runs, without a record that says how. */
+function unrecordedStatus(plan: Plan, pid: number): Status {
+  const reason =
+    'Its process runs, but state/ does not say how: it has only begun, or the file was lost, which svc up repairs.';
+  const stopped = stoppedStatus(plan, { ended: null, serviceOf: () => ({ state: 'starting', reason, pid: null }) });
   const memoryBytes = memoryOf(pid);
-  return {
-    state: 'degraded',
-    topology: definition.topology,
-    engine: definition.engine,
-    version: null,
-    urls: urlsOf(addresses),
-    supervisor: null,
-    services: parts.map(({ name }) => ({
+  const services = stopped.services.map(({ name }) => {
+    return {
       name,
       state: 'starting',
       health: 'yellow',
@@ -78,15 +74,11 @@ function unrecordedStatus(installation: Installation, pid: number): Status {
       pid,
       since: null,
       memoryBytes,
-      reason:
-        'Its process runs, but state/ does not say how: it has only begun, or the file was lost, which svc up repairs.',
+      reason,
       ...noEnds,
-    })),
-    ended: null,
-    fullDisk: describeFullDisk(installation),
-    copyOf: null,
-    ...noContent,
-  };
+    } as const;
+  });
+  return { ...stopped, state: 'degraded', services };
 }
 
 async function runningStatus(

@@ -1,22 +1,22 @@
 import type { Status } from '../../lifecycle/platform-status.ts';
 import { stoppedStatus } from '../../lifecycle/stopped-status.ts';
 import { lossOf } from '../../place/loss-of.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { findOriginal } from '../../state/find-original.ts';
-import type { Installation } from '../../state/installation.ts';
 import { readFailure, readRecord } from '../../state/platform-record.ts';
 import { transition } from '../../state/transition.ts';
-import { readPlan } from '../plan-of.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 
 /** The status of processes that do not run. The records in a copy are the original's. */
-export async function stoppedProcesses(installation: Installation): Promise<Status> {
+export async function stoppedProcesses(plan: Plan): Promise<Status> {
+  const { installation } = plan;
   if (findOriginal(installation) !== null) {
     const serviceOf = () => ({ state: 'stopped', reason: null, pid: null }) as const;
-    return stoppedStatus(readPlan(installation), { ended: null, serviceOf });
+    return stoppedStatus(plan, { ended: null, serviceOf });
   }
   const failure = readFailure(installation);
   const left = readRecord(installation)?.services ?? [];
-  return stoppedStatus(readPlan(installation), {
+  return stoppedStatus(plan, {
     ended: await findUnwantedEnd(installation),
     serviceOf: (name) => ({
       // The record still has the state before the process ended.

@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { LostPort } from '../../engines/lost-port.ts';
 import { readPlan } from '../../engines/plan-of.ts';
 import { startInBackground } from '../../engines/process/start.ts';
+import type { Progress, UpResult } from '../../lifecycle/progress.ts';
 import { isFree } from '../../machine/is-free.ts';
 import { ownVersion } from '../../machine/version.ts';
 import { readLease } from '../../ports/port-lease.ts';
+import type { Installation } from '../../state/installation.ts';
 import { readRecord, writeRecord } from '../../state/platform-record.ts';
 import { freePorts } from '../../test/free-ports.ts';
 import { down } from '../down.ts';
@@ -245,6 +247,46 @@ describe('a start that fails for another reason than a port', () => {
     mkdirSync(join(installation.dataDir, 'graph.sqlite'));
     await expect(up({ env: process.env, installation })).rejects.toThrow(/^backend failed to start: /);
     expect(readLease(installation)).toEqual({});
+  });
+});
+
+describe('a port that another program takes after the plan was made', () => {
+  /** Takes a port at the first notice, which comes after the plan. */
+  async function startAgainst(installation: Installation, port: number) {
+    rmSync(installation.logsDir, { recursive: true });
+    const strangers: Promise<Server>[] = [];
+    const onProgress = ({ kind }: Progress) => {
+      if (kind === 'notice' && strangers.length === 0) strangers.push(occupy(port));
+    };
+    const outcome = await up({ env: process.env, installation, onProgress }).catch((error: unknown) => error);
+    expect(strangers).toHaveLength(1);
+    for (const server of await Promise.all(strangers)) await new Promise((resolve) => server.close(resolve));
+    return outcome;
+  }
+
+  test('is refused with its holder, and nothing starts', async () => {
+    await using trial = await openTrial();
+    const { installation, ports } = trial;
+    const [, , , frontend = 0] = ports;
+    expect(await startAgainst(installation, frontend)).toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(
+        new RegExp(`^Port ${frontend} of frontend is taken by ".+" \\(pid ${process.pid}\\)\\.$`),
+      ),
+    });
+    expect(existsSync(join(installation.logsDir, 'platform.log'))).toBe(false);
+  });
+
+  test('moves where it is auto, with every other port', async () => {
+    await using trial = await openTrial({});
+    const { installation } = trial;
+    const before = (await up({ env: process.env, installation })).status.urls;
+    await down({ installation });
+    const { frontend = 0 } = readLease(installation);
+    const after = (await startAgainst(installation, frontend)) as UpResult;
+    expect(after.outcome).toBe('started');
+    expect([after.status.urls.app, after.status.urls.api]).not.toEqual([before.app, before.api]);
+    expect(after.status.urls.app).not.toBe(before.app);
   });
 });
 

@@ -193,7 +193,7 @@ describe.skipIf(!hasCaddy)('through Caddy', () => {
     const foreign = { ...programs.foreign, caddy };
     await using supervisor = supervise({ ...trial, programs: { ...programs, foreign } });
     await expect(supervisor.run).rejects.toMatchObject({
-      message: expect.stringContaining(`Port ${port} of caddy is taken by another program.`),
+      message: expect.stringContaining(`Port ${port} of caddy is taken by "`),
     });
   });
 });

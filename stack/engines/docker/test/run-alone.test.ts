@@ -21,8 +21,6 @@ import { type Dock, openDock } from '../dock.ts';
 import { givenDirOf } from '../given-files.ts';
 import { nodesInVolumes } from '../nodes-in-volumes.ts';
 import { runContainersAlone } from '../run-alone.ts';
-import { serviceImageOn } from '../service-image.ts';
-import { runsAs } from '../user.ts';
 import { listVolumes, removeVolumes } from '../volumes.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
 import { DockerTrial, dockerHost } from './docker-trial.ts';
@@ -162,11 +160,14 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     });
 
     const places = () => {
-      const { definition, installation } = plan;
-      const { user } = runsAs(installation, dock.daemon.isRootless);
-      const serviceImage = serviceImageOn(definition.images.base).name;
-      const look = { ...dock, plan, serviceImage, user, volumes: new Set<string>() };
-      return nodesInVolumes({ look, stop: async () => undefined, signal });
+      const ignore = () => undefined;
+      return nodesInVolumes(plan, {
+        volumes: new Set(),
+        daemon: dock.daemon,
+        signal,
+        onNotice: ignore,
+        onState: ignore,
+      });
     };
     const metaOf = async (node: string) => {
       const { Mountpoint } = await trial.docker.getVolume(volumeOf(node)).inspect();

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { request } from '../../../client/http.ts';
@@ -244,10 +244,11 @@ describe('a start that fails', () => {
   });
 });
 
-describe('a port that somebody else has', () => {
+describe('a port that another program has', () => {
+  /** Answers 200 to everything, as a healthy part does. */
   const occupy = (port: number) =>
     new Promise<Server>((resolve, reject) => {
-      const server = createServer((client) => client.destroy()).once('error', reject);
+      const server = createServer((_, response) => response.end('{}')).once('error', reject);
       server.listen(port, '127.0.0.1', () => resolve(server));
     });
 
@@ -265,15 +266,20 @@ describe('a port that somebody else has', () => {
     await new Promise((resolve) => stranger.close(resolve));
   });
 
-  test('and took between the look and the deed is told apart from every other failure', async () => {
-    await using trial = await openProcessTrial();
-    const { installation } = trial;
-    const stranger = await occupy(readPlan(installation).ports.backend);
-    await using supervisor = supervise(trial);
-    await expect(supervisor.run).rejects.toThrow('Cannot listen: EADDRINUSE');
-    expect(readFailure(installation)).toMatchObject({ service: 'backend', code: 'conflict', portTaken: true });
-    await new Promise((resolve) => stranger.close(resolve));
-  });
+  test.each(['backend', 'frontend'] as const)(
+    'and took after the plan was made: %s is not started, and the other program does not pass for it',
+    async (name) => {
+      await using trial = await openProcessTrial();
+      const { installation } = trial;
+      const port = readPlan(installation).ports[name];
+      const stranger = await occupy(port);
+      await using supervisor = supervise(trial);
+      await expect(supervisor.run).rejects.toThrow(`Port ${port} of ${name} is taken by "`);
+      expect(supervisor.states).not.toContain(`${name} healthy`);
+      expect(readFailure(installation)).toMatchObject({ service: name, code: 'conflict', portTaken: true });
+      await new Promise((resolve) => stranger.close(resolve));
+    },
+  );
 });
 
 describe('a stop', () => {

@@ -1,15 +1,11 @@
-/** How a process ended. Both null: nobody saw it. */
+/** How a process ended. Both null: the end was not observed. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** How a process ended, in words that follow its name: what happened, what it said last. */
-export function describeExit({ code, signal }: Exit, words: string | null): string {
-  return `${how(code, signal)}${words === null ? '' : `: ${words}`}`;
-}
-
-function how(code: number | null, signal: NodeJS.Signals | null): string {
+/** How a process ended, in words that follow its name. */
+export function describeExit({ code, signal }: Exit): string {
   if (signal === 'SIGKILL') return 'was killed (SIGKILL), by somebody or by a system short of memory';
   if (signal === 'SIGTERM' || signal === 'SIGINT' || signal === 'SIGHUP') return `was ended from outside (${signal})`;
   if (signal !== null) return `crashed (${signal})`;

@@ -1,0 +1,57 @@
+import { aborted } from '../../machine/aborted.ts';
+import { settingsOf } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { refuseFullDisk } from '../../state/free-space.ts';
+import type { EngineStart, Prepared } from '../engine.ts';
+import { busInVolumes } from './bus-in-volumes.ts';
+import { carryOut } from './carry-out.ts';
+import { becomesReady, patienceMs } from './container-state.ts';
+import type { Daemon } from './daemon.ts';
+import { decide } from './decide.ts';
+import { findFullVolume } from './full-volume.ts';
+import { type Look, lookAround } from './look.ts';
+import { stopContainers } from './take-down.ts';
+
+/** Compares a plan with the containers that exist. A container that differs or was changed by hand is made anew, the others stay. */
+export async function prepareContainers(plan: Plan, daemon: Daemon, start: EngineStart): Promise<Prepared> {
+  const { installation, signal, onState, onNotice } = start;
+  const first = await lookAround(plan, daemon, start);
+  const { before, present } = first;
+  const { changes, byHand, isFresh, isSame } = decide(installation, first);
+  let look: Look | null = first;
+  const stop = async () => {
+    look = null;
+    await stopContainers(plan, { daemon, onState });
+  };
+  const apply = async () => {
+    const current = look ?? (await lookAround(plan, daemon, { ...start, onNotice: () => undefined }));
+    await carryOut({ installation, look: current, decision: decide(installation, current), signal, onState, onNotice });
+  };
+  return {
+    ...{ changes, notices: byHand, isFresh },
+    // Users of another graph are unknown in this one.
+    mustStop: before?.isUp === true && before.settings.graph !== settingsOf(plan).graph,
+    isCurrent: async () => isSame && (await areReady(first, signal)),
+    async refuseFullDisk() {
+      refuseFullDisk(installation);
+      const full = await findFullVolume(daemon.docker, [...present.keys()]);
+      if (full !== null) throw full;
+    },
+    bus: busInVolumes(first),
+    ...{ stop, apply },
+    async applyInForeground(onReady) {
+      await apply();
+      await onReady();
+      await aborted(signal);
+      await stop();
+    },
+  };
+}
+
+async function areReady({ wanted: { containers }, daemon: { docker } }: Look, signal: AbortSignal): Promise<boolean> {
+  const waiting = { timeoutMs: patienceMs, signal };
+  const ready = await Promise.all(
+    containers.map(({ options, check }) => becomesReady(docker, options.name, check, waiting)),
+  );
+  return !ready.includes(false);
+}

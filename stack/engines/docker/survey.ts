@@ -1,0 +1,76 @@
+import type { KeptBy } from '../../graph/kept-by.ts';
+import { kindOf } from '../../place/node-data.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { readDefinition } from '../../settings/check.ts';
+import { type ContainersRecord, readContainers, writeContainers } from '../../state/containers-record.ts';
+import type { EngineStart, SettledLosses, Survey } from '../engine.ts';
+import { inspectContainers } from './container-state.ts';
+import { connectToDaemon, type Daemon } from './daemon.ts';
+import { portsHeldBy } from './held-ports.ts';
+import { goneVolumes, settleLostVolumes, wholeVolumes } from './lost-volumes.ts';
+import { prefixOf } from './names.ts';
+import { type NodesInVolumes, nodesInVolumes } from './nodes-in-volumes.ts';
+import { prepareContainers } from './prepare.ts';
+import { refuseOtherDaemon } from './refuse-other-daemon.ts';
+import { refuseOtherFolder } from './refuse-other-folder.ts';
+import { endContainersAlone } from './run-alone.ts';
+import { listVolumes, removeVolumes } from './volumes.ts';
+
+/** Finds the containers and volumes of a platform. Refuses another daemon, and what belongs to a copy of the installation. */
+export async function surveyContainers(start: EngineStart): Promise<Survey> {
+  const { installation, env, onNotice } = start;
+  const record = readContainers(installation);
+  const daemon = await connectToDaemon(env);
+  refuseOtherDaemon(record, daemon);
+  for (const shortcoming of daemon.shortcomings) if (record === null) onNotice(shortcoming);
+  const { id } = readDefinition(installation.definitionFile);
+  await refuseOtherFolder(daemon.docker, installation, id);
+  await endContainersAlone(daemon.docker, installation, id);
+  const held = portsHeldBy([...(await inspectContainers(daemon.docker, id)).values()]);
+  const volumes = wholeVolumes(await listVolumes(daemon.docker, id), record);
+  return {
+    ownsPort: (port) => held.has(port),
+    portPatienceMs: 0,
+    keptBy: keptIn(volumes, record, id),
+    settleLosses: (plan) => settleVolumes(plan, { ...start, daemon, volumes }),
+    prepare: (plan) => prepareContainers(plan, daemon, start),
+  };
+}
+
+/** A node of Dgraph that lost its volume is still a member of its cluster. */
+function keptIn(volumes: ReadonlySet<string>, record: ContainersRecord | null, id: string): KeptBy {
+  return (part) => {
+    const name = `${prefixOf({ id })}-${part}`;
+    const isMissed = kindOf(part) !== null && record?.volumes.includes(name) === true;
+    return { place: `the volume ${name}`, isThere: volumes.has(name) || isMissed };
+  };
+}
+
+/** Throws where a volume is gone that this platform had: the platform would start empty, and look healthy. */
+async function settleVolumes(
+  plan: Plan,
+  found: NodesInVolumes & Pick<EngineStart, 'startEmpty'>,
+): Promise<SettledLosses> {
+  const { daemon, volumes, startEmpty, onNotice } = found;
+  const { definition, installation } = plan;
+  const gone = goneVolumes(plan, { record: readContainers(installation), there: volumes });
+  const asked = { definition, gone, there: volumes, startEmpty, mayKeepOut: true, onNotice };
+  const { whole, copied } = gone.length === 0 ? { whole: [], copied: [] } : await settleLostVolumes(asked);
+  return {
+    copied,
+    places: () => nodesInVolumes(plan, found),
+    forget: () => forgetVolumes(whole, plan, daemon),
+  };
+}
+
+/** Removes volumes from the record: the next start makes them anew. */
+async function forgetVolumes(names: readonly string[], plan: Plan, daemon: Daemon): Promise<void> {
+  const { installation, definition } = plan;
+  const record = readContainers(installation);
+  if (record === null || names.length === 0) return;
+  // A volume with an unfinished copy still exists.
+  await removeVolumes({ docker: daemon.docker, volumes: names, installationId: definition.id });
+  const isKept = (name: string) => !names.includes(name);
+  const { volumes, filling } = record;
+  writeContainers(installation, { ...record, volumes: volumes.filter(isKept), filling: filling.filter(isKept) });
+}

@@ -1,0 +1,95 @@
+import { waitUntilReady } from '../../lifecycle/readiness.ts';
+import { describeEnd } from '../../lifecycle/unwanted-end.ts';
+import { lossOf } from '../../place/loss-of.ts';
+import { changesBetween, partsThatDiffer, settingsOf } from '../../plan/differences.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { RunningPlatform } from '../../state/find-running.ts';
+import { refuseFullDisk } from '../../state/free-space.ts';
+import type { Installation } from '../../state/installation.ts';
+import type { EngineStart, Prepared } from '../engine.ts';
+import { prepareSandbox } from '../sandbox/prepare-sandbox.ts';
+import { applyToRunning } from './apply-to-running.ts';
+import { busInFolders } from './bus-in-folders.ts';
+import { findUnwantedEnd } from './find-unwanted-end.ts';
+import { clearStaleRecord, stopRunning } from './running-platform.ts';
+import { startInBackground, startInForeground } from './start.ts';
+import { waitUntilHealthy } from './wait-until-healthy.ts';
+
+/** Compares a plan with the processes that run. */
+export async function prepareProcesses(
+  plan: Plan,
+  found: RunningPlatform | null,
+  { installation, env, signal, onNotice, onState }: EngineStart,
+): Promise<Prepared> {
+  const cleared = found === null ? await clearStaleRecord(installation) : null;
+  if (cleared !== null) onNotice(cleared);
+  await prepareSandbox(plan.definition, { signal, onNotice });
+  const before = found?.record?.settings ?? null;
+  const after = settingsOf(plan);
+  const changes = before === null ? null : changesBetween(before, after);
+  const isSupervised = found !== null && !found.isAbandoned;
+  const concernsAll = found?.record?.topology !== 'distributed' || partsThatDiffer(before ?? {}, after) === null;
+  let running = found;
+  const stop = async () => {
+    if (running === null) return;
+    if (isSupervised && !changes?.length) onNotice(`${whyNotKept(running)}: it is started anew.`);
+    await stopRunning(installation, running, { signal, onNotice });
+    running = null;
+  };
+  /** Leaves what a killed platform left running: the platform that starts takes it over. */
+  const makeWay = async () => {
+    if (running === null) return;
+    if (running.isAbandoned) return tellTakeover(installation, onNotice);
+    if (!(await applyToRunning({ installation, running, plan, signal, onNotice, onState }))) await stop();
+  };
+  return {
+    ...{ changes, notices: [], isFresh: found === null },
+    mustStop: isSupervised && concernsAll,
+    isCurrent: async () => isSupervised && changes?.length === 0 && (await becomesHealthy(found, plan, signal)),
+    // The running platform keeps reading and calling on a full disk, on which it could not start again.
+    refuseFullDisk: async () => refuseFullDisk(installation),
+    bus: busInFolders(installation, env),
+    stop,
+    async apply() {
+      await makeWay();
+      if (running === null || running.isAbandoned) await startInBackground({ plan, env, signal, onState });
+    },
+    async applyInForeground(onReady) {
+      await makeWay();
+      await startInForeground({ plan, env, signal, onState, onHealthy: onReady });
+    },
+  };
+}
+
+async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {
+  const end = await findUnwantedEnd(installation);
+  if (end !== null) onNotice(`${describeEnd(end)} What it had started is taken over.`);
+}
+
+/** A platform that another command starts, or that stumbled, gets this long before it is started anew. */
+const patienceMs = 10_000;
+
+async function becomesHealthy({ record }: RunningPlatform, plan: Plan, signal: AbortSignal): Promise<boolean> {
+  const { installation } = plan;
+  if (record === null) return false;
+  // A part that the supervisor gave up does not recover by itself.
+  if (record.services.some(({ state }) => state === 'failed')) return false;
+  const lost = record.services.filter(({ state }) => state === 'lost');
+  if (lost.some(({ name }) => lossOf(installation, name) === null)) return false;
+  const timeoutMs = patienceMs;
+  try {
+    await waitUntilHealthy({ installation, platform: record, timeoutMs, signal });
+    const started = record.services.filter((service) => !lost.includes(service));
+    await Promise.all(started.map(({ ready }) => waitUntilReady(ready, { timeoutMs, signal })));
+    return true;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return false;
+  }
+}
+
+function whyNotKept({ pid, record }: RunningPlatform): string {
+  return record === null
+    ? `The platform (pid ${pid}) runs, but state/ does not say how`
+    : `The platform (pid ${pid}) is not healthy`;
+}

@@ -1,0 +1,46 @@
+import { SvcError } from '../../../services/contracts/errors.ts';
+import { keptInFiles } from '../../graph/kept-by.ts';
+import { forgetData, settleLostData } from '../../place/kept-data.ts';
+import { findRunning, type RunningPlatform } from '../../state/find-running.ts';
+import { readRecord } from '../../state/platform-record.ts';
+import type { EngineStart, Survey } from '../engine.ts';
+import { hasPort } from './has-port.ts';
+import { nodesInFolders } from './nodes-in-folders.ts';
+import { prepareProcesses } from './prepare.ts';
+
+/** The kernel frees the ports of a killed process a moment after the process is gone. */
+const portPatienceMs = 1000;
+
+/** Finds the processes of a platform. Refuses a second platform in the foreground. */
+export async function surveyProcesses(start: EngineStart): Promise<Survey> {
+  const { installation, foreground, startEmpty, signal, onNotice } = start;
+  const running = findRunning(installation);
+  if (running !== null && foreground && !running.isAbandoned) throw runsAlready(running);
+  return {
+    ownsPort: (port) => running !== null && hasPort(running, port),
+    portPatienceMs: running === null && readRecord(installation) !== null ? portPatienceMs : 0,
+    keptBy: keptInFiles(installation),
+    async settleLosses(plan) {
+      const { definition } = plan;
+      const settled = await settleLostData({ installation, definition, startEmpty, mayKeepOut: true, onNotice });
+      return {
+        copied: settled.copied,
+        places: async () => nodesInFolders({ plan, signal, onNotice }),
+        forget: async () => forgetData(installation, definition, settled.forgotten),
+      };
+    },
+    prepare: (plan) => prepareProcesses(plan, running, start),
+  };
+}
+
+function runsAlready({ pid, record }: RunningPlatform): SvcError {
+  if (record?.foreground) {
+    const where = `pid ${pid}, in the foreground of another terminal`;
+    return new SvcError('conflict', `It runs already (${where}): ${record.urls.app}`, {
+      hint: 'Press Ctrl-C there to stop it.',
+    });
+  }
+  return new SvcError('conflict', `The platform runs already, in the background (pid ${pid}).`, {
+    hint: 'Stop it first: svc down, then svc up --foreground',
+  });
+}

@@ -1,0 +1,100 @@
+import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { areOtherNodes, changeNodes } from '../content/change-nodes.ts';
+import type { Engine, EngineStart, Prepared, Survey } from '../engines/engine.ts';
+import { chosenEngine } from '../engines/engine-of.ts';
+import { planner, planOf } from '../engines/plan-of.ts';
+import { fillNodes } from '../graph/fill-nodes.ts';
+import { makeReady } from '../lifecycle/make-ready.ts';
+import { preparePlan } from '../lifecycle/prepare-plan.ts';
+import type { Progress, UpResult } from '../lifecycle/progress.ts';
+import { awaitCertificate } from '../lifecycle/served-certificate.ts';
+import type { StartEmpty } from '../place/settle-losses.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Installation } from '../state/installation.ts';
+import { refuseLostPorts } from './refuse-lost-ports.ts';
+
+export interface BringUp {
+  readonly installation: Installation;
+  readonly env: EnvRecord;
+  readonly foreground: boolean;
+  /** Null: a start without data that is gone is refused. */
+  readonly startEmpty: StartEmpty | null;
+  readonly onProgress: (progress: Progress) => void;
+  readonly signal: AbortSignal;
+  /** Ports of an earlier attempt. The program that took one of them is about to take the others. */
+  readonly avoid: Set<number>;
+  /** Lets other commands use the installation. */
+  readonly release: () => void;
+}
+
+/** Makes the platform run as svc.yaml says: the one order of a start, for every engine. */
+export async function bringUp(options: BringUp): Promise<UpResult> {
+  const { installation, foreground, onProgress, signal, avoid, release } = options;
+  const engine = chosenEngine(installation);
+  const start: EngineStart = {
+    ...options,
+    onNotice: (message) => onProgress({ kind: 'notice', message }),
+    onState: (name, state) => onProgress({ kind: 'service', name, state }),
+  };
+  const { plan, survey, prepared } = await prepare(engine, start, avoid);
+  if (prepared.changes !== null) onProgress({ kind: 'plan', changes: prepared.changes });
+  for (const notice of prepared.notices) start.onNotice(notice);
+  const changes = prepared.changes ?? [];
+  const inspect = () => engine.inspect({ installation, readPlan: () => plan, signal });
+  const ready = async () => {
+    await awaitCertificate(plan, start);
+    const status = await inspect();
+    onProgress({ kind: 'ready', status });
+    return status;
+  };
+  if (!foreground && (await prepared.isCurrent())) return { outcome: 'unchanged', changes, status: await ready() };
+  await prepared.refuseFullDisk();
+  await stopWhereNeeded(plan, prepared, start);
+  for (const port of Object.values(plan.ports)) if (!survey.ownsPort(port)) avoid.add(port);
+  await refuseLostPorts(plan, survey);
+  if (foreground) {
+    const onReady = async () => {
+      release();
+      await ready();
+    };
+    await prepared.applyInForeground(onReady);
+    return { outcome: 'stopped', changes, status: await engine.inspect({ installation, readPlan: () => plan }) };
+  }
+  await prepared.apply();
+  return { outcome: prepared.isFresh ? 'started' : 'restarted', changes, status: await ready() };
+}
+
+interface Preparation {
+  readonly plan: Plan;
+  readonly survey: Survey;
+  readonly prepared: Prepared;
+}
+
+/** Finds everything that is wrong and makes what is missing, before any part starts or stops. */
+async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<number>): Promise<Preparation> {
+  const { installation, env, onNotice } = start;
+  const survey = await engine.survey(start);
+  const plan = await preparePlan({
+    ...{ installation, planner, avoid, onNotice },
+    ...{ ownsPort: survey.ownsPort, portPatienceMs: survey.portPatienceMs, keptBy: survey.keptBy },
+    check: (definition) => engine.check(definition, env),
+    checkPorts: (definition, ports) => engine.checkPorts(definition, ports, env),
+  });
+  const losses = await survey.settleLosses(plan);
+  const { copied: nodes } = losses;
+  if (nodes.length > 0)
+    await fillNodes({ definition: plan.definition, nodes, places: await losses.places(), onNotice });
+  await losses.forget();
+  // The copies were made with the platform stopped. The operator has agreed and has seen the notices.
+  if (nodes.length > 0) return prepare(engine, { ...start, startEmpty: null, onNotice: () => undefined }, avoid);
+  await makeReady(plan, onNotice);
+  return { plan, survey, prepared: await survey.prepare(plan) };
+}
+
+/** Stops a platform that cannot change while it runs, and carries the data of the bus to another number of nodes. */
+async function stopWhereNeeded(plan: Plan, prepared: Prepared, { signal, onNotice }: EngineStart): Promise<void> {
+  const places = { ...prepared.bus, planOf: (definition: Plan['definition']) => planOf(plan.installation, definition) };
+  const isOther = areOtherNodes(plan, places);
+  if (prepared.mustStop || isOther) await prepared.stop();
+  if (isOther) await changeNodes({ plan, places, signal, onNotice });
+}
