@@ -16,9 +16,9 @@ import { readPlan } from './plan-of.ts';
 export interface EngineTrial {
   readonly name: 'process' | 'docker';
   readonly env: EnvRecord;
-  /** Kills a part without a word. */
+  /** Kills a part without a graceful shutdown. */
   readonly kill: (service: ServiceStatus) => Promise<void>;
-  /** Removes what stays after `down`. */
+  /** Removes what `down` keeps. */
   readonly clear?: (id: string) => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface EngineTrial {
 const startMaxMs = 300_000;
 const backWithinMs = 60_000;
 
-/** What commands rely on, whichever engine runs the parts. */
+/** What commands rely on, with every engine. */
 export function engineContract({ name, env, kill, clear }: EngineTrial): void {
   describe(`the engine ${name}`, () => {
     let platform: Platform;
@@ -40,11 +40,15 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
     }, startMaxMs);
 
     const chosen = () => engineFor(readDefinition(platform.installation.definitionFile));
-    const up = async (told: Progress[] = []): Promise<UpResult> => {
+    const ignore = () => undefined;
+    const start = () => {
       const { installation } = platform;
       const { signal } = new AbortController();
-      const start = { installation, env, foreground: false, startEmpty: null, avoid: new Set<number>(), signal };
-      return bringUp({ ...start, onProgress: (progress) => told.push(progress), release: () => undefined });
+      return { installation, env, foreground: false, startEmpty: null, signal, onNotice: ignore, onState: ignore };
+    };
+    const up = (told: Progress[] = []): Promise<UpResult> => {
+      const onProgress = (progress: Progress) => void told.push(progress);
+      return bringUp({ ...start(), avoid: new Set(), onProgress, release: ignore });
     };
     const down = () => chosen().down({ installation: platform.installation, onProgress: () => undefined });
     const status = () => {
@@ -131,8 +135,12 @@ export function engineContract({ name, env, kill, clear }: EngineTrial): void {
         const { definitionFile } = platform.installation;
         const yaml = await readFile(definitionFile, 'utf8');
         await writeFile(definitionFile, replaceScalar(yaml, ['limits', 'sessionIdleTimeoutMs'], '900000'));
-        const { outcome, changes } = await up();
         const change = 'remote-mcp SVC_SESSION_IDLE_TIMEOUT_MS: 300000 → 900000';
+        const prepared = await (await chosen().survey(start())).prepare(readPlan(platform.installation));
+        expect([prepared.changes, prepared.isFresh, prepared.mustStop]).toEqual([[change], false, false]);
+        expect(await prepared.isCurrent()).toBe(false);
+        expect(changed(before, await status())).toEqual([]);
+        const { outcome, changes } = await up();
         expect([outcome, changes]).toEqual(['restarted', [change]]);
         expect(changed(before, await status())).toEqual(['remote-mcp']);
       },

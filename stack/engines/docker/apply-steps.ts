@@ -3,15 +3,14 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { readyAt } from '../../parts/part.ts';
-import type { Plan } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
-import type { ServiceState } from '../../state/transition.ts';
+import type { EngineStart } from '../engine.ts';
 import { LostPort } from '../lost-port.ts';
 import { registerAt } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
-import type { Daemon } from './daemon.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
+import type { Look } from './look.ts';
 import { labels } from './names.ts';
 import { notReady } from './not-ready.ts';
 import { provisionGraphInside } from './provision-graph.ts';
@@ -19,41 +18,36 @@ import type { Step } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';
 
-export interface Application {
+export interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
+  /** What becomes of each container, in the order of their start. */
   readonly steps: readonly Step[];
-  /** Containers of parts that are no more. */
-  readonly extra: readonly string[];
-  readonly plan: Plan;
-  readonly daemon: Daemon;
-  /** The image of the services, by name. */
-  readonly serviceImage: string;
+  readonly look: Pick<Look, 'plan' | 'daemon' | 'serviceImage' | 'extra'>;
   readonly logs: PlatformLogs;
-  /** Nothing of it was there: all of it may start as soon as what it needs is ready. */
-  readonly isFresh: boolean;
-  readonly signal: AbortSignal;
-  readonly onState: (name: string, state: ServiceState) => void;
-  readonly onNotice: (message: string) => void;
 }
 
-/** Carries out what was decided. Throws why the first part that failed did. */
-export async function applySteps(application: Application): Promise<void> {
-  const { steps, extra, isFresh } = application;
-  for (const name of extra) await removeExtra(name, application);
-  if (!isFresh) {
-    // What others needed was away for a moment: they take as long as after a start to be well again.
-    let isShaken = false;
-    for (const kind of Map.groupBy(steps, ({ container }) => container.part.service).values())
-      isShaken = (await applyKind(kind, { ...application, isShaken })) || isShaken;
-    return;
-  }
-  await Promise.all(steps.map(({ container }) => makeContainer(container, application)));
-  const containers = steps.map(({ container }) => container);
+/** Carries out the steps. Throws the reason of the first part that failed. */
+export async function applySteps(application: Application, isFresh: boolean): Promise<void> {
+  for (const name of application.look.extra) await removeExtra(name, application);
+  return isFresh ? startAll(application) : changeEach(application);
+}
+
+/** Where no container exists, each starts as soon as the parts that it needs are ready. */
+async function startAll(application: Application): Promise<void> {
+  const containers = application.steps.map(({ container }) => container);
+  await Promise.all(containers.map((container) => makeContainer(container, application)));
   await startInOrder(containers, (container) => startContainer(container, application));
 }
 
+/** Changes one kind of parts after the other. After a kind was restarted, the kinds that need it may take as long as after a start. */
+async function changeEach(application: Application): Promise<void> {
+  let isShaken = false;
+  for (const kind of Map.groupBy(application.steps, ({ container }) => container.part.service).values())
+    isShaken = (await applyKind(kind, { ...application, isShaken })) || isShaken;
+}
+
 /**
- * What is not well starts at once: of a cluster none is ready before most of its nodes are there. What is well and shall be another is made anew
- * one after the other, so that of several one is always there, and of a cluster most. Tells whether any was started.
+ * Starts the containers that are not ready at once, because a node of a cluster waits for the others. Replaces the ready ones one by one,
+ * so that most of a cluster stays up. Returns whether any container was started.
  */
 async function applyKind(steps: readonly Step[], application: Shaken): Promise<boolean> {
   const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
@@ -63,21 +57,22 @@ async function applyKind(steps: readonly Step[], application: Shaken): Promise<b
 }
 
 interface Shaken extends Application {
-  /** Whether any part was started before. */
+  /** Whether a part was started before. */
   readonly isShaken: boolean;
 }
 
-/** Waits for all, so that none is still starting where one has failed. */
+/** Waits for all of them, so that no part is still starting when this throws. */
 async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   const failed = (await Promise.allSettled(started)).find((outcome) => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: Step, { daemon: { docker }, isShaken, signal }: Shaken): Promise<boolean> {
+async function isWell(step: Step, { look, isShaken, signal }: Shaken): Promise<boolean> {
   const { part, options, check } = step.container;
+  const { docker } = look.daemon;
   switch (step.kind) {
     case 'keep':
-      // What it needs was mended before it was its turn.
+      // A part that it needs may have just been repaired.
       return becomesReady(docker, options.name, check, {
         timeoutMs: isShaken ? part.limits.startMaxMs : patienceMs,
         signal,
@@ -90,22 +85,22 @@ async function isWell(step: Step, { daemon: { docker }, isShaken, signal }: Shak
   }
 }
 
-async function removeExtra(name: string, { plan, daemon, logs, onState }: Application): Promise<void> {
+async function removeExtra(name: string, { look: { plan, daemon }, logs, onState }: Application): Promise<void> {
   const part = (await inspectContainer(daemon.docker, name))?.Config.Labels?.[labels.part] ?? name;
   await removeContainer(daemon.docker, { name, part }, logs);
   takeBackFiles(plan.installation, part);
   onState(part, 'stopped');
 }
 
-/** What is not well. */
+/** Repairs a container that is not ready. */
 async function bring({ kind, container }: Step, application: Application): Promise<void> {
-  const { daemon, onNotice } = application;
+  const { look, onNotice } = application;
   switch (kind) {
     case 'keep':
       onNotice(`${container.part.name} is not ready: it is made anew.`);
       return remakeContainer(container, application);
     case 'unpause': {
-      const paused = daemon.docker.getContainer(container.options.name);
+      const paused = look.daemon.docker.getContainer(container.options.name);
       const { RestartCount } = await paused.inspect();
       await paused.unpause();
       return awaitReady(container, application, RestartCount);
@@ -117,39 +112,40 @@ async function bring({ kind, container }: Step, application: Application): Promi
   }
 }
 
-/** What is well. */
+/** Replaces a ready container that differs from the plan. */
 function renew({ kind, container }: Step, application: Application): Promise<void> {
-  // What svc.yaml says of identities, and passwords that the graph shall know, are none of a container's variables.
+  // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
   return kind === 'make' ? remakeContainer(container, application) : settle(container, application);
 }
 
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { daemon, logs, onState } = application;
+  const { look, logs, onState } = application;
+  const { docker } = look.daemon;
   const { name } = container.options;
-  if ((await inspectContainer(daemon.docker, name)) !== null) {
-    await removeContainer(daemon.docker, { name, part: container.part.name }, logs);
+  if ((await inspectContainer(docker, name)) !== null) {
+    await removeContainer(docker, { name, part: container.part.name }, logs);
     onState(container.part.name, 'stopped');
   }
   await makeContainer(container, application);
   await startContainer(container, application);
 }
 
-async function makeContainer(container: ContainerPlan, { plan, daemon }: Application): Promise<void> {
+async function makeContainer(container: ContainerPlan, { look: { plan, daemon } }: Application): Promise<void> {
   giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
   await daemon.docker.createContainer(container.options);
   const [, ...others] = container.networks;
   const { name: Container } = container.options;
   const EndpointConfig = { Aliases: [container.part.name] };
-  // One network is all that Docker takes with the container, up to 24.
+  // Docker before 25 takes only one network when it creates a container.
   for (const name of others) await daemon.docker.getNetwork(name).connect({ Container, EndpointConfig });
 }
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { daemon, signal, onState } = application;
+  const { look, signal, onState } = application;
   const { part, options } = container;
   signal.throwIfAborted();
   onState(part.name, 'starting');
-  await daemon.docker
+  await look.daemon.docker
     .getContainer(options.name)
     .start()
     .catch((error: unknown) => {
@@ -159,38 +155,40 @@ async function startContainer(container: ContainerPlan, application: Application
 }
 
 async function awaitReady(container: ContainerPlan, application: Application, restarts = 0): Promise<void> {
-  const { daemon, signal, onState } = application;
+  const { look, signal, onState } = application;
+  const { docker } = look.daemon;
   const { part, options, check } = container;
   try {
-    await waitUntilContainerReady(daemon.docker, options.name, check, {
+    await waitUntilContainerReady(docker, options.name, check, {
       timeoutMs: part.limits.startMaxMs,
       signal,
       restarts,
     });
   } catch (error) {
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
-    throw await notReady(container, error, daemon.docker);
+    throw await notReady(container, error, docker);
   }
   onState(part.name, 'healthy');
   await settle(container, application);
 }
 
-/** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
+/** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
 async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
-  // What one of them is told, all know.
+  // The processes of a service share what one of them is told.
+  const { look, signal } = application;
   if (part.name === 'backend') await register(part.url, application);
-  if (part.name === 'dgraph-alpha') await provisionGraphInside(application);
+  if (part.name === 'dgraph-alpha') await provisionGraphInside({ ...look, signal });
 }
 
-/** It listens in its container; a moment later it is reached from this machine too. */
+/** The port is published a moment after the part listens in its container. */
 const publishedWithinMs = 5000;
 
-async function register(url: string, { plan, signal }: Application): Promise<void> {
+async function register(url: string, { look: { plan }, signal }: Application): Promise<void> {
   await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
   await registerAt(url, plan, signal);
 }
 
-/** Docker says in words only that a port is taken. */
+/** Docker reports a taken port only in the text of its error. */
 const takenPort = /(port is already allocated|address already in use)/i;
 
 function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {

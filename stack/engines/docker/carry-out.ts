@@ -5,7 +5,7 @@ import { recordFingerprint } from '../../secrets/secrets.ts';
 import { type ContainersRecord, writeContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import { recordCreated } from '../../state/manifest.ts';
-import type { ServiceState } from '../../state/transition.ts';
+import type { EngineStart } from '../engine.ts';
 import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
 import type { Decision } from './decide.ts';
@@ -14,28 +14,23 @@ import { isPublished } from './site.ts';
 import { takeDown } from './take-down.ts';
 import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
 
-export interface CarryOut {
-  readonly installation: Installation;
+export interface CarryOut extends Pick<EngineStart, 'installation' | 'signal' | 'onState' | 'onNotice'> {
   readonly look: Look;
   readonly decision: Decision;
-  readonly signal: AbortSignal;
-  readonly onState: (name: string, state: ServiceState) => void;
-  readonly onNotice: (message: string) => void;
 }
 
-/** Does what was decided, and writes down what there is from then on. */
+/** Carries out a decision, and records the result. */
 export async function carryOut(work: CarryOut): Promise<void> {
   const { installation, look, decision } = work;
-  const { daemon, plan, extra, serviceImage } = look;
+  const { daemon, plan } = look;
   const { definition } = plan;
   const { steps, isFresh } = decision;
-  const { signal, onState, onNotice } = work;
   const logs = openPlatformLogs(installation, definition);
   try {
     await makeVolumes(work);
-    await applySteps({ steps, extra, plan, daemon, serviceImage, logs, isFresh, signal, onState, onNotice });
+    await applySteps({ ...work, steps, logs }, isFresh);
   } catch (error) {
-    // Started by this call, and of no use to anyone.
+    // A first start that failed leaves no container behind.
     if (isFresh) await takeDown(installation, { daemon, id: definition.id, logs, onState: () => undefined });
     throw error;
   } finally {
@@ -49,7 +44,7 @@ export async function carryOut(work: CarryOut): Promise<void> {
 async function makeVolumes({ installation, look, decision: { record }, signal }: CarryOut): Promise<void> {
   const { daemon, plan, wanted, serviceImage: image, user } = look;
   const own = { docker: daemon.docker, installationId: plan.definition.id };
-  // The record first: what is in Docker from here on is known, whatever becomes of this command.
+  // The manifest comes first, so that everything in Docker is known even if this command is killed.
   noteCreated(installation, wanted);
   await ensureVolumes({ ...own, volumes: wanted.volumes, folder: installation.dir });
   const volumes = foreignVolumes(look);
@@ -60,7 +55,7 @@ async function makeVolumes({ installation, look, decision: { record }, signal }:
   writeContainers(installation, record);
 }
 
-/** Those that are not known to belong to whom everything runs as. The others are left alone: parts that run write to them. */
+/** Volumes that may not belong to the user of the containers. The others stay untouched, because running parts write to them. */
 export function foreignVolumes({ before, wanted, volumes, user }: HandedOver): readonly string[] {
   const handedOver = before?.user === user ? before.volumes : [];
   return wanted.volumes.filter((name) => !handedOver.includes(name) || !volumes.has(name));
@@ -71,7 +66,7 @@ interface HandedOver extends Pick<Look, 'volumes' | 'user'> {
   readonly wanted: Pick<DockerPlan, 'volumes'>;
 }
 
-/** Everything that is to be removed one day. */
+/** Records everything in Docker that an installation consists of. */
 function noteCreated(installation: Installation, { networks, volumes, containers }: DockerPlan): void {
   recordCreated(installation, [
     ...networks.map(({ Name: path }) => ({ kind: 'network', path }) as const),
