@@ -41,7 +41,7 @@ const carry: Readonly<Record<EngineName, string>> = {
   process: 'svc move --engine process',
 };
 
-/** Whether a platform runs in an installation, as far as the records in state/ tell. */
+/** Whether the platform of an installation runs, according to the records in state/. */
 export function isUp(installation: Installation): boolean {
   return isInContainers(installation) || findRunning(installation) !== null;
 }
@@ -53,7 +53,7 @@ function madeBy(installation: Installation): EngineName | null {
   return hasFiles(installation) ? 'process' : null;
 }
 
-/** As the first start of processes leaves it, whichever parts there are. */
+/** Whether the first start of processes has left data, for any selection of parts. */
 function hasFiles(installation: Installation): boolean {
   const hasGraph = ['backend', 'dgraph-alpha'].map(keptInFiles(installation)).some(({ isThere }) => isThere);
   return hasGraph || [aloneFolder, clusterFolder].some((folder) => existsSync(join(installation.dataDir, folder)));

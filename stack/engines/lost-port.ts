@@ -1,6 +1,6 @@
 import type { SvcError } from '../../services/contracts/errors.ts';
 
-/** Another program took a port first, so that the same start may succeed on others. */
+/** Another program took a port first. The same start may succeed on another port. */
 export class LostPort extends Error {
   readonly reason: SvcError;
 

@@ -21,7 +21,7 @@ export async function registerAt(url: string, plan: Plan, signal: AbortSignal): 
   await registerIdentities({ backend: openBackendClient([url], tokens), definition, secrets, signal });
 }
 
-/** Makes the two system keys known and, in an empty platform, the first workspace with its owner. Again, it changes nothing. */
+/** Registers the two system keys. In an empty platform it also makes the first workspace with its owner. Idempotent. */
 export async function registerIdentities({ backend, definition, secrets, signal }: Registration): Promise<void> {
   const { workspaces } = await backend
     .query(

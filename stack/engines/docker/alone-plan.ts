@@ -16,20 +16,20 @@ import { confined } from './task.ts';
 
 /** A container that runs without the rest of its platform. */
 export interface AloneContainer {
-  /** What it is called among parts. */
+  /** The name of its part. */
   readonly part: string;
   readonly given: readonly GivenFile[];
   readonly options: ContainerCreateOptions & { readonly name: string };
-  /** Further networks that it is in. */
+  /** Further networks of the container. */
   readonly joins: readonly string[];
 }
 
-/** One that leads to this machine, and those of the bus and the graph, which lead nowhere. */
+/** One network that reaches this machine, and the closed networks of the bus and the graph. */
 export function aloneNetworksOf(definition: Definition): readonly NetworkCreateOptions[] {
   return [bridgeOf(aloneNetworkOf(definition), definition), ...networkPlansApart(definition)];
 }
 
-/** The same container on the same volume, in the network of its kind alone, and not started again by anybody. */
+/** The container of a part on the same volume, in one network only, without a restart policy. */
 export function aloneOf({ part, volume, given, options, networks }: ContainerPlan, plan: Plan): AloneContainer {
   const { definition, installation } = plan;
   const network = networks.at(-1) ?? '';
@@ -54,7 +54,7 @@ export function aloneOf({ part, volume, given, options, networks }: ContainerPla
   };
 }
 
-/** One place that is reached from this machine: by its port in the container that leads there. */
+/** A connection from a port of the forwarding container to a part. */
 export interface Way {
   readonly listen: number;
   readonly to: string;
@@ -65,7 +65,7 @@ export interface Ways {
   readonly graph: readonly { readonly http: Way; readonly grpc: Way }[];
 }
 
-/** What a backend uses of nodes of the bus and of the graph. */
+/** The connections that a backend needs to the nodes of the bus and the graph. */
 export function waysTo(containers: readonly ContainerPlan[]): Ways {
   const { http, grpc } = usualDgraphPorts.alpha;
   const namesOf = (service: Part['service']) =>
@@ -80,7 +80,7 @@ export function waysTo(containers: readonly ContainerPlan[]): Ways {
   };
 }
 
-/** Passes on from loopback, at ports that nobody was told, into networks where nothing can be published. */
+/** Forwards random ports on loopback into networks that cannot publish a port. */
 export function waysOf({ bus, graph }: Ways, { definition }: Plan, user: string): AloneContainer {
   const ways = [...bus, ...graph.flatMap(({ http, grpc }) => [http, grpc])];
   const byPort = <Value>(value: Value) => Object.fromEntries(ways.map(({ listen }) => [`${listen}/tcp`, value]));

@@ -6,7 +6,7 @@ import { runContainersAlone } from './run-alone.ts';
 import { volumeOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, removeVolumes } from './volumes.ts';
 
-/** In Docker's volumes, which no container has meanwhile. */
+/** The volumes of the bus, while no container uses them. */
 export function busInVolumes(look: Look): Omit<BusPlaces, 'planOf'> {
   const { daemon, images, serviceImage: image, user } = look;
   const { docker } = daemon;

@@ -10,7 +10,7 @@ export interface AfterMove {
   readonly onNotice: (message: string) => void;
 }
 
-/** Ends what ran for a move that was cut short. */
+/** Removes the containers of an interrupted move. */
 export async function endLeftContainers(
   installation: Installation,
   { socket, id, onNotice }: AfterMove,
@@ -21,7 +21,7 @@ export async function endLeftContainers(
   });
 }
 
-/** Removes the volumes of an installation that are not wanted, with all that is in them. */
+/** Removes the volumes of an installation that are not wanted, with their data. */
 export async function removeVolumesBut(
   isWanted: (volume: string) => boolean,
   { socket, id, onNotice }: AfterMove,
@@ -35,7 +35,7 @@ export async function removeVolumesBut(
   });
 }
 
-/** Where Docker can't be asked any more, nothing else waits for it. */
+/** An unreachable Docker must not block the command. */
 async function tellingWhyNot(
   onNotice: (message: string) => void,
   stays: string,

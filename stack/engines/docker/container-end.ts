@@ -6,15 +6,15 @@ import { describeExit } from '../describe-exit.ts';
 
 type Ended = Pick<ContainerInspectInfo, 'State'>;
 
-/** How it last ended, in words that follow its name. */
+/** How a container last ended, in words that follow its name. */
 export async function lastEndOf(docker: Docker, found: Ended & Pick<ContainerInspectInfo, 'Id'>): Promise<string> {
   const { Running, Restarting, FinishedAt } = found.State;
   if (!Running || Restarting) return describeContainerEnd(found);
-  // Of one that runs again Docker tells when it ended, and how only among what happened then.
+  // Docker keeps the time of the last end of a running container, but its exit code only in the events.
   const at = Math.floor(Date.parse(FinishedAt) / 1000);
   const happened = await docker.getEvents({
     since: at - 1,
-    // It ended within that second and told of it a moment later. What is still to come Docker waits for.
+    // Docker records the event up to a second later. It waits for events that are still in the future.
     until: at + 2,
     filters: { container: [found.Id], event: ['die', 'oom'] },
   });
@@ -22,7 +22,7 @@ export async function lastEndOf(docker: Docker, found: Ended & Pick<ContainerIns
     .split('\n')
     .flatMap((line) => (line === '' ? [] : [event.parse(JSON.parse(line))]));
   const last = events.findLast(({ Action }) => Action === 'die');
-  // A daemon that was itself started since knows only what happened after that.
+  // A restarted daemon has lost older events.
   if (last === undefined) return 'ended, and Docker started it again';
   const OOMKilled = events.some(({ Action }) => Action === 'oom');
   return describeContainerEnd({ State: { OOMKilled, Error: '', ExitCode: Number(last.Actor.Attributes.exitCode) } });
@@ -33,7 +33,7 @@ const event = z.object({
   Actor: z.object({ Attributes: z.object({ exitCode: z.string().optional() }) }),
 });
 
-/** How one ended that has not been started since. */
+/** How a stopped container ended. */
 export function describeContainerEnd({
   State: { OOMKilled, ExitCode, Error: error },
 }: {
@@ -44,5 +44,5 @@ export function describeContainerEnd({
   return describeExit({ code: ExitCode, signal: signals[ExitCode] ?? null });
 }
 
-/** The exit code of a container whose program was ended by a signal: 128 and its number. */
+/** A program that a signal ended has the exit code 128 plus the number of the signal. */
 const signals: Readonly<Record<number, NodeJS.Signals>> = { 137: 'SIGKILL', 143: 'SIGTERM' };

@@ -2,19 +2,19 @@ import type { Container } from 'dockerode';
 
 /** A line that a container wrote. */
 export interface StampedLine {
-  /** As Docker notes it, to the nanosecond: comparable as text. */
+  /** The timestamp of Docker in nanoseconds. Timestamps compare as text. */
   readonly stamp: string;
   readonly text: string;
 }
 
 export interface Which {
-  /** How many of the last ones at most. */
+  /** At most this many lines, the newest ones. */
   readonly tail?: number;
-  /** Only those after this stamp. */
+  /** Only lines after this timestamp. */
   readonly after?: string | null;
 }
 
-/** What Docker kept of what a container wrote, both streams, the oldest first. */
+/** The lines that Docker kept of both streams, oldest first. */
 export async function readContainerLog(
   container: Container,
   { tail, after = null }: Which,
@@ -36,7 +36,7 @@ function stampedLine(line: string): StampedLine[] {
 
 const frameHeaderBytes = 8;
 
-/** Docker's interface, "Stream format" of ContainerAttach: each piece has a header that says which stream it is of, and how long. */
+/** Docker Engine API, ContainerAttach, "Stream format": each frame has a header with its stream and its length. */
 export function withoutFrames(bytes: Buffer): string {
   const pieces: Buffer[] = [];
   for (let at = 0; at + frameHeaderBytes <= bytes.length; ) {
@@ -48,8 +48,8 @@ export function withoutFrames(bytes: Buffer): string {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Seconds since 1970 with all nine digits behind the point, which no number holds. */
+/** Seconds since 1970. A number cannot hold all nine decimals. */
 function epochOf(stamp: string): number {
-  // What comes too early by the rounding is left out by its stamp.
+  // The caller filters the lines that rounding adds.
   return Math.floor(Date.parse(stamp) / 1000);
 }

@@ -18,12 +18,12 @@ import { volumeOf } from './volume-of.ts';
 export interface ContainerPlan {
   readonly part: Part;
   readonly image: string;
-  /** Names of all that it is in. */
+  /** The names of its networks. */
   readonly networks: readonly string[];
-  /** Null for what keeps nothing. */
+  /** Null for a part that keeps no data. */
   readonly volume: string | null;
   readonly given: readonly GivenFile[];
-  /** What answers, inside the container, whether it is ready. */
+  /** The command inside the container that asks whether the part is ready. */
   readonly check: readonly string[];
   readonly options: ContainerCreateOptions & { readonly name: string };
 }
@@ -31,11 +31,11 @@ export interface ContainerPlan {
 export interface DockerPlan {
   readonly networks: readonly NetworkCreateOptions[];
   readonly volumes: readonly string[];
-  /** Each after those that it needs. */
+  /** In start order. */
   readonly containers: readonly ContainerPlan[];
 }
 
-/** What Docker shall have, as exact objects of its interface. */
+/** The objects that Docker's API gets for a plan. */
 export function dockerPlanOf(plan: Plan, facts: Facts): DockerPlan {
   const containers = inStartOrder(plan.parts).map((part) => containerPlanOf(part, plan, facts));
   const volumes = containers.flatMap(({ volume }) => (volume === null ? [] : [volume]));
@@ -65,7 +65,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
     ...(published.length === 0 ? {} : { ExposedPorts: byPort(published, () => ({})) }),
     HostConfig: {
       Binds: [
-        // Without a copy of what the image has there: with it, an empty volume would be root's again.
+        // `nocopy`: otherwise Docker copies the image's folder, and an empty volume belongs to root again.
         ...(volume === null ? [] : [`${volume}:${dataDir}:nocopy`]),
         ...(given.length === 0 ? [] : [`${givenDirOf(installation, part.name)}:${givenDir}:ro,Z`]),
         ...sees.map((path) => `${path}:${path}:ro`),
@@ -73,7 +73,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
       NetworkMode: network,
       PortBindings: byPort(published, ({ host, port }) => [{ HostIp: addressOf(host), HostPort: String(port) }]),
       RestartPolicy: { Name: 'unless-stopped' as const, MaximumRetryCount: 0 },
-      // Nobody in a container can change what it runs, or become more than it is.
+      // The program cannot change its own files or gain privileges.
       ReadonlyRootfs: true,
       Tmpfs: { '/tmp': tmpfsOf(limits), ...hiddenIn(sees, installation) },
       CapDrop: ['ALL'],
@@ -85,7 +85,7 @@ function containerPlanOf(part: Part, plan: Plan, facts: Facts): ContainerPlan {
         Type: 'json-file',
         Config: { 'max-size': `${definition.logs.fileSizeMaxMb}m`, 'max-file': String(definition.logs.filesKept + 1) },
       },
-      // Takes leave of processes that their parents left: those of MCP servers, most of all.
+      // The init process reaps orphans, such as those of MCP servers.
       Init: true,
     },
     NetworkingConfig: { EndpointsConfig: { [network]: { Aliases: [part.name] } } },
@@ -117,12 +117,12 @@ function addressOf(host: string): string {
 }
 
 const seconds = 1e9;
-/** How often Docker looks; `svc` asks by itself when it wants to know. */
+/** How often Docker runs the health check. `svc` asks by itself. */
 const health = { Interval: 15 * seconds, Timeout: 10 * seconds, Retries: 3, StartPeriod: 60 * seconds };
-/** A service keeps to its own time, with what its MCP servers and its last words take; this is for one that does not. */
+/** Services keep their own deadline, which includes their MCP servers and last log lines. This one ends a service that does not. */
 const stopSeconds = drainMs / 1000 + 5;
 
-/** As Docker's interface names ports. */
+/** Keyed by the names that Docker's API gives ports. */
 function byPort<Value>(
   published: readonly PublishedPort[],
   give: (one: PublishedPort) => Value,

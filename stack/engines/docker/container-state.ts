@@ -7,7 +7,7 @@ import { lastEndOf } from './container-end.ts';
 import { withoutFrames } from './container-log.ts';
 import { labels } from './names.ts';
 
-/** Everything that Docker has under the label of an installation, by name of the container. */
+/** All containers with the label of an installation, by name. */
 export async function inspectContainers(
   docker: Docker,
   installationId: string,
@@ -19,7 +19,7 @@ export async function inspectContainers(
   return new Map(found.flatMap((one) => (one === null ? [] : [[nameOf(one), one]])));
 }
 
-/** By name or id; null where there is none. */
+/** By name or id. Null: there is no such container. */
 export async function inspectContainer(docker: Docker, name: string): Promise<ContainerInspectInfo | null> {
   try {
     return await docker.getContainer(name).inspect();
@@ -33,10 +33,10 @@ export function nameOf({ Name }: Pick<ContainerInspectInfo, 'Name'>): string {
   return Name.replace(/^\//, '');
 }
 
-/** The command of its health check, and how long it may take. */
+/** The deadline of one health check. */
 const askTimeoutMs = 5000;
 
-/** Asks, inside the container, whether it is ready: most of what runs there is reached from nowhere else. */
+/** Runs the health check inside the container, because most parts are unreachable from this machine. */
 export async function askReady(docker: Docker, name: string, check: readonly string[]): Promise<Readiness> {
   try {
     const { said, exitCode } = await runInside(docker, name, check);
@@ -46,7 +46,7 @@ export async function askReady(docker: Docker, name: string, check: readonly str
   }
 }
 
-/** Runs a command beside what a container is for. */
+/** Runs a command in a running container. */
 export async function runInside(
   docker: Docker,
   name: string,
@@ -72,13 +72,13 @@ async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
   return withoutFrames(Buffer.concat(chunks)).trim();
 }
 
-/** A service says what it misses; others only that they are not ready. */
+/** Our services name what is missing; other programs only say that they are not ready. */
 function missingIn(said: string): string {
   const missing = /"missing":\["(.*?)"\]/.exec(said)?.[1];
   return missing?.replaceAll('","', ', ') ?? (said.split('\n').at(-1)?.slice(0, 200) || 'it is not ready');
 }
 
-/** A platform that another command has just started, or a part that stumbled, gets this long before it is made anew. */
+/** A platform that another command just started, or a part that stumbled, gets this long before its container is replaced. */
 export const patienceMs = 10_000;
 
 /** Each question starts a process in the container. */

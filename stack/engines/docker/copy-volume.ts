@@ -8,26 +8,26 @@ import { serviceImageOn } from './service-image.ts';
 import { confined, runTask, type Task } from './task.ts';
 
 export interface Inside {
-  /** Of the side whose image of the services does it. */
+  /** The plan whose service image does the work. */
   readonly plan: Plan;
   readonly dock: Dock;
   readonly signal: AbortSignal;
 }
 
 export interface Copy {
-  /** A volume, or a folder of this machine; the same for the target. */
+  /** A volume, or a folder of this machine. */
   readonly from: string;
   readonly to: string;
-  /** Whose the copies are, as `uid:gid`. */
+  /** The owner of the copies, as `uid:gid`. */
   readonly user: string;
 }
 
-/** Homes of MCP servers may have some gigabytes. */
+/** Home folders of MCP servers may have some gigabytes. */
 const copyTimeoutMs = 60 * 60_000;
 const measureTimeoutMs = 5 * 60_000;
 const copied = 'cp -a /from/. /to/ && chown -R "$1" /to && sync';
 
-/** Copies all that is there into what is empty, holes as holes; it is on the disk when this resolves. What it copies must stand still. */
+/** Copies all files into an empty target, sparse files as such, and syncs them to the disk. Nothing may write to the source meanwhile. */
 export async function copyFiles({ from, to, user }: Copy, inside: Inside): Promise<void> {
   const Binds = [bind(from, '/from', 'ro'), bind(to, '/to')];
   await run(inside, 'copy', copyTimeoutMs, {
@@ -49,7 +49,7 @@ const copiedNode = [
   `${copied} && dd if=/dev/zero of="/to/$2" bs=${walMeta.idBytes} count=1 conv=notrunc,fsync status=none`,
 ].join('\n');
 
-/** Copies what a node of Dgraph has into an empty volume. Dgraph gives a node without an id the one that belongs to its address. */
+/** Copies a Dgraph node into an empty volume. Dgraph gives a node without an id the id that belongs to its address. */
 export async function copyNode({ from, to, user, meta }: NodeCopy, inside: Inside): Promise<void> {
   await run(inside, 'copy', copyTimeoutMs, {
     User: '0:0',
@@ -61,7 +61,7 @@ export async function copyNode({ from, to, user, meta }: NodeCopy, inside: Insid
   });
 }
 
-/** Copies the file of a graph as it is at one moment, also while a backend writes to it. */
+/** Copies the graph's file as of one moment, even while a backend writes to it. */
 export async function copyGraphFile({ from, to, user }: Copy, inside: Inside): Promise<void> {
   await run(inside, 'copy', copyTimeoutMs, {
     User: user,
@@ -71,13 +71,13 @@ export async function copyGraphFile({ from, to, user }: Copy, inside: Inside): P
 }
 
 export interface Measured {
-  /** Of each volume, what lies on the disk. */
+  /** Bytes on the disk, by volume. */
   readonly bytes: Readonly<Record<string, number>>;
-  /** Where Docker keeps volumes. */
+  /** On the disk where Docker keeps volumes. */
   readonly freeBytes: number;
 }
 
-/** What goes while it is counted is not counted, and du complains of it. */
+/** du complains about a file that disappears while it counts, and leaves it out. */
 const measured = 'df -Pk / | tail -n 1; for path in "$@"; do du -sk "$path" 2>/dev/null || :; done';
 
 export async function measureVolumes(volumes: readonly string[], inside: Inside): Promise<Measured> {
@@ -96,11 +96,11 @@ export async function measureVolumes(volumes: readonly string[], inside: Inside)
 }
 
 function bind(source: string, target: string, mode: 'ro' | 'rw' = 'rw'): string {
-  // A folder is told to SELinux; a volume is not filled with what an image has there.
+  // SELinux needs a label for a folder. `nocopy` keeps the image's files out of a volume.
   return `${source}:${target}:${mode},${source.startsWith('/') ? 'Z' : 'nocopy'}`;
 }
 
-/** A container that has nothing else, and no network. */
+/** Runs a task without a network. */
 async function run(
   { plan, dock, signal }: Inside,
   what: 'copy' | 'measure',

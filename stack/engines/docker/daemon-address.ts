@@ -5,17 +5,17 @@ import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 
-/** A socket that a daemon listens on, and who says so. */
+/** A socket that a daemon listens on, and the place that names it. */
 export interface DaemonAddress {
   readonly socket: string;
   readonly saidBy: string;
-  /** Others that are there too, for whoever meant one of them. */
+  /** Other sockets that exist, for an operator who meant one of them. */
   readonly others: readonly string[];
 }
 
 /**
- * The daemon that `docker` itself would ask: DOCKER_HOST, the chosen context, then the usual places. Null where none is there. Nothing is tried
- * in the place of what somebody chose.
+ * The daemon that `docker` itself would use: DOCKER_HOST, the chosen context, then the usual sockets. Null: no usual socket exists. A
+ * chosen address is never replaced by another.
  */
 export function findDaemonAddress(env: EnvRecord): DaemonAddress | null {
   const chosen = chosenByVariable(env) ?? chosenByContext(env);
@@ -34,7 +34,7 @@ function chosenByVariable(env: EnvRecord): Chosen | null {
 const config = z.object({ currentContext: z.string().optional() });
 const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
 
-/** `docker context use` writes it down; a context lies in a folder named by the hash of its name. */
+/** `docker context use` stores the name. The folder of a context is the hash of its name. */
 function chosenByContext(env: EnvRecord): Chosen | null {
   const folder = env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
   const name = env.DOCKER_CONTEXT ?? config.safeParse(readJsonIn(join(folder, 'config.json'))).data?.currentContext;
@@ -50,7 +50,7 @@ function chosenByContext(env: EnvRecord): Chosen | null {
   return { socket: socketOf(found.Endpoints.docker.Host, saidBy), saidBy };
 }
 
-/** Secrets and files are given to containers from folders of this machine, so the daemon has to be on it. */
+/** The daemon mounts secrets and files from folders of this machine, so it must run here. */
 function socketOf(address: string, saidBy: string): string {
   if (address.startsWith('unix://') && address.length > 'unix://'.length) return address.slice('unix://'.length);
   throw new SvcError(

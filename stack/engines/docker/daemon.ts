@@ -7,21 +7,21 @@ import { isVersion } from '../../machine/check-program.ts';
 import { findProgram } from '../../machine/find-program.ts';
 import { type DaemonAddress, findDaemonAddress } from './daemon-address.ts';
 
-/** A Docker that answers and can do what is asked of it. */
+/** A Docker daemon that answers and has the features that the platform needs. */
 export interface Daemon {
   readonly docker: Docker;
   readonly socket: string;
-  /** Its own: another one knows nothing of what this one keeps. */
+  /** The daemon's id. Another daemon has none of the platform's containers and volumes. */
   readonly id: string;
-  /** Of the user who typed `svc`: who is root in its containers is that user outside. */
+  /** A rootless daemon belongs to the user of `svc`: root in its containers is that user outside. */
   readonly isRootless: boolean;
-  /** What it can't keep of what is asked of it, in words; none on most machines. */
+  /** Limits that this daemon cannot enforce, as sentences. Empty on most machines. */
   readonly shortcomings: readonly string[];
 }
 
-/** The oldest interface that has all that is used: Docker 20.10's. */
+/** Docker 20.10, the oldest API version with everything that is used. */
 const oldestApi = '1.41';
-/** A daemon in the same building answers in milliseconds; one that was just started takes a moment. */
+/** A local daemon answers in milliseconds, a daemon that is starting within seconds. */
 const answerTimeoutMs = 10_000;
 
 const version = z.object({
@@ -36,19 +36,19 @@ const info = z.object({
   PidsLimit: z.boolean().optional(),
 });
 
-/** The Docker that `docker` itself would ask. Throws what is wrong with it, and what to do about it. */
+/** Connects to the daemon that `docker` itself would use. Throws what is wrong with it and how to repair it. */
 export async function connectToDaemon(env: EnvRecord): Promise<Daemon> {
   const address = findDaemonAddress(env);
   if (address === null) throw noDaemon(env);
   return connectTo(address);
 }
 
-/** The Docker that has a platform already. */
+/** Connects to the daemon that has the platform. */
 export function reconnectToDaemon(socket: string): Promise<Daemon> {
   return connectTo({ socket, saidBy: 'where svc up found it', others: [] });
 }
 
-/** The field of svc.yaml that asks for a Docker, and how to go on without one. */
+/** The field of svc.yaml that needs Docker, and the alternative without it. */
 export interface Need {
   readonly neededBy: string;
   readonly instead: string;
@@ -59,10 +59,10 @@ const ofEngine: Need = {
   instead: 'Without Docker: svc init --topology distributed --engine process',
 };
 
-/** The Docker that listens there. */
+/** Connects to the daemon at an address. */
 export async function connectTo(address: DaemonAddress, { neededBy, instead }: Need = ofEngine): Promise<Daemon> {
   const { socket } = address;
-  // Named one by one, because what is left out is read from the environment of this process.
+  // dockerode takes options that are left out from the environment of this process.
   const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });
   const [said, about] = await Promise.all([docker.version(), docker.info()].map(withinTime)).catch((error: unknown) => {
     throw explain(error, address);
@@ -120,7 +120,7 @@ function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: s
   });
 }
 
-/** It may be stopped while it is asked one thing after the other: whoever asks hears what is wrong, and what to do. */
+/** The daemon may stop between two requests. Every later failure gets the same explanation as a failed connection. */
 function explainLater({ modem }: Docker, address: DaemonAddress): void {
   const dial = modem.dial.bind(modem);
   modem.dial = (options, callback) =>
@@ -142,7 +142,7 @@ async function withinTime<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-/** What to do where no socket is in any of the usual places. */
+/** The error where none of the usual sockets exists. */
 export function noDaemon(env: EnvRecord): SvcError {
   const isThere = (['docker', 'dockerd', 'podman'] as const).find((name) => findProgram(name, env.PATH) !== null);
   if (isThere === 'podman') {

@@ -9,18 +9,18 @@ import type { Look } from './look.ts';
 import { containerNameOf } from './names.ts';
 import { reconcile, type Step } from './reconcile.ts';
 
-/** What follows from a look. */
+/** What a start changes, as it follows from a look. */
 export interface Decision {
   readonly steps: readonly Step[];
-  /** What svc.yaml says otherwise than when `svc` was last here, one line each; null where nothing ran. */
+  /** Differences in svc.yaml since the last start, one line each; null where nothing ran. */
   readonly changes: readonly string[] | null;
-  /** What somebody changed by hand, one line each. */
+  /** Changes that were made by hand, one line each. */
   readonly byHand: readonly string[];
-  /** Nothing of it was there. */
+  /** Whether no container of the platform exists. */
   readonly isFresh: boolean;
-  /** Everything is there as it shall be; whether it is well is another question. */
+  /** Whether every container is as planned. Its health is checked later. */
   readonly isSame: boolean;
-  /** What is to be written down of it. */
+  /** The record to write. */
   readonly record: ContainersRecord;
 }
 
@@ -50,7 +50,7 @@ function toldOf(step: Step): readonly string[] {
   return [`${step.container.part.name} ${step.why}: ${mended}.`];
 }
 
-/** What changes of a container that no variable says. */
+/** Settings of a container that are no variables. */
 function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
   const own = containers.flatMap(({ part, image, options: { User, HostConfig } }) => [
     [`${part.name} image`, image],

@@ -9,7 +9,7 @@ import { ensurePlanImages } from './plan-images.ts';
 import { refuseOtherDaemon } from './refuse-other-daemon.ts';
 import { refuseOtherFolder } from './refuse-other-folder.ts';
 
-/** A Docker with all that plans are run as, for what runs there while a platform does not. */
+/** A daemon that has every image of some plans. Nodes run there alone while the platform is stopped. */
 export interface Dock {
   readonly daemon: Daemon;
   /** By name. */
@@ -18,14 +18,14 @@ export interface Dock {
 
 export interface Docking {
   readonly installation: Installation;
-  /** Those whose images shall be there. */
+  /** The plans whose images are made available. */
   readonly plans: readonly Plan[];
   readonly env: EnvRecord;
   readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 }
 
-/** Throws what is wrong with that Docker, or which image can't be had. */
+/** Throws what is wrong with the daemon, or which image is unavailable. */
 export async function openDock({ installation, plans, env, signal, onNotice }: Docking): Promise<Dock> {
   const daemon = await connectToDaemon(env);
   refuseOtherDaemon(readContainers(installation), daemon);

@@ -7,7 +7,7 @@ import { idIn } from './names.ts';
 import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { takeDown } from './take-down.ts';
 
-/** `svc down` of a platform in containers, as it was started: svc.yaml may say something else by then. `unchanged`: there were none. */
+/** Stops the platform that the record describes, because svc.yaml may have changed since. `unchanged`: no container existed. */
 export async function downContainers(
   installation: Installation,
   onState: (name: string, state: ServiceState) => void,

@@ -1,12 +1,12 @@
 import type { ContainerInspectInfo } from 'dockerode';
 import type { ContainerPlan } from './container-plan.ts';
 
-/** What Docker says of a container that is there. */
+/** A container that exists, as Docker describes it. */
 export type Found = Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'>;
 
 /**
- * In which of the things that we decide a container is not as it was made: somebody changed it, or made it anew under its name. In words
- * that follow "its"; none where all is as it was.
+ * The properties in which a container differs from its plan although its label matches: it was changed or replaced by hand. In words that
+ * follow "its"; empty where nothing differs.
  */
 export function driftOf(
   { options, image, networks }: ContainerPlan,
@@ -46,7 +46,7 @@ export function driftOf(
   );
 }
 
-/** What an image says of itself stands in the environment of its containers too. */
+/** Docker adds the environment of the image to that of the container. */
 function isOfImage(entry: string, imageEnv: readonly string[], ours: readonly string[] = []): boolean {
   return imageEnv.includes(entry) && !ours.includes(entry);
 }
@@ -55,7 +55,7 @@ function sorted(entries: readonly string[] = []): readonly string[] {
   return [...entries].sort();
 }
 
-/** Names in one order, because Docker keeps none. */
+/** Sorts the keys, because Docker keeps no order. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null) return value ?? null;

@@ -5,15 +5,17 @@ import type { ImageFacts } from './images.ts';
 import { graphNetworkOf, type Network } from './network.ts';
 import { serviceImageOn } from './service-image.ts';
 
-/** What a container is started with that Docker has to be asked for first. */
+/** Facts of the daemon that the plan of a container depends on. */
 export interface Facts extends Omit<ConfigurationFacts, 'version'> {
-  /** As whom everything runs: `uid:gid`, in the container. */
+  /** The user in the containers, as `uid:gid`. */
   readonly user: string;
-  /** The image of the services, by name. */
+  /** The name of the service image. */
   readonly serviceImage: string;
-  /** Ids of images by their names. The name of the services' image tells its content, and two installations may build it at once. */
+  /**
+   * Image ids by name, without the service image: its name contains the hash of its content, and two installations may build it at once.
+   */
   readonly imageIds: Readonly<Record<string, string>>;
-  /** A hash of what is in a file that a part is given. */
+  /** A hash of the content of a file. */
   readonly fingerprintOf: (file: string) => string;
 }
 
@@ -23,7 +25,7 @@ export interface Asked {
   readonly networks: Readonly<Record<string, Network>>;
 }
 
-/** From what Docker said. The graph's nodes are administered from their own network, which the backend is in. */
+/** Collects the facts. The nodes of the graph accept administration from their own network, which the backend is in. */
 export function factsOf({ definition }: Plan, { user, images, networks }: Asked): Facts {
   const serviceImage = serviceImageOn(definition.images.base).name;
   return {

@@ -8,22 +8,22 @@ import { inspectContainer, runInside } from './container-state.ts';
 import { dataDir } from './site.ts';
 
 /**
- * What to say of the first volume of these containers whose disk is full; null where there is room, or nobody can be asked. Only a container
- * that has a volume sees how much is left: Docker lets nobody else look.
+ * The error for the first full volume of these containers; null where there is room or no container answers. Docker shows the free space of
+ * a volume only to a container that uses it.
  */
 export async function findFullVolume(docker: Docker, containers: readonly string[]): Promise<SvcError | null> {
   const looks = await Promise.all(containers.map((name) => lookInto(name, docker)));
   return looks.find((full) => full !== null) ?? null;
 }
 
-/** POSIX df, "STDOUT": the blocks of 1024 bytes that are in use and available, and what is mounted where. */
+/** POSIX df, "STDOUT": used and available blocks of 1024 bytes, and the mount point. */
 const blocksLeft = /\s(\d+)\s+\d+%\s+\S+$/m;
 
 async function lookInto(container: string, docker: Docker): Promise<SvcError | null> {
   const found = await inspectContainer(docker, container);
   const volume = found?.Mounts.find(({ Destination }) => Destination === dataDir)?.Name;
   if (volume === undefined || !found?.State.Running) return null;
-  // It may end meanwhile.
+  // The container may end meanwhile.
   const { said } = await runInside(docker, container, ['df', '-Pk', dataDir]).catch(() => ({ said: '' }));
   const [, blocks] = blocksLeft.exec(said) ?? [];
   if (blocks === undefined) return null;
@@ -31,11 +31,11 @@ async function lookInto(container: string, docker: Docker): Promise<SvcError | n
   return fullWith(Number(blocks) * 1024, { place: `the volume "${volume}"`, repair });
 }
 
-/** A part that could not write goes on writing about it. */
+/** A part on a full disk logs its failures again and again. */
 const linesMax = 200;
 const words = /.{0,160}no space left on device/i;
 
-/** What a part wrote, since it was last started, of a disk that is full, and what mends it; null where it wrote nothing of that. */
+/** The last line about a full disk that a part logged since its start, with the repair; null where there is none. */
 export async function toldOfFullDisk(
   docker: Docker,
   { Id, State: { StartedAt } }: Pick<ContainerInspectInfo, 'Id' | 'State'>,

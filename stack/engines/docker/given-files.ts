@@ -4,13 +4,13 @@ import type { SiteFile } from '../../parts/part.ts';
 import { writeDurably } from '../../state/durable-file.ts';
 import type { Installation } from '../../state/installation.ts';
 
-/** A file that a part is given, beside the container: its text, or the file of this machine that it is a copy of. */
+/** A file that a part gets in its container: its text, or the file of this machine that it is a copy of. */
 export interface GivenFile {
   readonly name: string;
   readonly content: { readonly text: string } | { readonly copyOf: string };
 }
 
-/** Whoever is given files. */
+/** The part that gets files. */
 interface Holder {
   readonly part: { readonly name: string };
   readonly given: readonly GivenFile[];
@@ -21,20 +21,20 @@ export function filesGiven(files: readonly SiteFile[]): readonly GivenFile[] {
   return files.map(({ file, path }) => ({ name: basename(path), content: { copyOf: file } }));
 }
 
-/** Where the files that a part is given lie on this machine. */
+/** The folder on this machine with the files of a part. */
 export function givenDirOf({ stateDir }: Installation, part: string): string {
   return join(stateDir, 'containers', part);
 }
 
-/** Who a file belongs to on this machine. */
+/** The owner of a file on this machine. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
 /**
- * Writes the files that a part is given, and only those, for the user that it runs as: a folder of state/, which nobody else gets into. Copies, since
- * those in secrets/ belong to whoever owns the installation, which may be root, whom no part runs as.
+ * Writes exactly these files into a private folder of state/, for the user of the part. They are copies, because the files in secrets/
+ * belong to the owner of the installation, who may be root.
  */
 export function giveFiles(installation: Installation, { part, given }: Holder, { uid, gid }: Owner): void {
   if (given.length === 0) return;
@@ -45,7 +45,7 @@ export function giveFiles(installation: Installation, { part, given }: Holder, {
   }
   for (const file of given) {
     const path = join(dir, file.name);
-    // Written for its owner alone before it is handed over.
+    // Only its owner can read the file before it changes hands.
     writeDurably(path, textOf(file), 0o400);
     if (process.getuid?.() === 0) chownSync(path, uid, gid);
   }
@@ -53,7 +53,7 @@ export function giveFiles(installation: Installation, { part, given }: Holder, {
   chmodSync(dir, 0o700);
 }
 
-/** Whether they are there as they were given. */
+/** Whether the files of a part exist unchanged. */
 export function isGiven(installation: Installation, { part, given }: Holder): boolean {
   const dir = givenDirOf(installation, part.name);
   return given.every((file) => {

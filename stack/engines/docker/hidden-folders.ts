@@ -4,7 +4,7 @@ import type { Installation } from '../../state/installation.ts';
 
 const empty = 'ro,noexec,nosuid,nodev,size=4k,mode=555';
 
-/** The platform's own folders, where they lie in what MCP servers are given to read: an empty one stands in the place of each. */
+/** Covers the platform's own folders with empty ones where MCP servers may read the folder around them. */
 export function hiddenIn(
   allowed: readonly string[],
   { secretsDir, dataDir, stateDir, logsDir }: Installation,
@@ -18,7 +18,7 @@ export function hiddenIn(
   return Object.fromEntries(places.map((place) => [place, empty]));
 }
 
-/** Without links, which lead elsewhere in a container. */
+/** Symbolic links are resolved, because a container resolves them differently. */
 function asItIs(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }

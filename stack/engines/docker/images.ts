@@ -13,11 +13,11 @@ export interface Images {
 
 export interface ImageFacts {
   readonly id: string;
-  /** The environment that it brings. */
+  /** The environment variables of the image. */
   readonly env: readonly string[];
 }
 
-/** Of an image that is here; null where it is not. */
+/** Null where the daemon does not have the image. */
 export async function findImage(docker: Docker, name: string): Promise<ImageFacts | null> {
   try {
     const { Id, Config } = await docker.getImage(name).inspect();
@@ -28,7 +28,7 @@ export async function findImage(docker: Docker, name: string): Promise<ImageFact
   }
 }
 
-/** Fetches the image where it is not here. */
+/** Pulls the image where it is missing. */
 export async function ensureImage(name: string, field: string, images: Images): Promise<ImageFacts> {
   const present = await findImage(images.docker, name);
   if (present !== null) return present;
@@ -45,7 +45,7 @@ export async function ensureImage(name: string, field: string, images: Images): 
   return fetched;
 }
 
-/** Builds the image of the services where it is not here. */
+/** Builds the service image where it is missing. */
 export async function ensureServiceImage(image: ServiceImage, images: Images): Promise<ImageFacts> {
   const { docker, signal, onNotice } = images;
   const present = await findImage(docker, image.name);
@@ -73,7 +73,7 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
   return built;
 }
 
-/** What images were made from, as large as they are. Where somebody else tidies up just now, the next one that is built takes them along. */
+/** Removes the large intermediate images. 409: another prune runs, and the next build removes them. */
 async function removeStages(docker: Docker): Promise<void> {
   const filters = { dangling: ['true'], label: ['svc.stage=whole'] };
   await docker.pruneImages({ filters }).catch((error: unknown) => {
@@ -90,10 +90,10 @@ const progressEvent = z.object({
 });
 type ProgressEvent = z.infer<typeof progressEvent>;
 
-/** A registry far away, on a slow line. */
+/** For a distant registry on a slow line. */
 const minutesMax = 20;
 
-/** Reads what a daemon tells while it works, until it is done. An error is one of its lines. */
+/** Follows the daemon's progress lines to their end. An error is one of these lines. */
 async function follow(
   begin: (abortSignal: AbortSignal) => Promise<NodeJS.ReadableStream>,
   { signal }: Images,
@@ -124,7 +124,7 @@ function tellLine(line: string, onEvent: (event: ProgressEvent) => void): void {
 
 const toldEveryPercent = 20;
 
-/** Tells how far it has come, over all of its layers that are known. */
+/** Reports the progress over all known layers. */
 function percentOf(name: string, onNotice: (message: string) => void): (event: ProgressEvent) => void {
   const layers = new Map<string, { readonly current: number; readonly total: number }>();
   let told = 0;

@@ -5,7 +5,7 @@ import type { Installation } from '../../state/installation.ts';
 import { readContainerLog } from './container-log.ts';
 import { reconnectToDaemon } from './daemon.ts';
 
-/** What Docker keeps of the logs of containers that are there, part by part. */
+/** The logs that Docker keeps of running containers, one source a part. */
 export async function containerLogSources(installation: Installation, linesMax: number): Promise<readonly LogSource[]> {
   const record = readContainers(installation);
   if (!record?.isUp) return [];
@@ -15,7 +15,7 @@ export async function containerLogSources(installation: Installation, linesMax: 
     const read = async (tail?: number) => {
       const which = tail === undefined ? { after } : { tail, after };
       const lines = await readContainerLog(docker.getContainer(container), which).catch((error: unknown) => {
-        // Removed meanwhile; the one that takes its place is found under its name.
+        // The container was removed. Its replacement has the same name.
         if (statusOf(error) === 404 || statusOf(error) === 409) return [];
         throw error;
       });

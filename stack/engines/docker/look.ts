@@ -14,30 +14,30 @@ import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { listVolumes } from './volumes.ts';
 
-/** What svc.yaml asks for, and what Docker has. */
+/** The plan of the containers, and what the daemon has. */
 export interface Look {
   readonly daemon: Daemon;
-  /** What was written down when `svc` was last here. */
+  /** The record of the last start. */
   readonly before: ContainersRecord | null;
   readonly plan: Plan;
-  /** What svc.yaml asks of Docker. */
+  /** The containers, volumes and networks of the plan. */
   readonly planned: DockerPlan;
   /** The same without nodes of Dgraph that lost their volumes. */
   readonly wanted: DockerPlan;
-  /** What lies under the names that ours shall have, whoever made it. */
+  /** Containers that exist under the planned names, whoever made them. */
   readonly present: ReadonlyMap<string, Present>;
-  /** Containers of parts that are no more. */
+  /** Containers of parts that the plan no longer has. */
   readonly extra: readonly string[];
   readonly networks: Readonly<Record<string, Network>>;
   /** Names of the volumes that exist and hold no unfinished copy. */
   readonly volumes: ReadonlySet<string>;
   readonly images: Readonly<Record<string, ImageFacts>>;
-  /** The image of the services, by name. */
+  /** The name of the service image. */
   readonly serviceImage: string;
   readonly user: string;
 }
 
-/** Looks at everything, once. Makes missing images and networks, which the plan of the containers is made of and which change no part. */
+/** Looks at everything once. Makes missing images and networks first: the plan of the containers depends on them, and no part notices. */
 export async function lookAround(
   plan: Plan,
   daemon: Daemon,

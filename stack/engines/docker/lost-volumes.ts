@@ -10,17 +10,17 @@ import { containerNameOf } from './names.ts';
 import { volumesOf } from './volume-of.ts';
 
 export interface LostVolumes extends Pick<Losses, 'definition' | 'startEmpty' | 'mayKeepOut' | 'onNotice'> {
-  /** Volumes that the platform had, by name. */
+  /** Names of volumes that the platform had. */
   readonly gone: readonly string[];
   readonly there: ReadonlySet<string>;
 }
 
 export interface SettledVolumes extends Pick<Settled, 'lost' | 'copied'> {
-  /** Volumes that no copy brings back, by name: the platform begins without them. */
+  /** Names of volumes that no copy replaces: the platform starts without their data. */
   readonly whole: readonly string[];
 }
 
-/** Decides what becomes of volumes that are gone: a node of Dgraph whose volume was made anew would rejoin empty. */
+/** Decides what becomes of lost volumes. A Dgraph node with a new volume would rejoin its cluster empty. */
 export async function settleLostVolumes({ gone, there, ...asked }: LostVolumes): Promise<SettledVolumes> {
   const { definition } = asked;
   const nodes = nodeKinds.flatMap((kind) => nodesOf(kind, definition));
@@ -47,13 +47,13 @@ export function volumeOfNode(node: string, definition: Pick<Definition, 'id'>): 
   return containerNameOf(node, definition);
 }
 
-/** Why a node of Dgraph has no container; null where its volume is there, and for every other part. */
+/** Why a Dgraph node has no container. Null where its volume exists, and for every other part. */
 export function lossOfVolume(volume: string, { part, record, there }: VolumeOfPart): string | null {
   const isLost = kindOf(part) !== null && record.volumes.includes(volume) && !wholeVolumes(there, record).has(volume);
   return isLost ? describeLostVolume(volume) : null;
 }
 
-/** Without volumes that hold an unfinished copy: such a volume counts as lost. */
+/** Leaves out volumes with an unfinished copy: they count as lost. */
 export function wholeVolumes(
   there: ReadonlySet<string>,
   record: Pick<ContainersRecord, 'filling'> | null,
@@ -61,7 +61,7 @@ export function wholeVolumes(
   return there.difference(new Set(record?.filling));
 }
 
-/** Volumes that the platform had, that svc.yaml still asks for, and that are lost. */
+/** Lost volumes that the platform had and that svc.yaml still needs. */
 export function goneVolumes(plan: Plan, { record, there }: KnownVolumes): readonly string[] {
   const wanted = volumesOf(plan);
   return (record?.volumes ?? []).filter((name) => wanted.includes(name) && !wholeVolumes(there, record).has(name));

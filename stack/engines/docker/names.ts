@@ -1,21 +1,21 @@
 import type { Definition } from '../../settings/definition.ts';
 
-/** What everything that is created in Docker says of itself. */
+/** The labels of everything that `svc` creates in Docker. */
 export const labels = {
   installation: 'svc.installation',
-  /** Its folder when this was made. */
+  /** The folder of the installation at that time. */
   folder: 'svc.folder',
   part: 'svc.part',
   hash: 'svc.config-hash',
-  /** Of what runs without the rest of a platform. */
+  /** On a container that runs without the rest of its platform. */
   alone: 'svc.alone',
-  /** What the nodes of a cluster must have in common to speak with each other; only they have it. */
+  /** A hash of what nodes of a cluster need to accept each other. Only such nodes have it. */
   peers: 'svc.peers-hash',
-  /** Of the container that holds the volumes of a stopped platform: it is none of its parts. */
+  /** On the container that holds the volumes of a stopped platform. It is no part. */
   holds: 'svc.holds-volumes-of',
 } as const;
 
-/** All that is created in Docker for an installation begins with this. */
+/** Every name in Docker of an installation begins with this. */
 export function prefixOf({ id }: Pick<Definition, 'id'>): string {
   return `svc-${id}`;
 }
@@ -25,7 +25,7 @@ export function containerNameOf(part: string, of: Pick<Definition, 'id'>): strin
   return `${prefixOf(of)}-${part}`;
 }
 
-/** The id of the installation whose container of that part has that name. */
+/** The id of the installation, read from the name of a container and its part. */
 export function idIn(container: string, part: string): string {
   return container.slice(prefixOf({ id: '' }).length, -`-${part}`.length);
 }

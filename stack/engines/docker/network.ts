@@ -9,24 +9,24 @@ import { hasOwnGraph } from '../../settings/has-own-graph.ts';
 import { labels, prefixOf } from './names.ts';
 import { tolerate } from './remove-container.ts';
 
-/** What is known of a network that is there. */
+/** A network that exists. */
 export interface Network {
   readonly id: string;
-  /** All addresses that are given in it, such as 172.18.0.0/16. */
+  /** Its addresses, such as 172.18.0.0/16. */
   readonly subnet: string;
 }
 
-/** The networks of a part, by name. Each room is a network. */
+/** The names of a part's networks. Each room is a network. */
 export function networksOf({ rooms }: Part, definition: Definition): readonly string[] {
   return rooms.map((room) => networkOf(room, definition));
 }
 
-/** That in which Dgraph's nodes are. */
+/** The network of the Dgraph nodes. */
 export function graphNetworkOf(definition: Definition): string {
   return networkOf('graph', definition);
 }
 
-/** Those of what is the platform's own, and not somebody else's. */
+/** The rooms of the bus and the graph, where the platform runs them itself. */
 function roomsApart(definition: Definition): readonly Room[] {
   return [
     ...(hasOwnBus(definition) ? (['bus'] as const) : []),
@@ -38,15 +38,15 @@ function networkOf(room: Room, definition: Definition): string {
   return room === 'platform' ? prefixOf(definition) : `${prefixOf(definition)}-${room}`;
 }
 
-/** All networks of an installation, as exact objects of Docker's interface. */
+/** All networks of an installation, as Docker's API takes them. */
 export function networkPlansOf(definition: Definition): readonly NetworkCreateOptions[] {
-  // Not `Internal`: MCP servers reach the world as they do elsewhere.
+  // Not `Internal`, because MCP servers reach the internet.
   return [bridgeOf(networkOf('platform', definition), definition), ...networkPlansApart(definition)];
 }
 
-/** Those of the bus and the graph, which lead nowhere. */
+/** The closed networks of the bus and the graph. */
 export function networkPlansApart(definition: Definition): readonly NetworkCreateOptions[] {
-  // Without an address of this machine in it, so that nobody on this machine reaches it either.
+  // This machine has no address in them, so that no program on it reaches the nodes either.
   const apart = { Internal: true, Options: { 'com.docker.network.bridge.inhibit_ipv4': 'true' } };
   return roomsApart(definition).map((room) => ({ ...bridgeOf(networkOf(room, definition), definition), ...apart }));
 }
@@ -55,7 +55,7 @@ export function bridgeOf(Name: string, { id }: Definition): NetworkCreateOptions
   return { Name, Driver: 'bridge', CheckDuplicate: true, Labels: { [labels.installation]: id } };
 }
 
-/** Makes those that are missing; by name what is known of all. */
+/** Makes missing networks. Returns all of them by name. */
 export async function ensureNetworks(
   docker: Docker,
   plans: readonly NetworkCreateOptions[],
@@ -68,7 +68,7 @@ export async function ensureNetworks(
   return all;
 }
 
-/** Those that no container is in, be it that it does not run now. */
+/** Removes networks without a container, whether it runs or not. */
 export async function removeFreeNetworks(docker: Docker, id: string): Promise<void> {
   const found = await docker.listNetworks({ filters: { label: [`${labels.installation}=${id}`] } });
   for (const { Id } of found) {

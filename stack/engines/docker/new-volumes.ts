@@ -5,7 +5,7 @@ import { runsAs } from './user.ts';
 import { volumesOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, listVolumes } from './volumes.ts';
 
-/** Makes those of a plan that are missing, for whom its containers run as. */
+/** Makes the missing volumes of a plan, for the user of its containers. */
 export async function makeNewVolumes({ plan, dock, signal }: Inside): Promise<void> {
   const { installation, definition } = plan;
   const { docker, isRootless } = dock.daemon;

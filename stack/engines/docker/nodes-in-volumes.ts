@@ -16,7 +16,7 @@ import { stopContainers } from './take-down.ts';
 import { runsAs } from './user.ts';
 import { ensureVolumes, holdVolumes, listVolumes, removeVolumes } from './volumes.ts';
 
-/** What Docker has for a copy. */
+/** What a copy needs of Docker. */
 type Has = Pick<Look, 'daemon' | 'images' | 'plan' | 'serviceImage' | 'user'>;
 
 export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' | 'onState'> {
@@ -25,7 +25,7 @@ export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' 
   readonly volumes: ReadonlySet<string>;
 }
 
-/** Reads and copies the data of nodes that run in containers: volumes of Docker. */
+/** Reads and copies the volumes of Dgraph nodes. */
 export async function nodesInVolumes(
   plan: Plan,
   { daemon, volumes, signal, onNotice, onState }: NodesInVolumes,
@@ -48,13 +48,13 @@ export async function nodesInVolumes(
   };
 }
 
-/** Where Docker keeps volumes. An earlier copy that was cut short makes room for the next. */
+/** The disk where Docker keeps volumes. An unfinished copy is replaced, so its bytes count as free. */
 async function roomFor(copies: readonly Copying[], look: Has, signal: AbortSignal): Promise<Room> {
   const { daemon, images, plan } = look;
   const there = await listVolumes(daemon.docker, plan.definition.id);
   const volumeOf = (node: string) => volumeOfNode(node, plan.definition);
   const [sources, targets] = [copies.map(({ from }) => volumeOf(from)), copies.map(({ to }) => volumeOf(to))];
-  // Docker makes a volume that is missing where a container is given it.
+  // Docker creates a missing volume as soon as a container mounts it.
   const measured = [...sources, ...targets].filter((name) => there.has(name));
   const { bytes, freeBytes } = await measureVolumes(measured, { plan, dock: { daemon, images }, signal });
   const bytesOf = (volumes: readonly string[]) => volumes.reduce((sum, name) => sum + (bytes[name] ?? 0), 0);
@@ -82,7 +82,7 @@ async function copyVolume({ from, to }: Copying, look: Has, signal: AbortSignal)
   try {
     await copyNode({ from: source, to: target, user, meta }, { plan, dock: { daemon, images }, signal });
   } catch (error) {
-    // A part of a copy must not take the room that the platform needs.
+    // An unfinished copy must not take the room that the platform needs.
     await removeVolumes({ ...own, volumes: [target] })
       .then(hold)
       .catch(() => undefined);

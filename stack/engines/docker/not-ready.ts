@@ -11,7 +11,7 @@ interface NotReady {
   readonly options: { readonly name: string };
 }
 
-/** Why a container that was started is of no use, with what it said last. */
+/** Why a started container is not ready, with the last lines of its log. */
 export async function notReady({ part, options }: NotReady, cause: unknown, docker: Docker): Promise<SvcError> {
   const why = inWords(cause);
   const lines = await readContainerLog(docker.getContainer(options.name), { tail: linesMax }).catch(() => []);

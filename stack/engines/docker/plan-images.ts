@@ -3,7 +3,7 @@ import { ensureImage, ensureServiceImage, type ImageFacts, type Images } from '.
 import { foreignImagesOf } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
 
-/** All that a plan's parts are run as, by name: fetches and builds those that are missing. */
+/** All images of a plan, by name. Pulls and builds the missing ones. */
 export async function ensurePlanImages(
   { definition, parts }: Pick<Plan, 'definition' | 'parts'>,
   asking: Images,

@@ -12,7 +12,7 @@ import { findFullVolume } from './full-volume.ts';
 import { type Look, lookAround } from './look.ts';
 import { stopContainers } from './take-down.ts';
 
-/** Compares a plan with the containers that exist. A container that differs or was changed by hand is made anew, the others stay. */
+/** Compares a plan with the containers that exist. A container that differs or was changed by hand is replaced, the others stay. */
 export async function prepareContainers(plan: Plan, daemon: Daemon, start: EngineStart): Promise<Prepared> {
   const { installation, signal, onState, onNotice } = start;
   const first = await lookAround(plan, daemon, start);
@@ -29,7 +29,7 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
   };
   return {
     ...{ changes, notices: byHand, isFresh },
-    // Users of another graph are unknown in this one.
+    // Another graph has other users, so no part may keep an identity of the old one.
     mustStop: before?.isUp === true && before.settings.graph !== settingsOf(plan).graph,
     isCurrent: async () => isSame && (await areReady(first, signal)),
     async refuseFullDisk() {

@@ -6,17 +6,17 @@ import type { Facts } from './facts.ts';
 import type { GivenFile } from './given-files.ts';
 import { givenDir } from './site.ts';
 
-/** What a container runs. */
+/** The program of a container. */
 export interface ContainerProgram {
   readonly image: string;
   readonly entrypoint: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly configuration: readonly GivenFile[];
-  /** Asks, in the container, whether the part is ready. */
+  /** The command inside the container that asks whether the part is ready. */
   readonly check: readonly string[];
 }
 
-/** Where the built code of this package lies in the image of the services. */
+/** The folder of the built code in the service image. */
 export const dist = '/svc/dist';
 
 export function programOf({ program, ready, variables }: Part, facts: Facts, { images }: Definition): ContainerProgram {
@@ -41,7 +41,7 @@ export function programOf({ program, ready, variables }: Part, facts: Facts, { i
   };
 }
 
-/** The image of every program of a plan, by its name in svc.yaml. */
+/** The images of a plan's programs, by their names in svc.yaml. */
 export function foreignImagesOf(parts: readonly Part[]): ReadonlySet<Exclude<keyof Definition['images'], 'base'>> {
   return new Set(parts.flatMap(({ program }) => (program.kind === 'foreign' ? [program.image] : [])));
 }

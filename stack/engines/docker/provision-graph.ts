@@ -11,9 +11,9 @@ import { givenDir } from './site.ts';
 import { confined, runTask, type Task } from './task.ts';
 import { runsAs } from './user.ts';
 
-/** The name of its container and of its files. */
+/** The name of the container and of its files. */
 const name = 'provision-graph';
-/** What provisioning itself waits for, with the start of a container. */
+/** Provisioning's own deadline, and the start of a container. */
 const timeoutMs = 60_000;
 
 interface Provisioner {
@@ -21,7 +21,7 @@ interface Provisioner {
   readonly given: readonly GivenFile[];
 }
 
-/** A container in the network of the graph, which nobody else gets into, with the three secrets that it takes. */
+/** A container in the closed network of the graph, with the three secrets that it needs. */
 export function provisionerOf(
   plan: Plan,
   { user, serviceImage, force = false }: Pick<Facts, 'user' | 'serviceImage'> & { readonly force?: boolean },
@@ -56,12 +56,12 @@ export interface Provisioning {
   readonly plan: Plan;
   readonly daemon: Daemon;
   readonly serviceImage: string;
-  /** Writes the users even where none is missing: that proves a majority of the nodes. */
+  /** Writes the users even where none is missing, which proves a majority of the nodes. */
   readonly force?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Gives the administrator and the backend's user what they shall have. Again, it changes nothing. */
+/** Gives the administrator and the backend's user their passwords and rights. Idempotent. */
 export async function provisionGraphInside(provisioning: Provisioning): Promise<void> {
   const { plan, daemon, serviceImage, force = false, signal } = provisioning;
   const { installation } = plan;

@@ -3,7 +3,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 
 const fromFile = 'docker load brings an image from a file.';
 
-/** Docker passes on what the registry, or the way to it, said in words of Go. */
+/** Docker passes on the error texts of the registry or of Go's network library. */
 const reasons: readonly { readonly pattern: RegExp; readonly what: string; readonly hint: string }[] = [
   {
     pattern: /pull access denied|repository does not exist|requested access to the resource is denied|unauthorized/i,
@@ -39,7 +39,7 @@ const reasons: readonly { readonly pattern: RegExp; readonly what: string; reado
   },
 ];
 
-/** Why an image could not be fetched, and what mends it. `field` is where svc.yaml names it. */
+/** Why an image could not be pulled, and the repair. `field` is the field of svc.yaml that names it. */
 export function pullFailure(name: string, field: string, cause: unknown): SvcError {
   const begin = `The image "${name}" is not here and could not be fetched`;
   if (isDiskFull(cause)) {

@@ -3,19 +3,19 @@ import type { ContainerPlan, DockerPlan } from './container-plan.ts';
 import { driftOf } from './drift.ts';
 import { labels } from './names.ts';
 
-/** What is there under the name of a container. */
+/** A container that exists under a planned name. */
 export interface Present
   extends Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'> {
   readonly State: Pick<ContainerInspectInfo['State'], 'Running' | 'Paused' | 'Restarting'>;
 }
 
-/** What becomes of one container. `why` follows the name of its part. */
+/** What happens to one container. `why` follows the name of its part. */
 export type Step =
   | { readonly kind: 'keep'; readonly container: ContainerPlan }
   | { readonly kind: 'start' | 'unpause'; readonly container: ContainerPlan; readonly why: string }
   /**
-   * Also where there is one, which is then removed. `byHand`: not svc.yaml is the reason. `isPeer`: that one runs, and speaks with what is made
-   * anew of its kind.
+   * Also replaces an existing container. `byHand`: the reason is not svc.yaml. `isPeer`: the existing container runs and accepts the new
+   * one in its cluster.
    */
   | {
       readonly kind: 'make';
@@ -27,17 +27,17 @@ export type Step =
 
 export interface Situation {
   readonly present: ReadonlyMap<string, Present>;
-  /** Parts that ran when `svc` was last here. */
+  /** Parts that ran after the last start. */
   readonly known: ReadonlySet<string>;
-  /** Ids of networks by their names. */
+  /** Network ids by name. */
   readonly networkIds: Readonly<Record<string, string>>;
-  /** The environment that images bring, by name. */
+  /** The environment variables of images, by name. */
   readonly imageEnv: Readonly<Record<string, readonly string[]>>;
-  /** Whether the files that a part is given are there. */
+  /** Whether the files of a part exist unchanged. */
   readonly isGiven: (container: ContainerPlan) => boolean;
 }
 
-/** What has to be done so that Docker has what the plan says, container by container in the order of their start. */
+/** The steps that lead from the existing containers to the plan, in start order. */
 export function reconcile({ containers }: DockerPlan, situation: Situation): readonly Step[] {
   return containers.map((container) => stepOf(container, situation));
 }
@@ -71,9 +71,9 @@ function isPeer({ options }: ContainerPlan, { Config, State }: Present): boolean
   return Running && !Paused && !Restarting && Config.Labels?.[labels.peers] === options.Labels?.[labels.peers];
 }
 
-/** A network that was removed and made again has its name and another id. */
+/** A network that was removed and made again has the same name and another id. */
 function isInAnother(name: string, { NetworkSettings }: Present, { networkIds }: Situation): boolean {
   const { NetworkID } = NetworkSettings.Networks[name] ?? {};
-  // A container that never ran has not joined it yet.
+  // A container joins its networks when it first starts.
   return NetworkID !== undefined && NetworkID !== '' && NetworkID !== networkIds[name];
 }

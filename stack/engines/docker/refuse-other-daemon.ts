@@ -2,7 +2,7 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import type { ContainersRecord } from '../../state/containers-record.ts';
 import type { Daemon } from './daemon.ts';
 
-/** Another Docker knows nothing of what the one has that was used before. */
+/** Another daemon has none of the data of this platform. */
 export function refuseOtherDaemon(before: ContainersRecord | null, { id, socket }: Daemon): void {
   if (before === null || before.daemon.id === id) return;
   throw new SvcError(

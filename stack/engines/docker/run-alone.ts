@@ -22,20 +22,20 @@ import { runsAs } from './user.ts';
 export interface ContainersAlone {
   readonly plan: Plan;
   readonly dock: Dock;
-  /** Which nodes run, on their volumes: those are there, and belong to whom containers run as. */
+  /** The nodes to run. Their volumes exist and belong to the user of the containers. */
   readonly bus: boolean;
   readonly graph: boolean;
-  /** Where the graph's nodes run already, as parts of the platform, they are reached as they are. */
+  /** Whether the platform runs the nodes of the graph already. They are then used as they are. */
   readonly isGraphRunning?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** The container that leads to the nodes starts at once. */
+/** The forwarding container starts at once. */
 const readyTimeoutMs = 60_000;
 
 /**
- * Runs them as containers of the same images, protected as in the platform and in the networks of its bus and its graph, which lead nowhere. What a
- * backend uses of them is passed on from there to loopback.
+ * Runs nodes as containers with the same images, limits and closed networks as in the platform. Another container forwards loopback ports
+ * to them.
  */
 export async function runContainersAlone(options: ContainersAlone): Promise<Alone> {
   const { plan, dock, bus, graph, isGraphRunning = false, signal } = options;
@@ -76,7 +76,7 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   }
 }
 
-/** Ends what somebody left who was killed. Nothing of what it kept goes. */
+/** Removes the containers that a killed command left. Their volumes stay. */
 export async function endContainersAlone(docker: Docker, installation: Installation, id: string): Promise<void> {
   const found = await inspectContainers(docker, id, [labels.alone]);
   const left = [...found].map(([name, { Config }]) => ({
@@ -90,7 +90,7 @@ export async function endContainersAlone(docker: Docker, installation: Installat
 async function make(container: AloneContainer, { plan, dock }: ContainersAlone): Promise<void> {
   const { docker, isRootless } = dock.daemon;
   const { part, given, options, joins } = container;
-  // Left where somebody was killed.
+  // A killed command may have left it.
   await removeAll(docker, [container], plan.installation);
   giveFiles(plan.installation, { part: { name: part }, given }, runsAs(plan.installation, isRootless).owner);
   await docker.createContainer(options);
@@ -119,7 +119,7 @@ async function becomesReady(
   }
 }
 
-/** Where this machine finds them, once the way there is open. */
+/** The addresses of the nodes on this machine, once the forwarding container listens. */
 async function endsOf(
   { options: { name } }: AloneContainer,
   { bus, graph }: Ways,
@@ -141,7 +141,7 @@ async function endsOf(
   };
 }
 
-/** Asked inside the container. */
+/** Runs inside the container. */
 function listensAt(port: number): readonly string[] {
   const ask = `require('net').connect(${port}).on('connect', () => process.exit()).on('error', () => process.exit(1))`;
   return ['node', '-e', ask];
@@ -154,7 +154,7 @@ async function removeAll(
 ): Promise<void> {
   for (const { part, options } of containers.toReversed()) {
     const container = docker.getContainer(options.name);
-    // Its own time to stop is in its plan. It may have ended, or be gone.
+    // The plan of the container has the deadline. The container may have ended or be gone.
     await container.stop().catch((error: unknown) => tolerate(error, [304, 404]));
     await container.remove({ force: true }).catch((error: unknown) => tolerate(error, [404]));
     takeBackFiles(installation, part);

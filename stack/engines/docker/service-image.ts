@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { ownVersion } from '../../machine/version.ts';
 
-/** What the image of the services is made of. */
+/** The sources of the service image. */
 export interface ServiceImage {
   readonly name: string;
-  /** Folder of this package, and what of it goes into the image. */
+  /** The folder of this package, and the files of it that go into the image. */
   readonly context: string;
   readonly sources: readonly string[];
   /** Relative to the folder. */
@@ -20,7 +20,7 @@ const packageFile = fileURLToPath(new URL('../../../package.json', import.meta.u
 const dockerfile = fileURLToPath(new URL('../../../templates/Dockerfile', import.meta.url));
 const sources = ['package.json', 'oclif.manifest.json', 'dist'];
 
-/** Its tag is the version and a hash of all that goes into it, so that it is made anew exactly where that would be another image. */
+/** The tag contains the version and a hash of all sources, so that a new image is built exactly when one of them changes. */
 export function serviceImageOn(base: string): ServiceImage {
   const context = dirname(packageFile);
   const hash = createHash('sha256').update(`${base}\0`).update(readFileSync(dockerfile));

@@ -1,24 +1,24 @@
 /**
- * What Docker runs in a container to learn how a part is: its check, which also ends a part that hangs. Docker starts again what ends, and not
- * what is unhealthy.
+ * The health check that Docker runs: the check of the part, which also ends a part that hangs. Docker restarts a container that ended, but
+ * not an unhealthy one.
  */
 export function watching(check: readonly string[]): readonly string[] {
   return ['CMD', ...watch, ...check];
 }
 
-/** The check alone, from what Docker runs. */
+/** The check of the part, from the health check of its container. */
 export function checkIn(test: readonly string[] = []): readonly string[] {
   return test.slice(1 + watch.length);
 }
 
-/** How often in a row nothing at all comes back. With what lies between two looks that is most of a minute. */
+/** Checks in a row without any answer. With the pauses between them this takes most of a minute. */
 const silencesMax = 3;
-/** Less than half of what Docker gives the whole of it, on a machine that does other things too: what Docker ends can't count. */
+/** Less than half of Docker's own deadline, for a busy machine. A check that Docker ends cannot count. */
 const patienceSeconds = 4;
 
 /**
- * Who is not ready and says so is not silent: curl, wget and ours have the same words for it. Silence counts once a part has answered since it was
- * started: a start takes what it takes. /tmp is new with each start. Process 1 is Docker's own, and ends when the part does.
+ * A part that reports that it is not ready is not silent: curl, wget and our check use the same words. Silence counts only after the first
+ * answer, because a start may take long. /tmp is empty after each start. Process 1 is Docker's init, which ends with the part.
  */
 const script = `
 said=$(timeout ${patienceSeconds} "$@" 2>&1)

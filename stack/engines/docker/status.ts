@@ -18,7 +18,7 @@ import { idIn } from './names.ts';
 import { checkIn } from './silence.ts';
 import { listVolumes } from './volumes.ts';
 
-/** What runs now in Docker, and how well. Changes nothing. */
+/** Reads the state of every container. Changes nothing. */
 export async function statusOfContainers({ installation, readPlan, signal }: Inspection): Promise<Status> {
   const record = readContainers(installation);
   if (!record?.isUp || findOriginal(installation) !== null) {
@@ -66,7 +66,7 @@ async function lookAt(
 ): Promise<ServiceStatus> {
   const found = await inspectContainer(daemon.docker, container);
   if (found === null) {
-    // The volume of a node of Dgraph has the name of its container.
+    // The volume of a Dgraph node has the name of its container.
     const loss = lossOf(name, container);
     const state = loss === null ? 'stopped' : 'lost';
     const reason = loss ?? 'Its container was removed: svc up makes it anew.';
@@ -121,7 +121,7 @@ async function endsOf(found: ContainerInspectInfo, { docker }: Daemon): Promise<
   return [{ at: new Date(FinishedAt).toISOString(), reason: await lastEndOf(docker, found) }];
 }
 
-/** Docker's time of what never happened is the year 1. */
+/** Docker writes the year 1 for an event that never happened. */
 function isTime(text: string): boolean {
   return Date.parse(text) > 0;
 }
@@ -133,10 +133,10 @@ const stats = z.object({
   }),
 });
 
-/** What it holds on to, without what the kernel merely keeps of files it read. */
+/** The memory of the container without the kernel's cache of files. */
 async function memoryOf({ Id, State: { Running } }: ContainerInspectInfo, { docker }: Daemon): Promise<number | null> {
   if (!Running) return null;
-  // Without the second look a second later that the share of the processor would take.
+  // `one-shot` skips the second measurement, which only the CPU share needs.
   const said: unknown = await docker
     .getContainer(Id)
     .stats({ stream: false, 'one-shot': true })

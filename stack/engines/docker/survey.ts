@@ -16,7 +16,9 @@ import { refuseOtherFolder } from './refuse-other-folder.ts';
 import { endContainersAlone } from './run-alone.ts';
 import { listVolumes, removeVolumes } from './volumes.ts';
 
-/** Finds the containers and volumes of a platform. Refuses another daemon, and what belongs to a copy of the installation. */
+/**
+ * Finds the containers and volumes of a platform. Refuses another daemon, and an installation whose containers belong to another folder.
+ */
 export async function surveyContainers(start: EngineStart): Promise<Survey> {
   const { installation, env, onNotice } = start;
   const record = readContainers(installation);
@@ -46,7 +48,7 @@ function keptIn(volumes: ReadonlySet<string>, record: ContainersRecord | null, i
   };
 }
 
-/** Throws where a volume is gone that this platform had: the platform would start empty, and look healthy. */
+/** Refuses a start without a volume that this platform had: it would start empty, and look healthy. */
 async function settleVolumes(
   plan: Plan,
   found: NodesInVolumes & Pick<EngineStart, 'startEmpty'>,

@@ -14,13 +14,13 @@ import { holdVolumes, listVolumes } from './volumes.ts';
 
 export interface TakeDown {
   readonly daemon: Daemon;
-  /** Of the installation. */
+  /** The id of the installation. */
   readonly id: string;
   readonly logs: PlatformLogs;
   readonly onState: (name: string, state: ServiceState) => void;
 }
 
-/** Stops what a plan describes. */
+/** Stops the platform of a plan. */
 export async function stopContainers(
   { installation, definition }: Plan,
   work: Pick<TakeDown, 'daemon' | 'onState'>,
@@ -33,10 +33,10 @@ export async function stopContainers(
   }
 }
 
-/** Whoever needs others ends first; the front after those whose calls under way end through it. */
+/** Parts that need others stop first. The front stops after the parts whose calls end through it. */
 const endOrder = [/^remote-mcp/, /^caddy/, /^(runtime|frontend)/, /^backend/, /^dgraph-alpha/, /./];
 
-/** Stops and removes the containers and their networks, unless somebody else's container is in one; volumes stay. Returns how many containers there were. */
+/** Stops and removes the containers, and networks without a foreign container. Volumes stay. Returns the number of containers. */
 export async function takeDown(installation: Installation, work: TakeDown): Promise<number> {
   const { daemon, id, logs, onState } = work;
   const found = await inspectContainers(daemon.docker, id);
@@ -60,7 +60,7 @@ export async function takeDown(installation: Installation, work: TakeDown): Prom
   return found.size;
 }
 
-/** The container that holds them needs an image, be it any that is there. A full disk must not hold up a stop. */
+/** The holding container needs any image that exists. A full disk must not block a stop. */
 async function keepVolumes({ daemon: { docker }, id, logs }: TakeDown, image: string | undefined): Promise<void> {
   if (image === undefined) return;
   try {

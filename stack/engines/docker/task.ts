@@ -4,7 +4,7 @@ import { statusOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { withoutFrames } from './container-log.ts';
 
-/** A container that does one thing, and is gone. */
+/** A container that does one thing and is removed. */
 export interface Task {
   readonly options: ContainerCreateOptions & { readonly name: string };
   readonly timeoutMs: number;
@@ -13,9 +13,9 @@ export interface Task {
 
 const saidMax = 500;
 
-/** What it said. Throws what that was last where it did not come to its end in time, or to another than 0. */
+/** Returns the output. Throws its end where the task fails or is late. */
 export async function runTask(docker: Docker, { options, timeoutMs, signal }: Task): Promise<string> {
-  // Left where somebody was killed while it ran.
+  // A killed command may have left it.
   await removeIfThere(docker, options.name);
   const container = await docker.createContainer(options);
   const late = AbortSignal.timeout(timeoutMs);
@@ -35,7 +35,7 @@ export async function runTask(docker: Docker, { options, timeoutMs, signal }: Ta
   }
 }
 
-/** What every task is: nobody can change what it runs, or become more than it is. */
+/** The task cannot change its own files or gain privileges. */
 export const confined = {
   ReadonlyRootfs: true,
   CapDrop: ['ALL'],

@@ -2,19 +2,19 @@ import { statSync } from 'node:fs';
 import type { Installation } from '../../state/installation.ts';
 import type { Owner } from './given-files.ts';
 
-/** Whom everything runs as where root owns the installation: nobody else's number on most machines. */
+/** The user of the containers where root owns the installation. Few machines have a user with this number. */
 const ofRoot: Owner = { uid: 10_001, gid: 10_001 };
 
 export interface RunsAs {
-  /** In the container. */
+  /** In the container, as `uid:gid`. */
   readonly user: string;
-  /** On this machine: the files that containers are given belong to it. */
+  /** On this machine: the owner of the files that containers get. */
   readonly owner: Owner;
 }
 
 /**
- * As whoever owns the installation, never as root. In a rootless Docker root of a container is its owner outside, and every other number somebody
- * who may read nothing of theirs; what root may do is taken away there as everywhere.
+ * The owner of the installation, but never root. In a rootless Docker, root of a container is that owner outside, and other users cannot
+ * read the files. The container drops root's capabilities there too.
  */
 export function runsAs({ dir }: Installation, isRootless: boolean): RunsAs {
   const { uid, gid } = statSync(dir);
@@ -23,7 +23,7 @@ export function runsAs({ dir }: Installation, isRootless: boolean): RunsAs {
   return { user: `${owner.uid}:${owner.gid}`, owner };
 }
 
-/** Whoever owns the installation, as a container sees him: `uid:gid`. */
+/** The owner of the installation as a container sees it: `uid:gid`. */
 export function ownerInside({ dir }: Installation, isRootless: boolean): string {
   const { uid, gid } = statSync(dir);
   return isRootless ? '0:0' : `${uid}:${gid}`;

@@ -2,7 +2,7 @@ import type { Part } from '../../parts/part.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { prefixOf } from './names.ts';
 
-/** The volume of a part, by name; null for a part that keeps nothing. */
+/** The name of a part's volume; null for a part that keeps no data. */
 export function volumeOf({ keeps }: Pick<Part, 'keeps'>, definition: Pick<Definition, 'id'>): string | null {
   return keeps === null ? null : `${prefixOf(definition)}-${keeps.volume}`;
 }

@@ -6,7 +6,7 @@ import { confined, runTask } from './task.ts';
 
 export interface Volumes {
   readonly docker: Docker;
-  /** Their names. */
+  /** Names of volumes. */
   readonly volumes: readonly string[];
   readonly installationId: string;
 }
@@ -16,31 +16,31 @@ export interface NewVolumes extends Volumes {
 }
 
 export interface HandOver extends Volumes {
-  /** `uid:gid` that everything runs as. */
+  /** The user of the containers, as `uid:gid`. */
   readonly user: string;
   readonly image: string;
   readonly signal: AbortSignal;
 }
 
-/** Makes the volumes that are missing. */
+/** Makes missing volumes. */
 export async function ensureVolumes({ docker, volumes, installationId, folder }: NewVolumes): Promise<void> {
   const Labels = { [labels.installation]: installationId, [labels.folder]: folder };
   for (const Name of volumes) await docker.createVolume({ Name, Labels });
 }
 
-/** The names of those that are there. */
+/** The names of the volumes that exist. */
 export async function listVolumes(docker: Docker, installationId: string): Promise<ReadonlySet<string>> {
   return new Set((await inspectVolumes(docker, installationId)).map(({ Name }) => Name));
 }
 
-/** Those that are there, with their labels. */
+/** The volumes that exist, with their labels. */
 export async function inspectVolumes(docker: Docker, installationId: string) {
   const { Volumes } = await docker.listVolumes({ filters: { label: [`${labels.installation}=${installationId}`] } });
-  // Older ones answer null where there are none.
+  // Older versions answer null instead of an empty list.
   return Volumes ?? [];
 }
 
-/** With all that is in them. */
+/** Removes volumes with their data. */
 export async function removeVolumes({ docker, volumes: names, installationId }: Volumes): Promise<void> {
   await releaseVolumes(docker, installationId);
   for (const name of names) {
@@ -52,8 +52,8 @@ export async function removeVolumes({ docker, volumes: names, installationId }: 
 }
 
 /**
- * Makes a container that never runs and has all volumes of a stopped platform: `docker volume prune --all` removes volumes that no container
- * has.
+ * Makes a container that never runs and mounts all volumes of a stopped platform. `docker volume prune --all` removes volumes without a
+ * container.
  */
 export async function holdVolumes({ docker, volumes, installationId, image }: Volumes & { readonly image: string }) {
   await releaseVolumes(docker, installationId);
@@ -81,12 +81,11 @@ function holderOf(id: string): string {
   return containerNameOf('volumes', { id });
 }
 
-/** Each of its files once; an old platform has some gigabytes of them. */
+/** chown visits each file once. An old platform has some gigabytes of files. */
 const handOverTimeoutMs = 120_000;
 
 /**
- * Gives what is in the volumes to the user that everything runs as: Docker makes them for root. A container does that which has nothing else,
- * no network, and ends at once.
+ * Gives volumes to the user of the containers, because Docker makes them for root. A short-lived container without a network runs chown.
  */
 export async function handOverVolumes({
   docker,

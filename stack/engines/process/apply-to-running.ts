@@ -18,12 +18,12 @@ export interface Application {
   readonly onState: (name: string, state: ServiceState) => void;
 }
 
-/** A part that starts or stops is heard of within its own limits. */
+/** The supervisor reports each change of a part. A part starts and stops within its own limits. */
 const silenceSpareMs = 30_000;
 
 /**
- * Lets the supervisor of what runs make the difference, part by part. False where it can't: where all parts live in one process, where
- * something differs that concerns all of them, and where it does not answer.
+ * Asks the supervisor to change the running platform part by part. False where it cannot: all parts live in one process, a change concerns
+ * all parts, or it does not answer.
  */
 export async function applyToRunning(application: Application): Promise<boolean> {
   const { running, plan } = application;

@@ -3,7 +3,7 @@ import { waitUntilReady } from '../../lifecycle/readiness.ts';
 import { takenPort } from './failure.ts';
 import type { Ending, RunningPart } from './part-runner.ts';
 
-/** Throws why it ended, or that it was not ready in time; nobody looks at it any more then. */
+/** Waits for a part that starts. Throws why it ended, or `timeout`. */
 export async function becomesReady(running: RunningPart, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const looking = new AbortController();
   const ended = running.ended.then((ending) => {

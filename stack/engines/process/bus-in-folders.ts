@@ -11,7 +11,7 @@ import { endLeftProcesses, type LeftProcess } from '../../state/left-processes.t
 import { isAlive, processIdentity } from '../../state/process-identity.ts';
 import { runProcessesAlone } from './run-alone.ts';
 
-/** In data/. */
+/** The folders of the bus in data/. */
 export function busInFolders(installation: Installation, env: EnvRecord): Omit<BusPlaces, 'planOf'> {
   const { dataDir } = installation;
   const folderOf = ({ definition: { replicas } }: Plan) =>
@@ -23,7 +23,7 @@ export function busInFolders(installation: Installation, env: EnvRecord): Omit<B
   };
   return {
     isThere: (plan) => existsSync(folderOf(plan)),
-    // The nodes make it.
+    // The nodes make their folder.
     empty: remove,
     remove,
     async run(plan, signal) {
@@ -35,7 +35,7 @@ export function busInFolders(installation: Installation, env: EnvRecord): Omit<B
   };
 }
 
-/** The nodes that were started here, written down, so that whoever begins anew ends them first. */
+/** The nodes that were started here, in a file, so that the next command can end them. */
 class StartedNodes {
   readonly #file: string;
 

@@ -7,7 +7,7 @@ import { hostWishes } from '../../parts/caddy.ts';
 import type { Definition } from '../../settings/definition.ts';
 import type { Ports } from '../../settings/ports.ts';
 
-/** Refuses, before anything is started, ports that are root's and that Caddy was not given the right to. */
+/** Refuses privileged ports that Caddy may not listen on, before anything starts. */
 export async function checkFrontPorts(definition: Definition, ports: Ports, path: string | undefined): Promise<void> {
   for (const { name, host, place } of hostWishes(definition)) {
     const port = ports[name] ?? 0;
@@ -26,9 +26,9 @@ export async function checkFrontPorts(definition: Definition, ports: Ports, path
 
 const askTimeoutMs = 5000;
 
-/** capabilities(7), "File capabilities": a program may have rights that its user has not. */
+/** capabilities(7), "File capabilities": a program may have rights that its user does not have. */
 async function hasRight(program: string, path = ''): Promise<boolean> {
-  // It is where users other than root do not look.
+  // Its folder is on root's path only.
   const getcap = findProgram('getcap', [path, '/usr/sbin', '/sbin'].join(delimiter));
   if (getcap === null) return false;
   const { failed, stdout } = await askProgram(getcap, [program], { timeoutMs: askTimeoutMs });

@@ -2,7 +2,7 @@ import { checkProgram } from '../../machine/check-program.ts';
 import type { Definition } from '../../settings/definition.ts';
 import { hasFront, hasOneHost, sharedServices } from '../../settings/front-of.ts';
 
-/** Refuses, before anything is started, a front that could not be had. */
+/** Refuses a front whose program is missing or too old, before anything starts. */
 export async function checkFront(definition: Definition, path: string | undefined): Promise<void> {
   if (!hasFront(definition)) return;
   await checkProgram(

@@ -6,8 +6,8 @@ import { checkSandbox } from '../sandbox/check-sandbox.ts';
 import { checkFront } from './check-front.ts';
 
 /**
- * Refuses, before anything is started, what svc.yaml asks for and no program on the path can be: all of it at once, so that nobody installs
- * one to hear of the next. Returns what the operator should know of those that are there.
+ * Refuses missing and too old programs before anything starts. Names all of them at once, so that the operator installs them together.
+ * Returns what the operator should know about the others.
  */
 export async function checkPrograms(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   const checks = [
@@ -23,7 +23,7 @@ export async function checkPrograms(definition: Definition, path: string | undef
   return [...aboutSandbox, ...aboutDgraph];
 }
 
-/** With the code of the first; a bug goes before what was expected. */
+/** The error has the code of the first refusal. A bug is thrown instead of a refusal. */
 function together(refused: readonly unknown[]): unknown {
   const expected = refused.filter((one) => one instanceof SvcError);
   const [first] = expected;

@@ -9,11 +9,11 @@ import { LostPort } from '../lost-port.ts';
 
 export interface EndedProcess {
   readonly pid: number;
-  /** When its start began: older lines are of another one. */
+  /** When its start began. Older log lines belong to another process. */
   readonly since: number;
 }
 
-/** Why the platform of that process ended: the part, the check, the cause, its last log lines and what to do next. */
+/** Why the platform of this process ended: part, check, cause, last log lines and repair. */
 export async function explainFailure(installation: Installation, { pid, since }: EndedProcess): Promise<Error> {
   const failure = readFailure(installation);
   return failure?.pid === pid ? explain(installation, failure, since) : explainSilence(installation, pid);
@@ -22,7 +22,7 @@ export async function explainFailure(installation: Installation, { pid, since }:
 async function explainSilence(installation: Installation, pid: number): Promise<Error> {
   const holder = lockHolder(installation, 'platform');
   if (holder !== null && holder.pid !== pid) return heldBy(holder);
-  // It could not even write down why it ended.
+  // A full disk keeps the platform from recording why it ended.
   const full = findFullDisk(installation);
   if (full !== null) return full;
   const lines = await lastLines(installation, 'platform', null);
@@ -31,7 +31,7 @@ async function explainSilence(installation: Installation, pid: number): Promise<
   });
 }
 
-/** What the platform said of its own end, with its last log lines since then. */
+/** The failure that the platform recorded, with its log lines since then. */
 export async function explain(installation: Installation, failure: Failure, since: number): Promise<Error> {
   const error = new SvcError(
     failure.code,
@@ -65,7 +65,7 @@ async function lastLines(installation: Installation, service: string, since: num
       lines.push(`  ${describeLine(line)}`);
     }
   } catch {
-    // It failed before it wrote a line.
+    // The part failed before it logged a line.
   }
   return lines.length === 0 ? '' : `\nLast lines of logs/${service}.log:\n${lines.join('\n')}`;
 }

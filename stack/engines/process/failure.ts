@@ -5,16 +5,16 @@ import type { Installation } from '../../state/installation.ts';
 import { type Failure, writeFailure } from '../../state/platform-record.ts';
 import type { StartFailure } from './start-failure.ts';
 
-/** Leaves word of an end that nobody asked for, for the next command that comes. */
+/** Records a failure for the next command. */
 export function leaveFailure(installation: Installation, failure: StartFailure): void {
   try {
     writeFailure(installation, failureOf(failure));
   } catch {
-    // A full disk, most likely. The log has it too, or will say that lines were lost.
+    // The disk is probably full. The log has the failure too.
   }
 }
 
-/** An end because another program has the port: the same start may succeed on another one. */
+/** Another program has the port. The same start may succeed on another port. */
 export function takenPort(message: string): SvcError {
   const cause = Object.assign(new Error('its port is taken'), { code: 'EADDRINUSE' });
   return new SvcError('conflict', message, { cause });

@@ -6,7 +6,7 @@ import { findRunning } from '../../state/find-running.ts';
 import type { Installation } from '../../state/installation.ts';
 import { type Failure, type PlatformRecord, readFailure, readRecord } from '../../state/platform-record.ts';
 
-/** Null where a platform runs as it should, where the last one was stopped, and where none ever ran. Changes nothing. */
+/** How the last platform ended without a stop. Null where it runs, was stopped or never ran. Changes nothing. */
 export async function findUnwantedEnd(installation: Installation): Promise<UnwantedEnd | null> {
   const running = findRunning(installation);
   if (running !== null && !running.isAbandoned) return null;
@@ -31,7 +31,7 @@ async function killed(installation: Installation, { pid }: PlatformRecord): Prom
   return { by: 'outside', pid, at, reason: null, lastLogLine: await lastLogLine(installation) };
 }
 
-/** The last time that it wrote anything: its record, a log, data. What can't be read says nothing. */
+/** The newest modification of its record, its logs and its data. Unreadable files are ignored. */
 function lastSignOfLife({ stateDir, logsDir, dataDir }: Installation): number {
   const files = [join(stateDir, 'process.json'), ...filesIn(logsDir), ...filesIn(dataDir)];
   return Math.max(...files.map(writtenAt));
@@ -62,7 +62,7 @@ async function lastLogLine(installation: Installation): Promise<string | null> {
       last = `${line.service} ${describeLine(line)}`;
     }
   } catch {
-    // Whoever starts or stops a platform must not fail over what it would have said of the one before.
+    // A start or stop must not fail because the old log is unreadable.
   }
   return last;
 }

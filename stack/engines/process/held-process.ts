@@ -6,21 +6,24 @@ import { describeExit, type Exit } from '../describe-exit.ts';
 import { lastWords } from './last-words.ts';
 import type { ProcessPlan } from './process-plan.ts';
 
-/** A process of its own that does nothing yet. */
+/** A process that waits before it runs its program. */
 export interface HeldProcess {
   readonly identity: ProcessIdentity;
   readonly ended: Promise<ProcessEnd>;
-  /** Lets it begin. */
+  /** Starts the program. */
   begin(): void;
 }
 
 /**
- * A shell waits for a word and then becomes the program, with the same process id: until that id is written down nothing runs, and where
- * whoever shall write it down is killed before, the shell ends by itself.
+ * A shell waits for a line and then becomes the program, with the same process id. Nothing runs before the id is recorded, and the shell
+ * ends if the recording process is killed.
  */
 const waitThenBecome = 'read -r _ && exec "$0" "$@" </dev/null';
 
-/** Heads a process group of its own, so that all of it can be ended, and writes to its log by itself, so that it needs nobody for that. */
+/**
+ * The process heads its own process group, so that all its children can be ended. It writes its log itself, so that it can outlive its
+ * parent.
+ */
 export function holdProcess({ program, args, env, cwd, log, isClosed }: ProcessPlan): HeldProcess {
   const output = openSync(log, 'a', 0o600);
   try {
@@ -65,7 +68,7 @@ function endOf(child: ChildProcess): Promise<Exit> {
   });
 }
 
-/** A process that an earlier platform left: nobody here is told when it ends, so it is looked at. */
+/** Watches a process of an earlier platform, which is no child of this process. */
 export function watchProcess(identity: ProcessIdentity, log: string): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     const timer = setInterval(() => {
@@ -77,5 +80,5 @@ export function watchProcess(identity: ProcessIdentity, log: string): Promise<Pr
   });
 }
 
-/** So that it is back within a second too. */
+/** A killed process is restarted within a second. */
 const watchIntervalMs = 100;

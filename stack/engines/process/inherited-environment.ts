@@ -1,17 +1,17 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { inheritedByChildren } from '../../../services/contracts/env/inherited.ts';
 
-/** What a process may know of the shell that typed `svc up`, beside what is passed on to MCP servers: no stray secret of it. */
+/** Variables of the shell that every process gets, besides those for MCP servers. No other variable passes, so that no secret does. */
 const ofAnyProcess = /^(HOME|USER|LOGNAME|SHELL|TMPDIR|XDG_[A-Z_]+|NODE_COMPILE_CACHE)$/i;
-/** The services' own variables stand in svc.yaml; these are for the one process that holds all of them. */
+/** For the process that holds all services. The services' own variables come from svc.yaml. */
 const ofThePlatform = /^OTEL_.+$/i;
 
-/** For the process that holds a platform. */
+/** The environment of the process that holds a platform. */
 export function platformEnvironment(env: EnvRecord): Readonly<Record<string, string>> {
   return { ...pick(env, ofThePlatform), ...partEnvironment(env) };
 }
 
-/** For a process that is one part of it, beside the part's own variables. */
+/** The environment of a process that is one part, without the part's own variables. */
 export function partEnvironment(env: EnvRecord): Readonly<Record<string, string>> {
   return { ...pick(env, ofAnyProcess), ...inheritedByChildren(env) };
 }

@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type LogLine, parseLine, reasonIn } from '../../logs/read-logs.ts';
 
-/** Enough for a message with its hint; the log has the rest. */
+/** Enough for a message with its hint. The log has the rest. */
 const readMaxBytes = 16 * 1024;
 const linesMax = 3;
 const lengthMax = 600;
 
 /**
- * What a process complained about last, in its log after the first `from` bytes; null where it did not. With `from` null nobody knows where
- * its own words begin, and the last lines count.
+ * The last errors in a log after its first `from` bytes, or null. `from` null: where the process began to write is unknown, so the end of
+ * the log counts.
  */
 export function lastWords(log: string, from: number | null): string | null {
   const complaints = endOf(log, from)
@@ -21,7 +21,7 @@ export function lastWords(log: string, from: number | null): string | null {
   return complaints.length === 0 ? null : complaints.join(' · ').slice(0, lengthMax);
 }
 
-/** Where a crash of Node happened says nothing to whoever is told of it. */
+/** The stack of a crash in Node does not help an operator. */
 function isTrace(text: string): boolean {
   return /^(\s|file:\/\/|node:|\^|Node\.js v)/.test(text);
 }
@@ -36,13 +36,13 @@ function endOf(log: string, from: number | null): string {
     const file = openSync(log, 'r');
     try {
       const { size } = fstatSync(file);
-      // Its log may have been cut short meanwhile.
+      // The log may have been shortened meanwhile.
       const first = from === null || from > size ? 0 : from;
       const begin = Math.max(first, size - readMaxBytes);
       const bytes = Buffer.alloc(size - begin);
       const length = readSync(file, bytes, 0, bytes.length, begin);
       const text = bytes.toString('utf8', 0, length);
-      // The end of a line says nothing of what it is.
+      // Cuts the incomplete first line.
       return begin === first ? text : text.slice(text.indexOf('\n') + 1);
     } finally {
       closeSync(file);

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { type Installation, runtimeDirOf } from '../../state/installation.ts';
 
-/** The folders of all runtimes that ever ran here, also of those that svc.yaml asks for no more. */
+/** The folders of all runtimes that ever ran here. */
 const ofRuntime = /^runtime(-\d+)?$/;
 
-/** Ends the MCP servers that runtimes which were killed left behind; returns how many still lived. */
+/** Ends MCP servers that killed runtimes left behind. Returns their number. */
 export async function endLeftMcpServers(
   installation: Installation,
   isMeant: (part: string) => boolean = () => true,

@@ -11,9 +11,11 @@ import { runPlatform } from './run-platform.ts';
 import { planOnThisMachine } from './site.ts';
 import { StartFailure } from './start-failure.ts';
 
-/** The process that holds a platform: `svc up` starts it, SIGTERM ends it. */
+/** The process that holds a platform. `svc up` starts it, SIGTERM stops it. */
 
-/** After this long a stop is cut short: state is safe at any moment, so waiting longer saves nothing. Processes have deadlines of their own. */
+/**
+ * A stop is cut short after this time. State is safe at any moment. With parts in processes of their own, each has a deadline of its own.
+ */
 const stopDeadlineMs = { embedded: 10_000, distributed: 50_000 } as const;
 
 const { values } = parseArgs({
@@ -26,7 +28,7 @@ if (dir === undefined || ports === undefined || starter === undefined) {
 const installation = installationIn(dir);
 const definition = readDefinition(installation.definitionFile);
 const stopping = new AbortController();
-// Node has made it before anything here ran.
+// Node made the folder before this line ran.
 const compileCache = getCompileCacheDir();
 if (compileCache !== undefined) chmodSync(compileCache, 0o700);
 
@@ -39,7 +41,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 }
 
 process.on('uncaughtException', (error) => {
-  // Nothing may hold back the end of a process whose state is unknown.
+  // A process in an unknown state must end in any case.
   try {
     process.stderr.write(crashLine(error));
     leaveFailure(installation, new StartFailure('platform', 'run', error));
@@ -53,11 +55,11 @@ try {
     plan: planOnThisMachine(installation, definition, parsePorts(ports)),
     env: process.env,
     foreground: false,
-    // Whoever is killed before others could see its platform must not leave one that comes up after svc down.
+    // If the command was killed before its platform was visible, the platform must not come up after `svc down`.
     isWanted: () => process.ppid === Number(starter),
     signal: stopping.signal,
     onChange: ({ services }) => {
-      // Otherwise it is written at the end only, which a kill never reaches.
+      // Node writes the cache only at a normal exit, and a killed process has none.
       if (services.every(({ state }) => state === 'healthy')) flushCompileCache();
     },
   });
@@ -67,7 +69,7 @@ try {
   process.exit(1);
 }
 
-/** In the form of the log's other lines: standard error is the platform's log. */
+/** A line like the others of the log, which standard error is. */
 function crashLine({ message, stack }: Error): string {
   const line = {
     level: 'error',

@@ -21,7 +21,7 @@ export interface NodesInFolders {
   readonly onNotice: (message: string) => void;
 }
 
-/** Reads and copies the data of nodes that run as processes: folders in data/. */
+/** Reads and copies the folders of Dgraph nodes in data/. */
 export function nodesInFolders({ plan, signal, onNotice }: NodesInFolders): NodePlaces {
   const { installation, secrets, site } = plan;
   const running = findRunning(installation);
@@ -41,7 +41,7 @@ export function nodesInFolders({ plan, signal, onNotice }: NodesInFolders): Node
   };
 }
 
-/** Copies onto one file system share its room. An earlier copy that was cut short makes room for the next. */
+/** One room for each file system. An unfinished copy is replaced, so its bytes count as free. */
 function roomsFor(installation: Installation, copies: readonly Copying[]): readonly Room[] {
   const wanted = copies.map(({ from, to }) => {
     const [source, target] = [folderOf(installation, from), folderOf(installation, to)];
@@ -59,12 +59,15 @@ function roomsFor(installation: Installation, copies: readonly Copying[]): reado
   });
 }
 
-/** A slow disk copies some 70 GB in it. */
+/** A slow disk copies about 70 GB in this time. */
 const copyTimeoutMs = 60 * 60_000;
-/** A cp that was interrupted may write for a moment; one that waits for a broken disk never ends. */
+/** An interrupted cp writes for a moment longer. On a broken disk it never ends. */
 const endMaxMs = 10_000;
 
-/** A node's folder may be a link or a mounted disk, and so may folders in it. The copy has none of them, and the folder itself stays. */
+/**
+ * A node's folder may be a symbolic link or a mounted disk, and so may folders inside it. The copy contains plain folders, and the node's
+ * folder itself stays.
+ */
 async function copyNode(installation: Installation, { from, to }: Copying, signal: AbortSignal): Promise<void> {
   const [source, target] = [folderOf(installation, from), folderOf(installation, to)];
   refuseShared(source, target);
@@ -77,7 +80,7 @@ async function copyNode(installation: Installation, { from, to }: Copying, signa
     await empty(target);
     await fill(target, { source, meta: metaFileOf(to), signal: AbortSignal.any([signal, late]) });
   } catch (error) {
-    // A part of a copy must not take the room that the platform needs.
+    // An unfinished copy must not take the room that the platform needs.
     await empty(target).catch(() => undefined);
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
     const reason = late.aborted ? `it did not end within ${copyTimeoutMs / 1000} s` : whyNot(error);
@@ -95,9 +98,9 @@ interface FolderCopy {
   readonly signal: AbortSignal;
 }
 
-/** The folder of wal.meta comes last: until then the data counts as gone. */
+/** The folder of wal.meta is moved last: until then the data counts as gone. */
 async function fill(target: string, { source, meta, signal }: FolderCopy): Promise<void> {
-  // Only a folder made here is written to: nothing in it leads back to the source.
+  // cp writes only into a new folder, which contains no link to the source.
   const draft = resolve(target, 'copy');
   await mkdir(draft, { mode: 0o700 });
   const names = contentOf(source).map((name) => `./${name}`);
@@ -112,7 +115,7 @@ async function fill(target: string, { source, meta, signal }: FolderCopy): Promi
   await rmdir(draft);
 }
 
-/** Rejects a while after an abort. */
+/** Rejects some time after an abort. */
 function laterThan(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const giveUp = () => setTimeout(() => reject(signal.reason), endMaxMs).unref();
@@ -137,7 +140,7 @@ async function empty(folder: string): Promise<void> {
   for (const name of contentOf(folder)) await rm(join(folder, name), { recursive: true });
 }
 
-/** Without what a file system puts on a disk of its own: only root may read it. */
+/** Leaves out lost+found, which only root can read. */
 function contentOf(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name !== 'lost+found');
 }
@@ -156,7 +159,7 @@ function whyNot(error: unknown): string {
   return said || inWordsAlone(error);
 }
 
-/** A data node gets its id back from the coordination nodes, by its address. A coordination node gets its id from its configuration. */
+/** The coordination nodes give a data node its id back, by its address. A coordination node gets its id from its configuration. */
 async function forgetId(metaFile: string): Promise<void> {
   const file = await open(metaFile, 'r+');
   await file.write(Buffer.alloc(walMeta.idBytes), 0, walMeta.idBytes, 0).finally(() => file.close());

@@ -1,36 +1,36 @@
 import type { Part, ReadyCheck } from '../../parts/part.ts';
 import type { ProcessIdentity } from '../../state/process-identity.ts';
 
-/** One way of running parts: inside this process, or each in a process of its own. */
+/** Runs parts inside this process, or each in its own process. */
 export interface PartRunner {
-  /** Resolves once it is under way, which is before it is ready. */
+  /** Resolves once the part runs, before it is ready. */
   start(part: Part, told: Told): Promise<RunningPart>;
-  /** Ends what parts shared, after the last of them. */
+  /** Ends what the parts share, after the last part. */
   close(): Promise<void>;
 }
 
 export interface Told {
-  /** Called before anything of the part runs in that process, so that it can be found whatever happens to this one. */
+  /** Called before the process runs its program, so that its id is recorded in time. */
   readonly born: (process: ProcessIdentity) => void;
 }
 
 export interface RunningPart {
   readonly ready: ReadyCheck;
-  /** Never resolves for a part that cannot end without this process. */
+  /** Never resolves for a part inside this process. */
   readonly ended: Promise<Ending>;
-  /** Whether it says anything, be it that it is not ready. Always where it could not be silent without this process. */
+  /** Whether the part answers at all, even that it is not ready. Always true inside this process. */
   answers(): Promise<boolean>;
-  /** Lets it finish what is under way, within a deadline, and leaves nothing of it. */
+  /** Lets the part finish its work within a deadline, then leaves no process of it. */
   stop(how: StopHow): Promise<void>;
 }
 
-/** `drain`: the rest runs on, so that it may take its time. `hurry`: all of it ends. */
+/** `drain`: the other parts stay, so the part may take its time. `hurry`: all parts end. */
 export type StopHow = 'drain' | 'hurry';
 
-/** How a part came to an end. */
+/** How a part ended. */
 export interface Ending {
   /** In words that follow its name. */
   readonly reason: string;
-  /** Another program has its port. */
+  /** Whether another program has its port. */
   readonly portTaken: boolean;
 }

@@ -7,10 +7,7 @@ import { loopback } from '../../settings/ports.ts';
 import { closedBus } from '../closed-bus.ts';
 import { planOnThisMachine } from './site.ts';
 
-/**
- * The nodes of NATS with their data below `dir`, at ports that nobody was told: neither runtimes elsewhere nor agents shall see a bus without
- * a backend.
- */
+/** The nodes of NATS with their data below `dir`, on random ports. Runtimes elsewhere and agents must not find a bus without a backend. */
 export async function natsAlone(plan: Plan, dir: string): Promise<readonly Part[]> {
   const definition = closedBus(plan.definition);
   const names = nats.wishes(definition).map(({ name }) => name);
@@ -19,10 +16,10 @@ export async function natsAlone(plan: Plan, dir: string): Promise<readonly Part[
   return partsIn(dir, { ...plan, definition, ports }).filter(({ service }) => service === 'nats');
 }
 
-/** Nothing else runs meanwhile, so that it may take more before it collects its garbage. */
+/** No other part runs, so Dgraph may use more memory. */
 const cacheLeastMb = 512;
 
-/** The nodes of Dgraph with their data below `dir`, at their own ports: they remember each other's. Nobody else reaches them. */
+/** The Dgraph nodes with their data below `dir`. They keep their ports, which the cluster remembers. */
 export function dgraphAlone(plan: Plan, dir: string): readonly Part[] {
   const { graphdb } = plan.definition;
   const cacheMb = Math.max(graphdb.cacheMb, cacheLeastMb);

@@ -24,15 +24,15 @@ import type { TakenOver } from './take-over.ts';
 
 export interface ProcessesOptions {
   readonly plan: Plan;
-  /** Of the process that starts them. */
+  /** The environment of the supervisor. */
   readonly env: EnvRecord;
-  /** Left by a platform before, and parts of this one as they are. */
+  /** Parts that an earlier platform left running and that this one keeps. */
   readonly taken: TakenOver;
   readonly programs: Programs;
   readonly patience: Patience;
 }
 
-/** A flood of lines overshoots a log by what is written in this time. */
+/** A log may exceed its limit by the lines of this time. */
 const boundIntervalMs = 200;
 
 /** Runs every part in a process of its own. */
@@ -78,7 +78,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
     },
     async close() {
       clearInterval(timer);
-      // A start that failed before it came to them.
+      // The start may have failed before these parts were taken over.
       await endLeftProcesses(
         [...taken.values()].flatMap(({ name, process }) => (process === null ? [] : [{ name, process }])),
       );
@@ -93,14 +93,14 @@ function running(part: Part, identity: ProcessIdentity, end: Promise<ProcessEnd>
     answers: () => answers(part.ready),
     async stop(how) {
       await endGroup(identity, how === 'drain' ? patience.drainMs : patience.hurryMs);
-      // What it had started ends with it, also where it has ended already.
+      // Children of the part may outlive it.
       killGroup(identity);
     },
   };
 }
 
 async function endingOf(part: Part, { reason, code }: ProcessEnd): Promise<Ending> {
-  // Only what ended by itself may have done so because of its port.
+  // A part that a signal ended did not end because of its port.
   if (code === null) return { reason, portTaken: false };
   const free = await Promise.all(listensAt(part).map((one) => isPortFree(one)));
   return { reason, portTaken: free.includes(false) };
@@ -125,11 +125,11 @@ function isPortFree(url: string, patienceMs = 0): Promise<boolean> {
   return isFree(hostOf(url), portOf(url), patienceMs);
 }
 
-/** A full disk must not stop what runs. */
+/** A full disk must not stop a running platform. */
 function boundIfPossible(log: string, bound: LogBound): void {
   try {
     boundLog(log, bound);
   } catch {
-    // It is tried again in a moment.
+    // The next turn of the timer tries again.
   }
 }

@@ -10,7 +10,7 @@ import type { PartRunner, RunningPart } from './part-runner.ts';
 
 type StartService = typeof startBackend;
 
-/** All parts end with this process, so nobody goes on with what is under way: only what is nearly done is worth waiting for. */
+/** All parts end together, so only calls that are almost done are worth waiting for. */
 const drainMs = 3000;
 
 const services: Readonly<Record<ServiceName, () => Promise<StartService>>> = {
@@ -20,7 +20,9 @@ const services: Readonly<Record<ServiceName, () => Promise<StartService>>> = {
   'remote-mcp': async () => (await import('../../../services/remote-mcp/start.ts')).startRemoteMcp,
 };
 
-/** Runs every part in this process, on a bus inside it. `env` is that of the process: MCP servers find programs and proxies through it. */
+/**
+ * Runs every part in this process, on an embedded bus. MCP servers find programs and proxies through `env`, the environment of the process.
+ */
 export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs): Promise<PartRunner> {
   const { startHub } = await import('../../../services/kit/bus/start.ts');
   const file = plan.definition.bus.persistentMessaging ? join(plan.installation.dataDir, 'bus.sqlite') : null;
@@ -28,10 +30,10 @@ export async function runInside(plan: Plan, env: EnvRecord, logs: PlatformLogs):
   return {
     async start(part): Promise<RunningPart> {
       const service = serviceOf(part);
-      // Started last, and loaded while the others start.
+      // Loads the last part while the others start.
       if (service !== 'backend') services['remote-mcp']().catch(() => undefined);
       const start = await services[service]();
-      // The runtime's MCP servers inherit from the process; no other service reads more than its own variables.
+      // MCP servers inherit the environment of the runtime. Every other service reads only its own variables.
       const variables = service === 'runtime' ? { ...inheritedByChildren(env), ...part.variables } : part.variables;
       const running = await start(variables, { hub, version: plan.version, log: logs.of(part.name), drainMs });
       return {

@@ -19,15 +19,15 @@ export interface Controlled {
   readonly signal: AbortSignal;
 }
 
-/** How a platform is changed while it runs. */
+/** Changes a platform while it runs. */
 export interface PlatformControl {
-  /** Passes its start on; what is asked meanwhile waits for it. */
+  /** Passes on the start of the platform. Requests wait for it. */
   started(start: Promise<void>): Promise<void>;
-  /** Resolves when nobody can ask any more, and what was asked has come to an end. */
+  /** Resolves when no client can ask any more and the last request is done. */
   close(): Promise<void>;
 }
 
-/** In one process nothing can be changed but all of it; processes of their own are changed over a socket, one after the other. */
+/** A platform in one process can only be restarted. A platform of processes is changed over a socket, one request after the other. */
 export async function openControlOf(controlled: Controlled): Promise<PlatformControl> {
   const { definition, installation } = controlled.plan;
   if (definition.topology === 'embedded') return { started: (start) => start, close: async () => undefined };
@@ -44,7 +44,7 @@ export async function openControlOf(controlled: Controlled): Promise<PlatformCon
 
 class ProcessControl {
   readonly #controlled: Controlled;
-  /** What is under way. One thing at a time: each finds the platform as the one before has left it. */
+  /** The last request. Requests run one after the other, so that each finds a settled platform. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(controlled: Controlled) {
@@ -94,7 +94,7 @@ class ProcessControl {
     const { installation } = plan;
     const next = planOnThisMachine(installation, readDefinition(installation.definitionFile), parsePorts(ports));
     const differ = partsThatDiffer(recorder.record.settings, settingsOf(next));
-    // Whoever asks has looked: it was changed in between.
+    // The command compared the settings before it asked. svc.yaml has changed since.
     if (differ === null)
       throw new SvcError('conflict', 'svc.yaml was changed while it was taken up.', { hint: 'svc up' });
     await platform.apply(next, differ, signal);

@@ -14,7 +14,7 @@ import type { Patience } from './patience.ts';
 import { StartFailure, step } from './start-failure.ts';
 import { type PartWatcher, SupervisedPart, type Surroundings } from './supervised-part.ts';
 
-/** Who is also told which parts there are. */
+/** Also learns which parts a new plan has. */
 export interface PlanWatcher extends PartWatcher {
   replan(plan: Plan): void;
 }
@@ -27,7 +27,7 @@ export interface PlatformOptions {
   readonly patience: Patience;
 }
 
-/** All parts of a platform, however they are run. */
+/** All parts of a platform, with either runner. */
 export class Platform {
   readonly #surroundings: Surroundings;
   readonly #logs: PlatformLogs;
@@ -42,7 +42,7 @@ export class Platform {
     this.#watcher = watcher;
   }
 
-  /** Starts each part once those that it needs are healthy. Throws a `StartFailure`; then nothing of it runs. */
+  /** Starts each part once the parts that it needs are healthy. Throws a `StartFailure` after it has stopped all parts. */
   async start(signal: AbortSignal): Promise<void> {
     try {
       const parts = inStartOrder(this.#plan.parts).map((part) => ({ part }));
@@ -53,7 +53,7 @@ export class Platform {
     }
   }
 
-  /** Makes it run as that plan says: parts that differ or are not well are started anew, one after the other. Throws a `StartFailure`. */
+  /** Changes the platform to a plan: restarts parts that differ or are not well, one after the other. Throws a `StartFailure`. */
   async apply(plan: Plan, differ: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     for (const [name, { part }] of this.#parts) if (isInTheWay(part, plan.parts)) await this.#stopOne(name, 'drain');
     this.#plan = plan;
@@ -66,11 +66,11 @@ export class Platform {
     const isWell = (await present?.isWell(signal)) ?? false;
     if (present !== undefined && isWell && !differs) {
       present.part = part;
-      // What svc.yaml says of identities is none of its variables, and passwords of users of Dgraph are none of its own.
+      // Identities in svc.yaml and passwords of the graph are no variables of a part, so a change of them shows nowhere else.
       await this.#settle(part, signal);
       return;
     }
-    // Who does not answer has nothing under way that would come to an end.
+    // A part that does not answer has no calls to finish.
     await present?.stop(isWell ? 'drain' : 'hurry');
     await this.#startOne(part, signal).catch((thrown: unknown) => {
       const isOwn = thrown instanceof StartFailure && thrown.part === part.name;
@@ -79,7 +79,7 @@ export class Platform {
     });
   }
 
-  /** First what needs others, then those others; what shares nothing ends at the same time. */
+  /** Stops parts that need others before these others. Independent parts stop together. */
   async stop(): Promise<void> {
     const stopped = new Map<string, Promise<void>>();
     const parts = inStartOrder([...this.#parts.values()].map(({ part }) => part)).toReversed();
@@ -100,9 +100,9 @@ export class Platform {
     await this.#settle(part, signal);
   }
 
-  /** What a part is told once it is ready, and before anything that needs it is started. Told again, it changes nothing. */
+  /** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
   async #settle({ name, url }: Part, signal: AbortSignal): Promise<void> {
-    // What one of them is told, all know.
+    // The processes of a service share what one of them is told.
     if (name === 'backend')
       await step('platform', 'register its identities', () => registerAt(url, this.#plan, signal));
     if (name === this.#dataNodes()[0]?.name) await this.#provisionGraph(name, signal);
@@ -121,7 +121,7 @@ export class Platform {
     await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
   }
 
-  /** One part that cannot stop must not keep the others running. */
+  /** A part that fails to stop must not keep the others running. */
   async #stopOne(name: string, how: StopHow): Promise<void> {
     await this.#parts
       .get(name)
@@ -133,7 +133,7 @@ export class Platform {
   }
 }
 
-/** What is wanted no more, and what has a port that another part shall have: that one would find it taken, or be asked for under it. */
+/** A part that the plan no longer has, or one that has a port of another planned part. */
 function isInTheWay(part: Part, wanted: readonly Part[]): boolean {
   const others = wanted.filter(({ name }) => name !== part.name);
   const taken = new Set(others.flatMap(portsOf));

@@ -14,21 +14,21 @@ export interface ProcessPlan {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** What it writes to stdout and stderr is appended to this file. */
+  /** The file that its standard output and standard error are appended to. */
   readonly log: string;
-  /** Closes every file that it makes to others. Not for our services: MCP servers inherit it, and write into people's own folders. */
+  /** Whether its new files are private. Not for our services: MCP servers inherit the umask and write into folders of people. */
   readonly isClosed: boolean;
 }
 
 export interface Programs {
   readonly node: string;
-  /** What is on the path; null where it is not: then it is not needed. */
+  /** Programs on the path. Null: the program is missing and no part needs it. */
   readonly foreign: Readonly<Record<ForeignProgram['command'], string | null>>;
-  /** What Node runs as each service. */
+  /** The entry file of each service. */
   readonly services: Readonly<Record<ServiceName, string>>;
 }
 
-/** Those of this package, and what is on the path. */
+/** The programs on the path, and the services of this package. */
 export function ownPrograms(env: EnvRecord): Programs {
   const find = (name: string) => findProgram(name, env.PATH);
   const foreign = { 'nats-server': find('nats-server'), caddy: find('caddy'), dgraph: find('dgraph') };
@@ -37,7 +37,7 @@ export function ownPrograms(env: EnvRecord): Programs {
 
 export interface ProcessPlanOf {
   readonly installation: Installation;
-  /** Of the process that starts it. */
+  /** The environment of the supervisor. */
   readonly env: EnvRecord;
   readonly programs: Programs;
 }

@@ -14,7 +14,7 @@ import type { PlanWatcher } from './platform.ts';
 
 export interface Recording {
   readonly plan: Plan;
-  /** What is known of parts from a platform before, by name. */
+  /** What is known from an earlier platform, by part. */
   readonly before: ReadonlyMap<string, Partial<ServiceRecord>>;
   readonly foreground: boolean;
   readonly logs: PlatformLogs;
@@ -23,16 +23,16 @@ export interface Recording {
 
 export type Listener = (record: PlatformRecord) => void;
 
-/** Ends that are kept with their reasons; all of them are counted. */
+/** How many ends are kept with their reasons. All ends are counted. */
 const endsKept = 5;
 
-/** Keeps state/process.json as it is: whoever starts a platform follows it, and whoever finds one learns from it what runs. */
+/** Keeps state/process.json current. A command that starts a platform follows it, and every other command reads what runs. */
 export class Recorder implements PlanWatcher {
   readonly #logs: PlatformLogs;
   readonly #listeners = new Set<Listener>();
   #plan: Plan;
   #record: PlatformRecord;
-  /** All of it was healthy once. */
+  /** Whether all parts were healthy once. */
   #isUp = false;
   #keptPorts: Ports | null = null;
 
@@ -56,13 +56,13 @@ export class Recorder implements PlanWatcher {
     return this.#record;
   }
 
-  /** Called with each change, until what comes back is called. */
+  /** Called with each change. Returns a function that removes the listener. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** From here on these parts are told of; what each of them was started with is told by its next start. */
+  /** Records the parts of a new plan. The settings of a part follow when it starts. */
   replan(plan: Plan): void {
     const { services, settings } = this.#record;
     const names = new Set(plan.parts.map(({ name }) => name));
@@ -81,7 +81,7 @@ export class Recorder implements PlanWatcher {
     this.#change(part, (service) => moveService(service, event));
     if (event === 'start')
       this.#record = { ...this.#record, settings: { ...this.#record.settings, ...settingsOfPart(part) } };
-    // Before anybody can see that it is up: from then on its ports stay.
+    // The ports are fixed before a client can see that the platform is up.
     if (this.#record.services.every(isUp)) this.#keepPorts();
     this.#write({ isNeeded: event === 'start' || event === 'ready' });
     this.#isUp ||= this.#record.services.every(isUp);
@@ -117,7 +117,7 @@ export class Recorder implements PlanWatcher {
     this.#keptPorts = ports;
   }
 
-  /** A start that could not be told is none. What runs is not kept from running on by a full disk, or where state/ was lost. */
+  /** A start that cannot be recorded fails. A running platform continues on a full disk and without state/. */
   #write({ isNeeded = true } = {}): void {
     try {
       writeRecord(this.#plan.installation, this.#record);

@@ -1,16 +1,18 @@
-/** What becomes of a part that ended without being asked. */
+/** What happens to a part that ended unexpectedly. */
 export type NextStep = { readonly kind: 'start'; readonly delayMs: number } | { readonly kind: 'give_up' };
 
 export interface RestartPolicy {
-  /** Who lived this long was well: what ended it later is another story. */
+  /** A run of this length counts as stable. A later end is a new problem. */
   readonly stableMs: number;
-  /** Starts in a row that came to nothing, after which nobody waits any longer. */
+  /** Failed starts in a row before the supervisor gives up. */
   readonly triesMax: number;
   readonly delayFirstMs: number;
   readonly delayMaxMs: number;
 }
 
-/** `livedMs`: how long each of the last runs lasted, the youngest last. The first time nobody waits; then ever longer; then no more. */
+/**
+ * `livedMs`: how long each of the last runs lasted, the newest last. The first restart is immediate, later ones are delayed ever longer.
+ */
 export function nextStep(livedMs: readonly number[], policy: RestartPolicy): NextStep {
   const lastStable = livedMs.findLastIndex((lived) => lived >= policy.stableMs);
   const short = livedMs.length - 1 - lastStable;
@@ -19,7 +21,7 @@ export function nextStep(livedMs: readonly number[], policy: RestartPolicy): Nex
   return { kind: 'start', delayMs };
 }
 
-/** How many of the last runs the policy looks at. */
+/** How many of the last runs the policy needs. */
 export function runsSeen({ triesMax }: RestartPolicy): number {
   return triesMax + 1;
 }

@@ -15,17 +15,17 @@ import { ownPrograms } from './process-plan.ts';
 
 export interface ProcessesAlone {
   readonly plan: Plan;
-  /** Where the nodes of NATS keep their data; null where they shall not run. */
+  /** The data folder of the NATS nodes; null: they do not run. */
   readonly busDir: string | null;
-  /** And those of Dgraph. */
+  /** The same for the Dgraph nodes. */
   readonly graphDir: string | null;
   readonly env: EnvRecord;
-  /** Called before each of them runs, so that it can be found whatever happens to this process. */
+  /** Called before each process runs its program, so that its id is recorded in time. */
   readonly born: (process: LeftProcess) => void;
   readonly signal: AbortSignal;
 }
 
-/** Runs them as processes of this machine, as the platform does. */
+/** Runs nodes as processes, in the same way as the platform does. */
 export async function runProcessesAlone(options: ProcessesAlone): Promise<Alone> {
   const { plan, busDir, graphDir } = options;
   const nats = busDir === null ? [] : await natsAlone(plan, busDir);

@@ -23,24 +23,24 @@ import { type TakenOver, takeOver } from './take-over.ts';
 
 export interface RunOptions {
   readonly plan: Plan;
-  /** Of the process: MCP servers find programs, proxies and authorities through it. */
+  /** The environment of the process. MCP servers find programs, proxies and certificate authorities through it. */
   readonly env: EnvRecord;
-  /** Whether it lives in the process of a command that a person waits for. */
+  /** Whether the platform lives in the process of a command. */
   readonly foreground: boolean;
-  /** Asked once nobody can miss any more that it runs: where it is not, nothing is started. */
+  /** Asked once the platform is visible to other commands. False: nothing starts. */
   readonly isWanted: () => boolean;
-  /** Stops the platform; the run resolves when it has stopped. */
+  /** Stops the platform. The run resolves when it has stopped. */
   readonly signal: AbortSignal;
-  /** Called with each change of what the record says. */
+  /** Called with each change of the record. */
   readonly onChange?: (record: PlatformRecord) => void;
-  /** Where parts are processes: what is run as them. Default: what this package has. */
+  /** The programs of parts that are processes. Default: those of this package. */
   readonly programs?: Programs;
   readonly patience?: Patience;
 }
 
 /**
- * Runs the platform until the signal, its parts inside this process or each in its own. Its record lives from the first moment to the last,
- * so that whoever comes meanwhile finds it, and its lock lets no second one in.
+ * Runs the platform until the signal, with its parts inside this process or each in its own. The record exists from the first moment to the
+ * last, and the lock keeps out a second platform.
  */
 export async function runPlatform(options: RunOptions): Promise<void> {
   const { plan, isWanted, patience = usualPatience } = options;
@@ -81,7 +81,7 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   const { plan, foreground, signal, onChange = () => undefined, patience = usualPatience } = options;
   const { installation } = plan;
   const taken = await takeOver(plan);
-  // A runtime that is started ends what was left in its own folder.
+  // A runtime ends the MCP servers that were left in its own folder.
   await endLeftMcpServers(installation, (name) => !plan.parts.some((part) => part.name === name));
   const recorder = new Recorder({ plan, before: taken, foreground, logs, onChange });
   const runner = await openRunner(options, logs, taken);
@@ -101,7 +101,7 @@ async function runParts(options: RunOptions, logs: PlatformLogs): Promise<void> 
   logs.note('info', 'stopped');
 }
 
-/** What was made since the start. A full disk must not hold up a stop. */
+/** Records data that was made since the start. A full disk must not block a stop. */
 function noteData({ installation, definition }: Plan, logs: PlatformLogs): void {
   try {
     recordNewData(installation, definition);

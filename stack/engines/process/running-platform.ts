@@ -6,7 +6,7 @@ import { readRecord, removeRecord } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 
-/** Clears away what a platform left that nobody stopped; returns what to tell about it, or null where there is nothing. */
+/** Removes the record of a platform that ended without a stop. Returns what to tell the operator, or null. */
 export async function clearStaleRecord(installation: Installation): Promise<string | null> {
   const record = readRecord(installation);
   if (record === null || isAlive(record)) return null;
@@ -20,11 +20,11 @@ export interface StopOptions {
   readonly onNotice: (message: string) => void;
 }
 
-/** Longer than the platform's own deadline, after which it ends by itself. */
+/** Longer than the platform's own deadline. */
 const stopTimeoutMs = { embedded: 15_000, distributed: 60_000 } as const;
 const killTimeoutMs = 5_000;
 
-/** Asks the platform to stop and waits until it has ended; one that doesn't answer is killed. Nothing of it is left then. */
+/** Stops the platform and waits for its end. Kills one that does not answer, and ends the parts that it left. */
 export async function stopRunning(
   installation: Installation,
   platform: ProcessIdentity,

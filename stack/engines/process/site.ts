@@ -6,7 +6,7 @@ import type { Definition } from '../../settings/definition.ts';
 import type { Ports } from '../../settings/ports.ts';
 import type { Installation } from '../../state/installation.ts';
 
-/** Processes see this machine as it is: its ports, its files, and each other on loopback. */
+/** Processes use the ports and files of this machine, and reach each other on loopback. */
 export function processSite({ dataDir, stateDir }: Installation, ports: Ports): Site {
   return {
     isPrivate: false,

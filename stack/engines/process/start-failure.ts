@@ -1,9 +1,9 @@
 import { type SvcError, toSvcError } from '../../../services/contracts/errors.ts';
 import { fileFailure } from '../../state/file-failure.ts';
 
-/** The start of the platform failed at one part, in one check. */
+/** The platform failed to start, at one part and one check. */
 export class StartFailure extends Error {
-  /** Its name, or `platform`. */
+  /** The name of the part, or `platform`. */
   readonly part: string;
   readonly check: string;
   readonly error: SvcError;

@@ -23,10 +23,10 @@ export interface StartOptions {
   readonly onState: (name: string, state: ServiceState) => void;
 }
 
-/** A start that hangs is given up. Parts have limits of their own, and each that starts, gets ready or fails is heard of. */
+/** The platform reports each change of a part. A start without a report for this much longer than the limit of a part has failed. */
 const silenceSpareMs = 30_000;
 
-/** Starts a process that outlives this one and holds the platform; resolves when all of it is healthy. */
+/** Starts the process that holds the platform and outlives this one. Resolves when all parts are healthy. */
 export async function startInBackground({ plan, env, signal, onState }: StartOptions): Promise<void> {
   const { installation } = plan;
   const pid = spawnPlatform(plan, env);
@@ -35,7 +35,7 @@ export async function startInBackground({ plan, env, signal, onState }: StartOpt
     const silenceMaxMs = Math.max(...plan.parts.map(({ limits }) => limits.startMaxMs)) + silenceSpareMs;
     await waitUntilHealthy({ installation, platform, timeoutMs: silenceMaxMs, signal, onState });
   } catch (error) {
-    // Started by this call, and of no use to anyone.
+    // A start that failed leaves no process behind.
     await stopRunning(installation, platform, { onNotice: () => undefined });
     throw error;
   }
@@ -55,7 +55,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
   let healthy: Promise<void> | null = null;
   const tellHealthy = () =>
     onHealthy().catch((error: unknown) => {
-      // Stopped while it was being told.
+      // The signal came while the callback ran.
       if (!signal.aborted) throw error;
     });
   try {
@@ -96,7 +96,7 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
       stdio: ['ignore', output, output],
     });
     child.unref();
-    // Without a listener this would end the command; what it means is said below.
+    // Without a listener an error event would end the command. The missing pid below tells it.
     child.on('error', () => undefined);
     if (child.pid === undefined) {
       throw new SvcError('internal', `The platform could not be started with "${process.execPath}".`);

@@ -17,7 +17,7 @@ import { askSupervisor } from './control/control-client.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { stoppedProcesses } from './stopped-processes.ts';
 
-/** How the processes of a platform are now. Changes nothing. */
+/** Reads the state of every process. Changes nothing. */
 export async function statusOfProcesses({ installation, readPlan, signal }: Inspection): Promise<Status> {
   const running = findOriginal(installation) === null ? findRunning(installation) : null;
   if (running === null) return stoppedProcesses(readPlan());
@@ -35,7 +35,7 @@ export async function statusOfProcesses({ installation, readPlan, signal }: Insp
   return { ...seen, state, supervisor: { pid, state: isSilent ? 'silent' : 'running' } };
 }
 
-/** A status must come in time; what the supervisor has written down is as good as what it says. */
+/** A status must come in time, and the supervisor's record is as good as its answer. */
 const silenceMaxMs = 1000;
 
 interface Supervision {
@@ -54,7 +54,7 @@ async function askHow(
     return { record: reply.kind === 'record' ? reply.record : record, isSilent: false };
   } catch (error) {
     if (signal?.aborted) throw error;
-    // Where it has only begun, nobody can be asked yet.
+    // A supervisor that is starting does not listen yet.
     return { record, isSilent: record.services.every(({ state }) => state !== 'planned') };
   }
 }
@@ -109,7 +109,7 @@ async function runningStatus(
   };
 }
 
-/** What the record says of a service, and what the service itself says now. */
+/** The state in the record, corrected by what the service itself answers. */
 async function probe(
   { pid: platform, topology }: PlatformRecord,
   { name, state: recorded, since, url, ready, process, endCount: restarts, lastEnds: ends }: ServiceRecord,

@@ -7,7 +7,7 @@ import { findUnwantedEnd } from './find-unwanted-end.ts';
 import { endLeftMcpServers } from './left-mcp-servers.ts';
 import { clearStaleRecord, stopRunning } from './running-platform.ts';
 
-/** Stops the platform and what it started. Clears away what a killed platform left. */
+/** Stops the platform and its MCP servers. Cleans up after a killed platform. */
 export async function stopProcesses({ installation, onProgress, signal }: Stopping): Promise<'stopped' | 'unchanged'> {
   const onNotice = (message: string) => onProgress({ kind: 'notice', message });
   const running = findRunning(installation);
@@ -30,7 +30,7 @@ async function tellEnd(installation: Installation, onNotice: (message: string) =
   if (end !== null) onNotice(describeEnd(end));
 }
 
-/** A platform that was killed, or that cut its own stop short, left its children behind; the next one would end them, but none is to be started here. */
+/** A killed platform leaves MCP servers behind. The next platform would end them, but none starts here. */
 async function tellLeftMcpServers(installation: Installation, onNotice: (message: string) => void): Promise<void> {
   const ended = await endLeftMcpServers(installation);
   if (ended > 0) onNotice(`${ended} of its MCP servers still ran and ${ended === 1 ? 'was' : 'were'} ended.`);

@@ -7,7 +7,7 @@ import { readFailure, readRecord } from '../../state/platform-record.ts';
 import { transition } from '../../state/transition.ts';
 import { findUnwantedEnd } from './find-unwanted-end.ts';
 
-/** The status of processes that do not run. The records in a copy are the original's. */
+/** The status of a platform that does not run. A copy has only the records of its original. */
 export async function stoppedProcesses(plan: Plan): Promise<Status> {
   const { installation } = plan;
   if (findOriginal(installation) !== null) {

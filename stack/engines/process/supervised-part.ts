@@ -10,33 +10,33 @@ import type { Patience } from './patience.ts';
 import { nextStep, runsSeen } from './restart-policy.ts';
 import { StartFailure, step } from './start-failure.ts';
 
-/** Who is told what becomes of a part. */
+/** Learns what happens to a part. */
 export interface PartWatcher {
-  /** Throws where a start could not be told, which then fails; never for a stop. */
+  /** May throw for a start, which then fails. Never throws for a stop. */
   moved(part: Part, event: ServiceEvent): void;
   born(part: Part, process: ProcessIdentity): void;
-  /** It ended without being asked, or did not get ready; `reason` follows its name. */
+  /** The part ended unexpectedly, or did not get ready. `reason` follows its name. */
   broke(part: Part, reason: string): void;
 }
 
-/** What all parts of a platform have in common. */
+/** What all parts of a platform share. */
 export interface Surroundings {
   readonly runner: PartRunner;
   readonly watcher: PartWatcher;
   readonly patience: Patience;
-  /** Why a part shall not be started, because it lost its data; null where it may. */
+  /** Why a part must not start, because it lost its data; null where it may. */
   readonly lossOf: (part: string) => string | null;
 }
 
-/** One part: started, started again when it ends without being asked, and stopped. */
+/** One part: starts it, restarts it when it ends unexpectedly, and stops it. */
 export class SupervisedPart {
-  /** As it is started next. */
+  /** The description for the next start. */
   part: Part;
   readonly #runner: PartRunner;
   readonly #watcher: PartWatcher;
   readonly #patience: Patience;
   readonly #lossOf: Surroundings['lossOf'];
-  /** How long each of the last runs lasted, the youngest last. */
+  /** How long each of the last runs lasted, the newest last. */
   #livedMs: number[] = [];
   #startedAt = 0;
   #running: RunningPart | null = null;
@@ -50,19 +50,19 @@ export class SupervisedPart {
     this.#lossOf = lossOf;
   }
 
-  /** Resolves when it is ready or kept out, and watches over what runs. Throws a `StartFailure`; then nothing of it runs. */
+  /** Resolves when the part is ready or kept out, and then supervises it. Throws a `StartFailure` after it has ended the part. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#isKeptOut()) return;
     await this.#launch(signal);
     this.#supervise(null);
   }
 
-  /** After a start that failed: tries on as after an end that nobody asked for. */
+  /** Restarts a part whose start failed, as after an unexpected end. */
   keepTrying({ check, error }: StartFailure): void {
     this.#supervise(`failed to ${check}: ${error.message}`);
   }
 
-  /** Whether it is ready, or will be in a moment. */
+  /** Whether the part is ready, or will be in a moment. */
   async isWell(signal: AbortSignal): Promise<boolean> {
     const running = this.#running;
     if (running === null) return false;
@@ -116,7 +116,7 @@ export class SupervisedPart {
     for (let reason = begin; ; ) {
       reason ??= await this.#endingOf(signal);
       if (signal.aborted || reason === null) return;
-      // Of one that is silent there is something left to end.
+      // A silent part still has a process.
       await this.#end('hurry');
       this.#livedMs = [...this.#livedMs, performance.now() - this.#startedAt].slice(-runsSeen(restarts));
       const next = nextStep(this.#livedMs, restarts);
@@ -132,7 +132,7 @@ export class SupervisedPart {
     }
   }
 
-  /** Why it has to be started again: it ended, or says nothing any more. Null where the supervision ends first. */
+  /** Why the part needs a restart: it ended or is silent. Null where the supervision ends first. */
   async #endingOf(signal: AbortSignal): Promise<string | null> {
     const running = this.#running;
     if (running === null) return null;

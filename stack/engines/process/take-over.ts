@@ -4,10 +4,10 @@ import type { Plan } from '../../plan/plan.ts';
 import { endLeftProcesses, leftProcesses } from '../../state/left-processes.ts';
 import { type PlatformRecord, readRecord, type ServiceRecord } from '../../state/platform-record.ts';
 
-/** What a platform that was killed left running, by name: it goes on as a part of the next one. */
+/** Parts that a killed platform left running, by name. The next platform keeps them. */
 export type TakenOver = ReadonlyMap<string, ServiceRecord>;
 
-/** Keeps what runs as the plan says and ends the rest, before the record that knows of both is replaced. */
+/** Keeps the parts that run as planned and ends the others, before the next record replaces the one that names them. */
 export async function takeOver(plan: Plan): Promise<TakenOver> {
   const record = readRecord(plan.installation);
   if (record === null) return new Map();
@@ -17,11 +17,11 @@ export async function takeOver(plan: Plan): Promise<TakenOver> {
   await endLeftProcesses(left.filter(({ name }) => !kept.has(name)));
   const names = new Set(left.map(({ name }) => name).filter((name) => kept.has(name)));
   const services = record.services.filter(({ name }) => names.has(name));
-  // Whether it is well is still to be seen.
+  // The supervisor has yet to ask whether the part is well.
   return new Map(services.map((service) => [service.name, { ...service, state: 'planned' }]));
 }
 
-/** Parts that would be started the same way again. */
+/** Parts that would start in the same way again. */
 export function keepable(record: Pick<PlatformRecord, 'topology' | 'settings'>, plan: Plan): ReadonlySet<string> {
   if (record.topology !== 'distributed' || plan.definition.topology !== 'distributed') return new Set();
   const differ = partsThatDiffer(record.settings, settingsOf(plan));

@@ -14,12 +14,12 @@ export interface WaitOptions {
   readonly onState?: (name: string, state: ServiceState) => void;
 }
 
-/** Reading the record costs a fraction of a millisecond; a start takes hundreds. */
+/** Reading the record takes a fraction of a millisecond, a start hundreds of milliseconds. */
 const lookIntervalMs = 8;
 
 /**
- * Follows what the platform says of itself until every service is healthy or kept out. Throws why it ended, `timeout` after so much time
- * without a change, or `cancelled`.
+ * Follows the record until every service is healthy or kept out. Throws why the platform ended, `timeout` after this time without a change,
+ * or `cancelled`.
  */
 export async function waitUntilHealthy({
   installation,
@@ -32,7 +32,7 @@ export async function waitUntilHealthy({
   let deadline = performance.now() + timeoutMs;
   const told = new Map<string, ServiceState>();
   for (;;) {
-    // Asked before the record is read: what a platform wrote before it ended is not missed.
+    // Asked before the record is read, so that the last record of a platform that ended is not missed.
     const alive = isAlive(platform);
     const record = readRecord(installation);
     const services = record?.pid === platform.pid ? record.services : [];

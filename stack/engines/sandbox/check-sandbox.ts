@@ -5,7 +5,7 @@ import { checkProgram } from '../../machine/check-program.ts';
 import type { Definition } from '../../settings/definition.ts';
 
 const tryTimeoutMs = 10_000;
-/** What a sandbox takes, with nothing of the machine left out. */
+/** What a sandbox needs, without hiding anything of the machine. */
 const trial = [
   ...bwrapNamespaces,
   '--ro-bind',
@@ -21,8 +21,8 @@ const trial = [
 ];
 
 /**
- * Refuses, before anything is started, a sandbox that could not be had: systems forbid it in ways that only a try shows. Returns what the
- * operator should know of one that can.
+ * Refuses a sandbox that this machine cannot make, before anything starts. Systems forbid it in ways that only a trial shows. Returns what
+ * the operator should know.
  */
 export async function checkSandbox(definition: Definition, path: string | undefined): Promise<readonly string[]> {
   switch (definition.runtime.sandbox) {
@@ -40,7 +40,10 @@ export async function checkSandbox(definition: Definition, path: string | undefi
   }
 }
 
-/** What members' commands find here. Operators' commands need no sandbox with `auto`, so that a machine without one is not refused. */
+/**
+ * What members' commands get on this machine. With `auto` operators' commands run without a sandbox, so that a machine without one is not
+ * refused.
+ */
 export async function adviseOnMembers(
   { engine, runtime }: Definition,
   path: string | undefined,

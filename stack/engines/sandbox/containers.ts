@@ -2,7 +2,7 @@ import type { Definition } from '../../settings/definition.ts';
 import { connectTo, type Daemon } from '../docker/daemon.ts';
 import { ensureImage, findImage, type Images } from '../docker/images.ts';
 
-/** Refuses a Docker that can't run MCP servers. Returns what the operator should know of one that can. */
+/** Refuses a Docker that cannot run MCP servers. Returns what the operator should know about another. */
 export async function checkContainers(definition: Definition): Promise<readonly string[]> {
   const { docker, shortcomings } = await connectToOwn(definition);
   const { base } = definition.images;

@@ -5,7 +5,7 @@ export interface Preparing {
   readonly onNotice: (message: string) => void;
 }
 
-/** Fetches what sandboxes are made of, before anything is started: no runtime does, because nobody would see how far it has come. */
+/** Pulls the images of sandboxes before anything starts, so that the operator sees the progress. Runtimes never pull. */
 export async function prepareSandbox(definition: Definition, preparing: Preparing): Promise<void> {
   if (definition.runtime.sandbox !== 'container') return;
   const { fetchImage } = await import('./containers.ts');

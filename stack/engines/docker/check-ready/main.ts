@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 
-/** Whether a service is ready, asked from inside its container: exit code 0 where it is; otherwise what it says is missing is printed. */
+/** Asks a service inside its container whether it is ready. Exit code 0: ready. Otherwise prints what is missing. */
 const url = process.argv[2] ?? '';
 const timeoutMs = 2500;
 

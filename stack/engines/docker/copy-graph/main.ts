@@ -1,7 +1,7 @@
 import { copyGraph } from '../../../../services/backend/graph/open-content.ts';
 import { inWords } from '../../../../services/contracts/system-words.ts';
 
-/** Copies the file of a graph, from inside the volume that it lies in: exit code 0 where that is done; otherwise why not is printed. */
+/** Copies the graph's file inside its volume. Exit code 0: done. Otherwise prints the reason. */
 const [file = '', target = ''] = process.argv.slice(2);
 
 try {

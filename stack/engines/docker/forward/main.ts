@@ -1,8 +1,7 @@
 import { connect, createServer } from 'node:net';
 
 /**
- * Passes connections on into a network that leads nowhere. Arguments: such as 8080=dgraph-alpha:8080, the port that it listens on and where
- * that leads.
+ * Forwards connections into a closed network. Each argument, such as 8080=dgraph-alpha:8080, names the port to listen on and the target.
  */
 for (const way of process.argv.slice(2)) {
   const [listen = '', host = '', port = ''] = way.split(/[=:]/);
@@ -16,7 +15,7 @@ for (const way of process.argv.slice(2)) {
       one.pipe(other);
     }
   });
-  // With no such port it ends at once.
+  // A port that is not a number ends it at once.
   server.on('error', () => process.exit(1));
   server.listen(Number(listen), '0.0.0.0');
 }

@@ -2,8 +2,8 @@ import { inWords } from '../../../../services/contracts/system-words.ts';
 import { provisionGraph } from '../../../graph/provision-graph.ts';
 
 /**
- * Provisions the graph from inside its network, where nobody else reaches it: exit code 0 where that is done; otherwise why not is printed.
- * Arguments: the addresses of data nodes, the files of the secrets that it takes, and `force` to write the users even where none is missing.
+ * Provisions the graph from inside its closed network. Exit code 0: done. Otherwise prints the reason. Arguments: addresses of data nodes,
+ * files of the secrets, and `force` to write the users even where none is missing.
  */
 const [urls = '', graphAclKey = '', graphPassword = '', graphAdminPassword = '', how = ''] = process.argv.slice(2);
 const secrets = { graphAclKey, graphPassword, graphAdminPassword };

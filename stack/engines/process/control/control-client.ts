@@ -7,20 +7,23 @@ import { lineMaxBytes, type Reply, type Request, reply } from './messages.ts';
 import { controlSocketOf, withSocketPath } from './socket-path.ts';
 
 export interface Asking {
-  /** Longest silence that is borne: a reply of many lines may take longer. */
+  /** The longest pause between two lines. The whole reply may take longer. */
   readonly silenceMaxMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with each change on the way. */
+  /** Called with each change before the result. */
   readonly onProgress?: (line: Reply) => void;
 }
 
-/** Asks the supervisor of an installation. Throws `unavailable` where none answers, `forbidden` where the socket is not ours alone. */
+/**
+ * Asks the supervisor of an installation. Throws `unavailable` where it does not answer, `forbidden` where other users can reach the
+ * socket.
+ */
 export async function askSupervisor(installation: Installation, asked: Request, options: Asking): Promise<Reply> {
   refuseForeignSocket(controlSocketOf(installation));
   return withSocketPath(installation, (path) => ask(path, asked, options));
 }
 
-/** Whatever another user put there would be told what to run, and believed. */
+/** A socket of another user would receive commands, and its answers would be believed. */
 function refuseForeignSocket(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw silent(path);

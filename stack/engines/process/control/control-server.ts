@@ -8,16 +8,16 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
-/** Answers a request with lines; the last one is the result. Ends early where nobody listens any more, or decides to go on. */
+/** Answers a request with lines, the last of which is the result. The work may continue after the client has left. */
 export type Answer = (asked: Request, reply: (line: Reply) => void) => Promise<void>;
 
-/** Commands come one at a time; a few people may look at the status meanwhile. */
+/** Commands come one at a time, and a few clients may ask for the status meanwhile. */
 const clientsMax = 16;
 const requestMaxBytes = 64 * 1024;
-/** Whoever connects knows what to say. */
+/** A client sends its request at once. */
 const requestTimeoutMs = 2000;
 
-/** Listens in state/, where only this user comes. Whoever holds the lock of the platform may take the place of a socket that was left. */
+/** Listens in state/, which other users cannot enter. The holder of the platform's lock may replace a socket that was left behind. */
 export async function openControl(installation: Installation, answer: Answer): Promise<ControlServer> {
   const clients = new Set<Socket>();
   const server = createServer((client) => {
@@ -62,7 +62,7 @@ function serveClient(client: Socket, answer: Answer): void {
       return;
     }
     const reply = (line: Reply) => {
-      // Somebody who does not read is not waited for.
+      // A client that does not read loses lines.
       if (client.writableLength < lineMaxBytes) client.write(`${JSON.stringify(line)}\n`);
     };
     answer(asked, reply).then(

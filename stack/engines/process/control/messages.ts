@@ -3,13 +3,13 @@ import { failure, platformRecord } from '../../../state/platform-record.ts';
 import { serviceStates } from '../../../state/transition.ts';
 
 /**
- * What passes over the control socket of a platform whose parts are processes: JSON, a line each. A client says one thing and is answered
- * with lines of which the last is the result.
+ * Messages of the control socket of a platform of processes: JSON, one line each. The client sends one request. The last line of the answer
+ * is the result.
  */
 export const request = z.discriminatedUnion('kind', [
-  /** What runs, as its supervisor knows it. */
+  /** Asks for the record of the supervisor. */
   z.object({ kind: z.literal('status') }),
-  /** Make it run as svc.yaml says now, on these ports. */
+  /** Asks for what svc.yaml says now, on these ports. */
   z.object({ kind: z.literal('apply'), ports: z.string().max(4096) }),
 ]);
 export type Request = z.infer<typeof request>;
@@ -22,5 +22,5 @@ export const reply = z.discriminatedUnion('kind', [
 ]);
 export type Reply = z.infer<typeof reply>;
 
-/** The record of the largest platform takes a tenth of it. */
+/** Ten times the record of the largest platform. */
 export const lineMaxBytes = 1024 * 1024;

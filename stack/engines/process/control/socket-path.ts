@@ -8,10 +8,10 @@ export function controlSocketOf({ stateDir }: Installation): string {
 }
 
 const socketName = 'control.sock';
-/** unix(7) has room for 107 bytes, macOS for 103. */
+/** unix(7) allows 107 bytes, macOS 103. */
 const pathMaxBytes = 103;
 
-/** Calls `use` with a path to the socket that is short enough for the system, however deep the installation lies. */
+/** Calls `use` with a path to the socket that fits this limit, however deep the installation lies. */
 export async function withSocketPath<Result>(
   installation: Installation,
   use: (path: string) => Promise<Result>,
@@ -23,7 +23,7 @@ export async function withSocketPath<Result>(
       hint: 'Move the installation to a folder with a shorter path.',
     });
   }
-  // proc(5): an open folder has a short name of its own.
+  // proc(5): an open folder has a short second name.
   const folder = openSync(installation.stateDir, 'r');
   try {
     return await use(`/proc/self/fd/${folder}/${socketName}`);
