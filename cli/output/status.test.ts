@@ -59,7 +59,7 @@ test('a service that ended without being asked is told with how often, when and 
   );
   expect(text).toMatch(/RESTARTS\n.+–\n.+3$/m);
   expect(described([7, 8])).not.toContain('RESTARTS');
-  const reason = 'Given up until the next svc up: it was killed (SIGKILL).';
+  const reason = 'Not restarted until the next svc up: it was killed (SIGKILL).';
   const failed = { ...seen, services: [first, { ...second, state: 'failed', reason, restarts: 9, ends }] };
   const told = describeStatus(failed as never, plain as never);
   expect(told).toContain(

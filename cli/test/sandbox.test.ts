@@ -96,10 +96,10 @@ describe('runtime.sandbox', () => {
     edit(trial.installation, 'dockerSocket: /var/run/docker.sock', `dockerSocket: ${dockerSocket}`);
     edit(trial.installation, 'base: node:24.21.0-bookworm-slim', 'base: localhost:1/no-such-image:1.0.0');
     const check = await runSvc(['config', 'check'], { cwd: dir });
-    expect(check.stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is not there yet: svc up fetches it.');
+    expect(check.stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is missing: svc up pulls it.');
     expect(check.code).toBe(0);
     const { code, stderr } = await runSvc(['up'], { cwd: dir });
-    expect(stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is not here and could not be fetched');
+    expect(stderr).toContain('The image "localhost:1/no-such-image:1.0.0" is missing and could not be pulled');
     expect(stderr).toContain('images.base in svc.yaml');
     expect(code).toBe(4);
   });
@@ -131,7 +131,9 @@ describe('runtime.sandbox', () => {
     chmodSync(join(bin, 'bwrap'), 0o755);
     const env = { PATH: `${bin}:${process.env.PATH}` };
     const { code, stderr } = await runSvc(['config', 'check'], { cwd: dir, env });
-    expect(stderr).toMatch(/runtime\.sandbox: bwrap cannot be had here: the system has no room for another namespace/);
+    expect(stderr).toMatch(
+      /runtime\.sandbox: bwrap does not work on this machine: the system has no room for another namespace/,
+    );
     expect(stderr).toContain('user.max_user_namespaces');
     expect(code).toBe(4);
   });

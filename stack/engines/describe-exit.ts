@@ -6,8 +6,8 @@ export interface Exit {
 
 /** How a process ended, in words that follow its name. */
 export function describeExit({ code, signal }: Exit): string {
-  if (signal === 'SIGKILL') return 'was killed (SIGKILL), by somebody or by a system short of memory';
+  if (signal === 'SIGKILL') return 'was killed (SIGKILL), by a user or by a system short of memory';
   if (signal === 'SIGTERM' || signal === 'SIGINT' || signal === 'SIGHUP') return `was ended from outside (${signal})`;
   if (signal !== null) return `crashed (${signal})`;
-  return code === null ? 'ended, and nobody saw how' : `ended with exit code ${code}`;
+  return code === null ? 'ended in an unknown way' : `ended with exit code ${code}`;
 }

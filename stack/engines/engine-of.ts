@@ -32,7 +32,7 @@ export function chosenEngine(installation: Installation): Engine {
   if (has === wanted) return engines[wanted];
   const where = has === 'docker' ? "in Docker's volumes" : 'in data/';
   throw new SvcError('conflict', `svc.yaml says engine: ${wanted}, and the data of this platform is ${where}.`, {
-    hint: `Set engine: ${has} in svc.yaml. ${carry[wanted]} then carries it over.`,
+    hint: `Set engine: ${has} in svc.yaml. ${carry[wanted]} then moves it.`,
   });
 }
 

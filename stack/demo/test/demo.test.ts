@@ -90,7 +90,7 @@ test('it greets with addresses, a key that works and snippets; Ctrl-C leaves not
   const third = start();
   expect(await third.ended).toBe(1);
   expect(third.seen.errors).toBe(
-    `It runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
+    `The platform runs already (pid ${second.child.pid}, in the foreground of another terminal): ${/^ {2}app {3}(\S+)/m.exec(second.seen.output)?.[1]}\nPress Ctrl-C there to stop it.\n`,
   );
   expect([await ping(two), await ping({ ...two, key: one.key })]).toEqual([200, 401]);
   // A terminal that is closed, which its shell tells too.

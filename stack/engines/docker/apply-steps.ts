@@ -97,7 +97,7 @@ async function bring({ kind, container }: Step, application: Application): Promi
   const { look, onNotice } = application;
   switch (kind) {
     case 'keep':
-      onNotice(`${container.part.name} is not ready: it is made anew.`);
+      onNotice(`${container.part.name} is not ready: it is replaced.`);
       return remakeContainer(container, application);
     case 'unpause': {
       const paused = look.daemon.docker.getContainer(container.options.name);
@@ -205,7 +205,7 @@ function notStarted({ part, options }: ContainerPlan, cause: unknown): Error {
     );
   }
   return new SvcError('unavailable', `${part.name} failed to start: ${words}.`, {
-    hint: isDiskFull(cause) ? makeRoom : 'Look at Docker: docker info',
+    hint: isDiskFull(cause) ? makeRoom : 'Check Docker: docker info',
     cause,
   });
 }

@@ -15,7 +15,7 @@ export async function endLeftContainers(
   installation: Installation,
   { socket, id, onNotice }: AfterMove,
 ): Promise<void> {
-  await tellingWhyNot(onNotice, `What a move ran in the Docker at "${socket}" may run on there`, async () => {
+  await tellingWhyNot(onNotice, `Containers of a move may still run in the Docker at "${socket}"`, async () => {
     const { docker } = await reconnectToDaemon(socket);
     await endContainersAlone(docker, installation, id);
   });

@@ -23,7 +23,7 @@ export async function lastEndOf(docker: Docker, found: Ended & Pick<ContainerIns
     .flatMap((line) => (line === '' ? [] : [event.parse(JSON.parse(line))]));
   const last = events.findLast(({ Action }) => Action === 'die');
   // A restarted daemon has lost older events.
-  if (last === undefined) return 'ended, and Docker started it again';
+  if (last === undefined) return 'ended, and Docker restarted it';
   const OOMKilled = events.some(({ Action }) => Action === 'oom');
   return describeContainerEnd({ State: { OOMKilled, Error: '', ExitCode: Number(last.Actor.Attributes.exitCode) } });
 }
@@ -39,7 +39,7 @@ export function describeContainerEnd({
 }: {
   readonly State: Pick<ContainerInspectInfo['State'], 'OOMKilled' | 'ExitCode' | 'Error'>;
 }): string {
-  if (OOMKilled) return 'was killed: it took more memory than limits.memoryMaxMb in svc.yaml gives it';
+  if (OOMKilled) return 'was killed: it used more memory than limits.memoryMaxMb in svc.yaml allows';
   if (error !== '') return `could not be started: ${error}`;
   return describeExit({ code: ExitCode, signal: signals[ExitCode] ?? null });
 }

@@ -64,7 +64,7 @@ describe('the daemon that is asked', () => {
 
   test('is not on another machine', () => {
     for (const host of ['tcp://10.0.0.1:2376', 'ssh://me@there', 'npipe:////./pipe/docker', 'unix://']) {
-      expect(() => findDaemonAddress({ HOME: home, DOCKER_HOST: host })).toThrow('a socket of this machine only');
+      expect(() => findDaemonAddress({ HOME: home, DOCKER_HOST: host })).toThrow('only a Docker socket of this machine');
     }
   });
 
@@ -107,7 +107,7 @@ describe('what is wrong with it is told apart', () => {
     const socket = await listen(join(home, 'd.sock'), { ...docker, '/info': info });
     const daemon = await connectToDaemon({ HOME: home, ...hostOf(socket) });
     expect(daemon.isRootless).toBe(true);
-    expect(daemon.shortcomings).toEqual(['This Docker keeps no limit of memory: a container may take all there is.']);
+    expect(daemon.shortcomings).toEqual(['This Docker does not limit memory: a container may use all of it.']);
   });
 
   test('it is not there, or stopped', async () => {
@@ -130,14 +130,14 @@ describe('what is wrong with it is told apart', () => {
     writeFileSync(join(home, 'podman'), '', { mode: 0o755 });
     expect(told()).toBe('Podman is installed, and engine: docker needs Docker.');
     writeFileSync(join(home, 'docker'), '', { mode: 0o755 });
-    expect(told()).toContain('Docker is installed and does not run');
+    expect(told()).toContain('Docker is installed but does not run');
   });
 
   const others: readonly (readonly [string, object, RegExp])[] = [
     [
       'Podman',
       { '/version': { ApiVersion: '1.41', Components: [{ Name: 'Podman Engine' }] } },
-      /is Podman, and engine: docker needs Docker/,
+      /Podman answers at ".*", and engine: docker needs Docker/,
     ],
     ['too old', { '/version': { ApiVersion: '1.40' } }, /is older than 20\.10 \(its interface is 1\.40\)/],
     ['for Windows', { '/info': { ...docker['/info'], OSType: 'windows' } }, /runs containers of windows/],

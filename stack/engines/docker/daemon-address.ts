@@ -44,7 +44,7 @@ function chosenByContext(env: EnvRecord): Chosen | null {
   const saidBy = `the context "${name}" of Docker`;
   if (found === undefined) {
     throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
-      hint: 'docker context ls lists them; docker context use chooses another.',
+      hint: 'List the contexts: docker context ls. Choose one: docker context use',
     });
   }
   return { socket: socketOf(found.Endpoints.docker.Host, saidBy), saidBy };
@@ -53,13 +53,9 @@ function chosenByContext(env: EnvRecord): Chosen | null {
 /** The daemon mounts secrets and files from folders of this machine, so it must run here. */
 function socketOf(address: string, saidBy: string): string {
   if (address.startsWith('unix://') && address.length > 'unix://'.length) return address.slice('unix://'.length);
-  throw new SvcError(
-    'unsupported',
-    `${saidBy} says "${address}", and Docker is asked over a socket of this machine only.`,
-    {
-      hint: 'Name one, such as unix:///var/run/docker.sock, or leave it out for the usual one.',
-    },
-  );
+  throw new SvcError('unsupported', `${saidBy} says "${address}", but svc uses only a Docker socket of this machine.`, {
+    hint: 'Name a socket, such as unix:///var/run/docker.sock, or unset it for the usual one.',
+  });
 }
 
 function usualSockets({ HOME: home, XDG_RUNTIME_DIR: runtimeDir }: EnvRecord): readonly string[] {

@@ -69,15 +69,15 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: N
   });
   const { ApiVersion, Components = [] } = understood(version, said, socket);
   if (Components.some(({ Name }) => /podman/i.test(Name))) {
-    throw new SvcError('unsupported', `What answers at "${socket}" is Podman, and ${neededBy} needs Docker.`, {
-      hint: `${instead}. Where Docker is there too, name its socket.`,
+    throw new SvcError('unsupported', `Podman answers at "${socket}", and ${neededBy} needs Docker.`, {
+      hint: `${instead}. If Docker is installed too, name its socket.`,
     });
   }
   const { ID, OSType, SecurityOptions, MemoryLimit, PidsLimit } = understood(info, about, socket);
   if (OSType !== 'linux') {
     throw new SvcError(
       'unsupported',
-      `The Docker at "${socket}" runs containers of ${OSType}, and those of Linux are needed.`,
+      `The Docker at "${socket}" runs containers of ${OSType}, and the platform needs Linux containers.`,
       {
         hint: 'Switch Docker Desktop to Linux containers.',
       },
@@ -96,17 +96,15 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: N
   if (users === 'remapped') {
     throw new SvcError(
       'unsupported',
-      `The Docker at "${socket}" gives its containers other users (userns-remap), who can't read the files that they are given by us.`,
+      `The Docker at "${socket}" maps the users of its containers (userns-remap), so that they cannot read their files.`,
       {
         hint: `Turn userns-remap off, or run Docker rootless. ${instead}`,
       },
     );
   }
   const shortcomings = [
-    ...(MemoryLimit === false ? ['This Docker keeps no limit of memory: a container may take all there is.'] : []),
-    ...(PidsLimit === false
-      ? ['This Docker keeps no limit of processes: a container may start as many as it likes.']
-      : []),
+    ...(MemoryLimit === false ? ['This Docker does not limit memory: a container may use all of it.'] : []),
+    ...(PidsLimit === false ? ['This Docker does not limit processes: a container may start any number.'] : []),
   ];
   explainLater(docker, address);
   return { docker, socket, id: ID, isRootless: users === 'rootless', shortcomings };
@@ -115,7 +113,7 @@ export async function connectTo(address: DaemonAddress, { neededBy, instead }: N
 function understood<Parsed>(shape: z.ZodType<Parsed>, answer: unknown, socket: string): Parsed {
   const parsed = shape.safeParse(answer);
   if (parsed.success) return parsed.data;
-  throw new SvcError('unsupported', `What answers at "${socket}" is not Docker.`, {
+  throw new SvcError('unsupported', `The program that answers at "${socket}" is not Docker.`, {
     hint: 'Name the socket of Docker: DOCKER_HOST=unix:///var/run/docker.sock',
   });
 }
@@ -151,7 +149,7 @@ export function noDaemon(env: EnvRecord): SvcError {
     });
   }
   if (isThere !== undefined) {
-    return new SvcError('unavailable', 'Docker is installed and does not run: none of its usual sockets is there.', {
+    return new SvcError('unavailable', 'Docker is installed but does not run: none of its usual sockets exists.', {
       hint: `${startDocker} If its socket is elsewhere, name it: DOCKER_HOST=unix:///…`,
     });
   }
@@ -162,6 +160,6 @@ export function noDaemon(env: EnvRecord): SvcError {
 
 function explain(error: unknown, { socket, saidBy, others }: DaemonAddress): SvcError {
   const { code, what, repair } = explainDocker(error, `"${socket}" (${saidBy})`);
-  const also = others.length === 0 ? '' : ` There is also ${others.join(', ')}, which can be named instead.`;
+  const also = others.length === 0 ? '' : ` Docker also has ${others.join(', ')}, which DOCKER_HOST may name.`;
   return new SvcError(code, `${what}.`, { hint: `${repair}${also}`, cause: error });
 }

@@ -46,7 +46,7 @@ export function decide(installation: Installation, look: Look): Decision {
 
 function toldOf(step: Step): readonly string[] {
   if (step.kind === 'keep' || step.why === null) return [];
-  const mended = step.kind === 'make' ? 'it is made anew' : 'it goes on';
+  const mended = step.kind === 'make' ? 'it is replaced' : 'it continues';
   return [`${step.container.part.name} ${step.why}: ${mended}.`];
 }
 

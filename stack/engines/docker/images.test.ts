@@ -46,7 +46,7 @@ test('a registry that says nothing any more is not waited for without end', asyn
   const { fetched } = await fetching(new AbortController().signal);
   const failed = expect(fetched).rejects.toMatchObject({
     code: 'unavailable',
-    message: 'The image "nats:9.9.9" is not here and could not be fetched: it was not done within 20 minutes.',
+    message: 'The image "nats:9.9.9" is missing and could not be pulled: it was not done within 20 minutes.',
   });
   late.abort();
   await failed;

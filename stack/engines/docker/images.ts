@@ -41,7 +41,7 @@ export async function ensureImage(name: string, field: string, images: Images): 
     throw pullFailure(name, field, error);
   }
   const fetched = await findImage(images.docker, name);
-  if (fetched === null) throw new SvcError('internal', `The image "${name}" was fetched and is not there.`);
+  if (fetched === null) throw new SvcError('internal', `The image "${name}" was pulled, but Docker does not have it.`);
   return fetched;
 }
 
@@ -62,14 +62,15 @@ export async function ensureServiceImage(image: ServiceImage, images: Images): P
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new SvcError('unavailable', `The image of the services could not be built: ${wordsOf(error)}.`, {
-      hint: isDiskFull(error) ? makeRoom : 'images.base in svc.yaml must bring node 24 or newer, npm and a shell.',
+    throw new SvcError('unavailable', `The service image could not be built: ${wordsOf(error)}.`, {
+      hint: isDiskFull(error) ? makeRoom : 'images.base in svc.yaml must contain Node 24 or newer, npm and a shell.',
       cause: error,
     });
   }
   await removeStages(docker);
   const built = await findImage(docker, image.name);
-  if (built === null) throw new SvcError('internal', `The image "${image.name}" was built and is not there.`);
+  if (built === null)
+    throw new SvcError('internal', `The image "${image.name}" was built, but Docker does not have it.`);
   return built;
 }
 

@@ -72,8 +72,7 @@ function withoutLostNodes(planned: DockerPlan, isLost: (part: string) => boolean
 function tellOthers(images: Look['images'], before: ContainersRecord | null, onNotice: (message: string) => void) {
   for (const [name, { id }] of Object.entries(images)) {
     const known = before?.images[name];
-    if (known !== undefined && known !== id)
-      onNotice(`The image ${name} is another one than before: ${known} → ${id}.`);
+    if (known !== undefined && known !== id) onNotice(`The image ${name} has changed: ${known} → ${id}.`);
   }
 }
 

@@ -16,6 +16,6 @@ test('whoever knows what mends it says so; else the log is where to look', async
   });
   expect(await why(new SvcError('timeout', 'it was not ready in time'))).toMatchObject({
     message: 'backend failed to get ready: it was not ready in time.',
-    hint: 'Read what it wrote: svc logs backend',
+    hint: 'Read its log: svc logs backend',
   });
 });

@@ -20,7 +20,7 @@ export async function notReady({ part, options }: NotReady, cause: unknown, dock
     cause instanceof SvcError ? cause.code : 'internal',
     `${part.name} failed to get ready: ${why.replace(/\.$/, '')}.${last === '' ? '' : `\nLast lines of its log:${last}`}`,
     {
-      hint: (cause instanceof SvcError ? cause.hint : undefined) ?? `Read what it wrote: svc logs ${part.name}`,
+      hint: (cause instanceof SvcError ? cause.hint : undefined) ?? `Read its log: svc logs ${part.name}`,
       cause,
     },
   );

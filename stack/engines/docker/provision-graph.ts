@@ -73,7 +73,7 @@ export async function provisionGraphInside(provisioning: Provisioning): Promise<
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
     throw new SvcError(error.code, `dgraph-alpha failed to be provisioned: ${error.message}`, {
-      hint: 'Read what it wrote: svc logs dgraph-alpha',
+      hint: 'Read its log: svc logs dgraph-alpha',
       cause: error,
     });
   } finally {

@@ -9,19 +9,19 @@ test.each([
   ],
   [
     "pull access denied for natz, repository does not exist or may require 'docker login': denied: requested access to the resource is denied",
-    'its registry has none of that name for everybody',
+    'its registry has no public image of that name',
     'docker login',
   ],
-  ['manifest for nats:9.9.9 not found: manifest unknown', 'its registry has the image, and not in that version', ''],
-  ['no matching manifest for linux/riscv64 in the manifest list entries', 'for the processor of this machine', ''],
-  ['toomanyrequests: You have reached your pull rate limit.', 'gives no more to this address for now', 'later'],
+  ['manifest for nats:9.9.9 not found: manifest unknown', 'its registry does not have that version of the image', ''],
+  ['no matching manifest for linux/riscv64 in the manifest list entries', "for this machine's processor", ''],
+  ['toomanyrequests: You have reached your pull rate limit.', 'limits pulls from this address for now', 'later'],
   ['write /var/lib/docker/tmp/x: no space left on device', 'the disk of Docker is full', 'docker system df'],
   ['something of its own', 'something of its own', 'docker load'],
 ])('%s', (said, what, hint) => {
   const error = pullFailure('nats:9.9.9', 'images.nats', new Error(`(HTTP code 404) unexpected - ${said}`));
   expect(error).toMatchObject({
     code: 'unavailable',
-    message: expect.stringMatching(/^The image "nats:9.9.9" is not here and could not be fetched: /),
+    message: expect.stringMatching(/^The image "nats:9.9.9" is missing and could not be pulled: /),
     hint: expect.stringContaining(hint),
   });
   expect(error.message).toContain(what);

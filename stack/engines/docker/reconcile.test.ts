@@ -71,7 +71,7 @@ describe('what is there', () => {
     const paused = changed('frontend', ['State'], { ...running, Paused: true });
     expect(told(situation(paused))).toEqual(['frontend unpause: was paused']);
     const looping = changed('frontend', ['State'], { ...running, Restarting: true });
-    expect(told(situation(looping))).toEqual(['frontend make: ended again and again']);
+    expect(told(situation(looping))).toEqual(['frontend make: kept ending']);
   });
 
   test('is made anew where svc.yaml says something else', () => {
@@ -82,7 +82,7 @@ describe('what is there', () => {
 
   test('is made anew where it is not ours', () => {
     expect(told(situation(changed('backend', ['Config', 'Labels'], {})))).toEqual([
-      'backend make: was replaced by a container that is not ours',
+      'backend make: was replaced by a foreign container',
     ]);
   });
 
@@ -133,12 +133,10 @@ describe('what is there', () => {
       const inIt = plan.containers.filter(({ networks }) => networks.includes(Name));
       const anew = { networkIds: { ...networkIds, [Name]: 'another' } };
       expect(told(situation(undefined, anew))).toEqual(
-        inIt.map(({ part }) => `${part.name} make: was in a network that is no more`),
+        inIt.map(({ part }) => `${part.name} make: was in a network that was removed`),
       );
     }
     const lost = (container: ContainerPlan) => container.part.name !== 'runtime';
-    expect(told(situation(undefined, { isGiven: lost }))).toEqual([
-      'runtime make: had lost the files that it is given',
-    ]);
+    expect(told(situation(undefined, { isGiven: lost }))).toEqual(['runtime make: had lost its files']);
   });
 });

@@ -52,16 +52,16 @@ function stepOf(container: ContainerPlan, situation: Situation): Step {
   }
   const wanted = options.Labels?.[labels.hash];
   const hash = found.Config.Labels?.[labels.hash];
-  if (hash === undefined) return byHand('was replaced by a container that is not ours');
+  if (hash === undefined) return byHand('was replaced by a foreign container');
   if (hash !== wanted) return { ...make, why: null, byHand: false };
   const drift = driftOf(container, found, situation.imageEnv[image] ?? []);
   if (drift.length > 0) return byHand(`was changed (its ${drift.join(', its ')})`);
   if (container.networks.some((name) => isInAnother(name, found, situation)))
-    return byHand('was in a network that is no more');
-  if (!situation.isGiven(container)) return byHand('had lost the files that it is given');
+    return byHand('was in a network that was removed');
+  if (!situation.isGiven(container)) return byHand('had lost its files');
   const { Paused, Restarting, Running } = found.State;
   if (Paused) return { kind: 'unpause', container, why: 'was paused' };
-  if (Restarting) return byHand('ended again and again');
+  if (Restarting) return byHand('kept ending');
   if (!Running) return { kind: 'start', container, why: 'was stopped' };
   return { kind: 'keep', container };
 }

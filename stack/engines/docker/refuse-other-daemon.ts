@@ -7,9 +7,9 @@ export function refuseOtherDaemon(before: ContainersRecord | null, { id, socket 
   if (before === null || before.daemon.id === id) return;
   throw new SvcError(
     'conflict',
-    `The containers and data of this platform are in another Docker than the one at "${socket}": in that at "${before.daemon.socket}".`,
+    `The containers and data of this platform are in the Docker at "${before.daemon.socket}", not in the one at "${socket}".`,
     {
-      hint: `Choose that one: DOCKER_HOST=unix://${before.daemon.socket}`,
+      hint: `Use that one: DOCKER_HOST=unix://${before.daemon.socket}`,
     },
   );
 }

@@ -100,7 +100,7 @@ async function make(container: AloneContainer, { plan, dock }: ContainersAlone):
     .start()
     .catch((error: unknown) => {
       throw new SvcError('unavailable', `${part} failed to start: ${wordsOf(error)}.`, {
-        hint: 'Look at Docker: docker info',
+        hint: 'Check Docker: docker info',
         cause: error,
       });
     });

@@ -37,7 +37,7 @@ export function serviceImageOn(base: string): ServiceImage {
 function filesIn(context: string, source: string): readonly string[] {
   const path = join(context, source);
   if (!existsSync(path)) {
-    throw new SvcError('not_found', `"${path}" is missing, and the image of the services is made of it.`, {
+    throw new SvcError('not_found', `"${path}" is missing, and the service image needs it.`, {
       hint: 'Install the package anew; in a clone of its repository: npm run build',
     });
   }

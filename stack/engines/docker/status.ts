@@ -69,7 +69,7 @@ async function lookAt(
     // The volume of a Dgraph node has the name of its container.
     const loss = lossOf(name, container);
     const state = loss === null ? 'stopped' : 'lost';
-    const reason = loss ?? 'Its container was removed: svc up makes it anew.';
+    const reason = loss ?? 'Its container was removed: svc up replaces it.';
     return {
       name,
       state,
@@ -107,8 +107,8 @@ interface How {
 
 async function howIs(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<How> {
   const { Paused, Restarting, Running, Health } = found.State;
-  if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up lets it go on.' };
-  if (Restarting) return { state: 'restarting', reason: `Being started again: it ${describeContainerEnd(found)}.` };
+  if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up resumes it.' };
+  if (Restarting) return { state: 'restarting', reason: `Restarting: it ${describeContainerEnd(found)}.` };
   if (!Running) return { state: 'stopped', reason: `Its container ${describeContainerEnd(found)}: svc up starts it.` };
   const readiness = await askReady(docker, container, checkIn(found.Config.Healthcheck?.Test));
   if (readiness.ready) return { state: 'healthy', reason: null };

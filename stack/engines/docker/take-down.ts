@@ -67,6 +67,6 @@ async function keepVolumes({ daemon: { docker }, id, logs }: TakeDown, image: st
     const volumes = [...(await listVolumes(docker, id))];
     if (volumes.length > 0) await holdVolumes({ docker, volumes, installationId: id, image });
   } catch (error) {
-    logs.note('error', 'could not protect the volumes from docker volume prune', { reason: wordsOf(error) });
+    logs.note('error', 'could not keep the volumes from docker volume prune', { reason: wordsOf(error) });
   }
 }

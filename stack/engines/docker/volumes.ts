@@ -113,7 +113,7 @@ export async function handOverVolumes({
     await runTask(docker, { options, timeoutMs: handOverTimeoutMs, signal });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
-    throw new SvcError(error.code, `The volumes could not be handed over to ${user}: ${error.message}`, {
+    throw new SvcError(error.code, `The volumes could not be given to ${user}: ${error.message}`, {
       cause: error,
     });
   }

@@ -45,7 +45,7 @@ async function ask({ installation, plan, signal, onNotice, onState }: Applicatio
     return await askSupervisor(installation, asked, { silenceMaxMs, signal, onProgress });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
-    onNotice(`${error.message} All of it is started anew.`);
+    onNotice(`${error.message} The whole platform restarts.`);
     return null;
   }
 }

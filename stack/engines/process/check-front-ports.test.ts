@@ -56,7 +56,7 @@ describe('the ports of the front', () => {
       install('getcap', `echo "${dir}/caddy cap_net_raw=ep"`);
       await expect(check({ 'caddy-https': 20_443, 'caddy-http': 81 })).rejects.toMatchObject({
         code: 'forbidden',
-        message: 'Port 81 (public.httpPort in svc.yaml) is for root: this user may not listen on it.',
+        message: 'Port 81 (public.httpPort in svc.yaml) is privileged: this user may not listen on it.',
         hint: expect.stringContaining(`sudo setcap cap_net_bind_service=+ep "${dir}/caddy"`),
       });
     });

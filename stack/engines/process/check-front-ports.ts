@@ -16,9 +16,9 @@ export async function checkFrontPorts(definition: Definition, ports: Ports, path
     if (await hasRight(caddy, path)) continue;
     throw new SvcError(
       'forbidden',
-      `Port ${port} (${place} in svc.yaml) is for root: this user may not listen on it.`,
+      `Port ${port} (${place} in svc.yaml) is privileged: this user may not listen on it.`,
       {
-        hint: `Give caddy the right to: sudo setcap cap_net_bind_service=+ep "${caddy}". Or set a port above 1023, let something else pass ${port} on to it, and write in publicUrls what people use.`,
+        hint: `Allow Caddy to use it: sudo setcap cap_net_bind_service=+ep "${caddy}". Or set a port above 1023, forward port ${port} to it, and set publicUrls to the addresses that people use.`,
       },
     );
   }

@@ -26,8 +26,8 @@ async function explainSilence(installation: Installation, pid: number): Promise<
   const full = findFullDisk(installation);
   if (full !== null) return full;
   const lines = await lastLines(installation, 'platform', null);
-  return new SvcError('internal', `The platform (pid ${pid}) ended without a word.${lines}`, {
-    hint: 'Read what it wrote: svc logs platform',
+  return new SvcError('internal', `The platform (pid ${pid}) ended without saying why.${lines}`, {
+    hint: 'Read its log: svc logs platform',
   });
 }
 
@@ -37,7 +37,7 @@ export async function explain(installation: Installation, failure: Failure, sinc
     failure.code,
     `${sentenceOf(failure)}${await lastLines(installation, failure.service, since)}`,
     {
-      hint: failure.hint ?? `Read what it wrote: svc logs ${failure.service}`,
+      hint: failure.hint ?? `Read its log: svc logs ${failure.service}`,
     },
   );
   return failure.portTaken ? new LostPort(error) : error;

@@ -23,7 +23,7 @@ const { values } = parseArgs({
 });
 const { dir, ports, 'started-by': starter } = values;
 if (dir === undefined || ports === undefined || starter === undefined) {
-  throw new SvcError('invalid_input', 'The platform needs --dir, --ports and --started-by: svc up gives them.');
+  throw new SvcError('invalid_input', 'The platform needs --dir, --ports and --started-by, which svc up passes.');
 }
 const installation = installationIn(dir);
 const definition = readDefinition(installation.definitionFile);

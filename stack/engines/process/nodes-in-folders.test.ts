@@ -83,7 +83,7 @@ describe('a copy of a node of Dgraph leaves the other node alone', () => {
     symlinkSync(dir, lost);
     await expect(copy()).rejects.toMatchObject({
       code: 'conflict',
-      message: `"${lost}" and "${good}" lead to the same folder, or one of them to a folder in the other.`,
+      message: `"${lost}" and "${good}" are the same folder, or one contains the other.`,
     });
     expect(hasNodeData(installation, 'dgraph-alpha')).toBe(true);
   });

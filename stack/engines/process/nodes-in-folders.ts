@@ -73,7 +73,7 @@ async function copyNode(installation: Installation, { from, to }: Copying, signa
   refuseShared(source, target);
   // A disk may have been mounted since the operator agreed.
   if (readNodeData(installation, to) !== 'gone')
-    throw new SvcError('conflict', `The data of ${to} is not gone any more.`, { hint: 'Start it: svc up' });
+    throw new SvcError('conflict', `The data of ${to} is there again.`, { hint: 'Start it: svc up' });
   const late = AbortSignal.timeout(copyTimeoutMs);
   try {
     await mkdir(target, { recursive: true, mode: 0o700 });
@@ -129,11 +129,9 @@ function refuseShared(source: string, target: string): void {
   const [from, to] = [realpathSync(source), realpathSync(target)];
   const isInside = (inner: string, outer: string) => !/^\.\.(\/|$)/.test(relative(outer, inner));
   if (!isInside(from, to) && !isInside(to, from)) return;
-  throw new SvcError(
-    'conflict',
-    `"${target}" and "${source}" lead to the same folder, or one of them to a folder in the other.`,
-    { hint: 'Give each node a folder of its own, then repeat the command: svc up --start-empty' },
-  );
+  throw new SvcError('conflict', `"${target}" and "${source}" are the same folder, or one contains the other.`, {
+    hint: 'Give each node a folder of its own, then repeat the command: svc up --start-empty',
+  });
 }
 
 async function empty(folder: string): Promise<void> {

@@ -78,11 +78,10 @@ class ProcessControl {
       }
     });
     try {
-      await step('platform', 'take up svc.yaml', () => this.#takeUp(ports));
+      await step('platform', 'apply svc.yaml', () => this.#takeUp(ports));
       return { kind: 'applied' };
     } catch (thrown) {
-      const failure =
-        thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'take up svc.yaml', thrown);
+      const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'apply svc.yaml', thrown);
       return { kind: 'failed', failure: failureOf(failure) };
     } finally {
       stopTelling();
@@ -96,7 +95,7 @@ class ProcessControl {
     const differ = partsThatDiffer(recorder.record.settings, settingsOf(next));
     // The command compared the settings before it asked. svc.yaml has changed since.
     if (differ === null)
-      throw new SvcError('conflict', 'svc.yaml was changed while it was taken up.', { hint: 'svc up' });
+      throw new SvcError('conflict', 'svc.yaml changed while the platform took it over.', { hint: 'svc up' });
     await platform.apply(next, differ, signal);
   }
 }

@@ -32,7 +32,7 @@ export async function prepareProcesses(
   let running = found;
   const stop = async () => {
     if (running === null) return;
-    if (isSupervised && !changes?.length) onNotice(`${whyNotKept(running)}: it is started anew.`);
+    if (isSupervised && !changes?.length) onNotice(`${whyNotKept(running)}: it restarts.`);
     await stopRunning(installation, running, { signal, onNotice });
     running = null;
   };
@@ -63,7 +63,7 @@ export async function prepareProcesses(
 
 async function tellTakeover(installation: Installation, onNotice: (message: string) => void): Promise<void> {
   const end = await findUnwantedEnd(installation);
-  if (end !== null) onNotice(`${describeEnd(end)} What it had started is taken over.`);
+  if (end !== null) onNotice(`${describeEnd(end)} Its parts are kept.`);
 }
 
 /** A platform that another command starts, or that stumbled, gets this long before it is started anew. */

@@ -102,7 +102,7 @@ export class Recorder implements PlanWatcher {
       endCount: service.endCount + 1,
       lastEnds: [...service.lastEnds, end].slice(-endsKept),
     }));
-    this.#logs.note('error', 'a part ended that nobody had stopped', { part: part.name, reason });
+    this.#logs.note('error', 'a part ended unexpectedly', { part: part.name, reason });
   }
 
   #change({ name }: Part, change: (service: ServiceRecord) => ServiceRecord): void {

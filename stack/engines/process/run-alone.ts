@@ -67,6 +67,6 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
 }
 
 function notReady(name: string, cause: SvcError): SvcError {
-  const hint = `Read what it wrote: svc logs ${name}`;
+  const hint = `Read its log: svc logs ${name}`;
   return new SvcError(cause.code, `${name} failed to get ready: ${cause.message.replace(/\.$/, '')}.`, { hint, cause });
 }

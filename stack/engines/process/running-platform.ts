@@ -12,7 +12,7 @@ export async function clearStaleRecord(installation: Installation): Promise<stri
   if (record === null || isAlive(record)) return null;
   const end = await findUnwantedEnd(installation);
   removeRecord(installation);
-  return end === null ? null : `${describeEnd(end)} What it left was cleared away.`;
+  return end === null ? null : `${describeEnd(end)} Its record was removed.`;
 }
 
 export interface StopOptions {
@@ -42,6 +42,6 @@ export async function stopRunning(
   const left = readRecord(installation);
   if (left === null || left.pid !== platform.pid || isAlive(left)) return;
   const ended = await endLeftProcesses(leftProcesses(left));
-  if (ended.length > 0) onNotice(`What the platform had left running was ended: ${ended.join(', ')}.`);
+  if (ended.length > 0) onNotice(`Parts of the platform still ran and were ended: ${ended.join(', ')}.`);
   removeRecord(installation);
 }

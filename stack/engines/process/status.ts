@@ -62,7 +62,7 @@ async function askHow(
 /** A platform that runs, without a record that says how. */
 function unrecordedStatus(plan: Plan, pid: number): Status {
   const reason =
-    'Its process runs, but state/ does not say how: it has only begun, or the file was lost, which svc up repairs.';
+    'Its process runs, but state/ does not say how: it is starting, or the file was lost. svc up repairs that.';
   const stopped = stoppedStatus(plan, { ended: null, serviceOf: () => ({ state: 'starting', reason, pid: null }) });
   const memoryBytes = memoryOf(pid);
   const services = stopped.services.map(({ name }) => {
@@ -148,5 +148,5 @@ const mayBeReady: ReadonlySet<ServiceState> = new Set(['starting', 'healthy', 'u
 function describeEnds(state: 'restarting' | 'failed', ends: readonly PartEnd[]): string {
   const last = ends.at(-1);
   const why = last === undefined ? '' : `: it ${last.reason}`;
-  return state === 'failed' ? `Given up until the next svc up${why}.` : `Being started again${why}.`;
+  return state === 'failed' ? `Not restarted until the next svc up${why}.` : `Restarting${why}.`;
 }

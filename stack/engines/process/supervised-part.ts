@@ -151,7 +151,7 @@ export class SupervisedPart {
       if (signal.aborted) return null;
       silences = (await running.answers()) ? 0 : silences + 1;
     }
-    return 'did not answer any more and was ended';
+    return 'stopped answering and was ended';
   }
 
   async #end(how: StopHow): Promise<void> {

@@ -36,7 +36,7 @@ export async function surveyProcesses(start: EngineStart): Promise<Survey> {
 function runsAlready({ pid, record }: RunningPlatform): SvcError {
   if (record?.foreground) {
     const where = `pid ${pid}, in the foreground of another terminal`;
-    return new SvcError('conflict', `It runs already (${where}): ${record.urls.app}`, {
+    return new SvcError('conflict', `The platform runs already (${where}): ${record.urls.app}`, {
       hint: 'Press Ctrl-C there to stop it.',
     });
   }

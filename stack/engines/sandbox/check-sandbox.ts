@@ -67,5 +67,5 @@ async function checkBwrap(neededBy: string, path: string | undefined): Promise<v
   const { failed, stderr } = await askProgram('bwrap', trial, { env: { PATH: path }, timeoutMs: tryTimeoutMs });
   if (!failed) return;
   const { what, repair } = explainBwrap(stderr);
-  throw new SvcError('unavailable', `${neededBy} cannot be had here: ${what}.`, { hint: repair });
+  throw new SvcError('unavailable', `${neededBy} does not work on this machine: ${what}.`, { hint: repair });
 }

@@ -7,7 +7,7 @@ export async function checkContainers(definition: Definition): Promise<readonly 
   const { docker, shortcomings } = await connectToOwn(definition);
   const { base } = definition.images;
   const isThere = (await findImage(docker, base)) !== null;
-  return [...shortcomings, ...(isThere ? [] : [`The image "${base}" is not there yet: svc up fetches it.`])];
+  return [...shortcomings, ...(isThere ? [] : [`The image "${base}" is missing: svc up pulls it.`])];
 }
 
 export async function fetchImage(definition: Definition, options: Omit<Images, 'docker'>): Promise<void> {

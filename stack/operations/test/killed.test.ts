@@ -42,7 +42,7 @@ describe('killed', () => {
     const again = await up({ env: process.env, installation, onProgress: told.onProgress });
     expect([again.outcome, again.status.ended]).toEqual(['started', null]);
     const how = `was ended from outside (not by svc down), at about ${seen.ended?.at}; its last log line: ${seen.ended?.lastLogLine}.`;
-    expect(told.notices()).toEqual([`The platform before (pid ${pid}) ${how} What it left was cleared away.`]);
+    expect(told.notices()).toEqual([`The platform before (pid ${pid}) ${how} Its record was removed.`]);
     await down({ installation });
     expect((await status({ installation })).ended).toBeNull();
     await up({ env: process.env, installation });
@@ -139,7 +139,7 @@ describe('killed', () => {
     const [pid = 0] = platformsOf(installation);
     setTimeout(() => process.kill(pid, 'SIGKILL'), delayMs);
     expect(await starting).toMatchObject({
-      message: expect.stringContaining(`The platform (pid ${pid}) ended without a word.`),
+      message: expect.stringContaining(`The platform (pid ${pid}) ended without saying why.`),
     });
     expect(await up({ env: process.env, installation })).toMatchObject({ status: { state: 'running' } });
     expect(await readWorkspaces(installation)).toHaveLength(1);
@@ -197,9 +197,7 @@ describe('where state/ was lost while it runs', () => {
       outcome: 'restarted',
       status: { state: 'running' },
     });
-    expect(told.notices()).toContain(
-      `The platform (pid ${pid}) runs, but state/ does not say how: it is started anew.`,
-    );
+    expect(told.notices()).toContain(`The platform (pid ${pid}) runs, but state/ does not say how: it restarts.`);
     expect(platformsOf(installation)).toEqual([pidOf(installation)]);
     expect(pidOf(installation)).not.toBe(pid);
   });

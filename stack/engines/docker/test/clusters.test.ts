@@ -70,7 +70,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   test('stopped all at once, they are back together with the next svc up', async () => {
     const before = await trial.ids();
     await Promise.all(nodes.map((node) => trial.containerOf(node).stop()));
-    expect(await trial.up()).toContain('nats-2 was stopped: it goes on.');
+    expect(await trial.up()).toContain('nats-2 was stopped: it continues.');
     expect((await trial.changedSince(before)).filter((part) => nodes.includes(part))).toEqual([]);
     await trial.works(agent, 'together again');
     expect(sessionsBegun()).toBe(1);

@@ -148,14 +148,14 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
   test('what was changed by hand is told and mended, with all that was kept', async () => {
     const before = await trial.ids();
     await trial.docker.getNetwork(`svc-${trial.id}-graph`).disconnect({ Container: before.backend ?? '' });
-    expect(await trial.up()).toContain('backend was changed (its networks): it is made anew.');
+    expect(await trial.up()).toContain('backend was changed (its networks): it is replaced.');
     expect(await trial.changedSince(before)).toEqual(['backend']);
     await works('found again');
     await trial.containerOf('dgraph-alpha').remove({ force: true });
-    expect(await trial.up()).toContain('dgraph-alpha was removed: it is made anew.');
+    expect(await trial.up()).toContain('dgraph-alpha was removed: it is replaced.');
     await works('kept');
     await trial.containerOf('dgraph-zero').update({ Memory: 400 * 1024 * 1024, MemorySwap: 800 * 1024 * 1024 });
-    expect(await trial.up()).toContain('dgraph-zero was changed (its limit of memory): it is made anew.');
+    expect(await trial.up()).toContain('dgraph-zero was changed (its limit of memory): it is replaced.');
     await works('coordinated');
   });
 

@@ -121,15 +121,15 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const status = await trial.platform.svc('status');
     expect(status.state).toBe('degraded');
     const mended = await up();
-    expect(mended).toContain('frontend was changed (its limit of memory): it is made anew.');
-    expect(mended).toContain('remote-mcp was stopped: it goes on.');
+    expect(mended).toContain('frontend was changed (its limit of memory): it is replaced.');
+    expect(mended).toContain('remote-mcp was stopped: it continues.');
     expect(await changedSince(before)).toEqual(['frontend']);
     await trial.containerOf('runtime').remove({ force: true });
     await trial.docker.createContainer({
       name: `svc-${trial.id}-runtime`,
       Image: (await trial.inspect()).get('backend')?.Image ?? '',
     });
-    expect(await up()).toContain('runtime was replaced by a container that is not ours: it is made anew.');
+    expect(await up()).toContain('runtime was replaced by a foreign container: it is replaced.');
     await works('mended');
   });
 
@@ -185,7 +185,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const { code, stderr } = await trial.platform.run(['up']);
     expect([code, stderr]).toEqual([
       4,
-      expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is not here and could not be fetched'),
+      expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is missing and could not be pulled'),
     ]);
     await trial.edit('  nats: nats-that-nobody-has:1.0.0', '  nats: nats:2.15.0-alpine');
   });

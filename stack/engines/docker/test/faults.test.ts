@@ -31,7 +31,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     expect(told).toMatch(/runtime: ended once without being asked, .*: it was killed \(SIGKILL\)/);
     await trial.works(agent, 'back');
     await trial.containerOf('runtime').pause();
-    expect(await trial.up()).toContain('runtime was paused: it goes on.');
+    expect(await trial.up()).toContain('runtime was paused: it continues.');
     await trial.works(agent, 'no longer paused');
   });
 

@@ -30,7 +30,7 @@ function refuseForeignSocket(path: string): void {
   const mode = found.mode & 0o777;
   const isOurs = found.uid === process.geteuid?.() && (mode & 0o077) === 0;
   if (found.isSocket() && isOurs) return;
-  const what = found.isSocket() ? `its mode is ${formatMode(mode)}` : 'it is no socket';
+  const what = found.isSocket() ? `its mode is ${formatMode(mode)}` : 'it is not a socket';
   const whose = found.uid === process.geteuid?.() ? what : `it belongs to user ${found.uid}`;
   throw new SvcError('forbidden', `"${path}" is not this installation's control socket: ${whose}.`, {
     hint: 'Remove it, and start the platform anew: svc down, then svc up',

@@ -103,7 +103,7 @@ describe('refused is', () => {
 
   test('what is no socket', async () => {
     writeFileSync(controlSocketOf(installation), '', { mode: 0o600 });
-    await expect(ask()).rejects.toMatchObject({ code: 'forbidden', message: expect.stringContaining('no socket') });
+    await expect(ask()).rejects.toMatchObject({ code: 'forbidden', message: expect.stringContaining('not a socket') });
   });
 
   test.each([

@@ -19,7 +19,7 @@ export async function withSocketPath<Result>(
   const path = controlSocketOf(installation);
   if (Buffer.byteLength(path) <= pathMaxBytes) return use(path);
   if (process.platform !== 'linux') {
-    throw new SvcError('unsupported', `"${path}" is longer than the ${pathMaxBytes} bytes that a socket may have.`, {
+    throw new SvcError('unsupported', `"${path}" is longer than ${pathMaxBytes} bytes, the limit for a socket.`, {
       hint: 'Move the installation to a folder with a shorter path.',
     });
   }

@@ -100,7 +100,7 @@ describe('svc up, while it runs', () => {
     await until(() => partOf(installation, 'frontend').state === 'failed');
     await expect(trial.up()).rejects.toMatchObject({
       message: expect.stringMatching(/^frontend failed to get ready: it ended with exit code 3: the page is gone$/),
-      hint: 'Read what it wrote: svc logs frontend',
+      hint: 'Read its log: svc logs frontend',
     });
     // It was tried a few times more.
     await until(() => partOf(installation, 'frontend').state === 'failed');

@@ -180,7 +180,7 @@ describe('a part that ends without being asked', () => {
       pid: null,
       restarts: 4,
       reason: expect.stringMatching(
-        /^Given up until the next svc up: it failed to get ready: it ended with exit code 3: the page is gone\.$/,
+        /^Not restarted until the next svc up: it failed to get ready: it ended with exit code 3: the page is gone\.$/,
       ),
     });
   });
@@ -211,7 +211,7 @@ test('a part that runs and says nothing any more is ended and started again', as
   await until(() => supervisor.part('runtime').endCount > 0);
   await untilHealthy(installation);
   expect(startTimeOf(pid)).toBeNull();
-  expect(supervisor.part('runtime').lastEnds[0]?.reason).toBe('did not answer any more and was ended');
+  expect(supervisor.part('runtime').lastEnds[0]?.reason).toBe('stopped answering and was ended');
   // One that answers, and be it that it is not ready, is let be.
   trial.behave({ runtime: { notReady: true } });
   const { url } = supervisor.part('runtime');

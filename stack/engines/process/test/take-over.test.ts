@@ -62,7 +62,7 @@ describe('after a kill -9 of the supervisor', () => {
     process.kill(partOf(installation, 'runtime').process?.pid ?? 0, 'SIGKILL');
     await until(() => partOf(installation, 'runtime').endCount === 1);
     await untilHealthy(installation);
-    expect(partOf(installation, 'runtime').lastEnds[0]?.reason).toBe('ended, and nobody saw how');
+    expect(partOf(installation, 'runtime').lastEnds[0]?.reason).toBe('ended in an unknown way');
     expect(livingPids(installation).filter((pid) => !pids.includes(pid))).toHaveLength(1);
   });
 

@@ -261,7 +261,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     const nobodys = original.definition.replace('nats: nats:2.15.0-alpine', 'nats: nats-that-nobody-has:1.0.0');
     writeFileSync(installation.definitionFile, nobodys);
     await expect(refused()).rejects.toMatchObject({
-      message: expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is not here'),
+      message: expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is missing'),
     });
     await expectUntouched();
   });
@@ -365,7 +365,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     const nobodys = original.definition.replace(/dgraph: dgraph\/dgraph:\S+/, 'dgraph: nobody/dgraph:v25.4.0');
     writeFileSync(installation.definitionFile, nobodys);
     await expect(moveTo(installation, onDgraph)).rejects.toMatchObject({
-      message: expect.stringContaining('The image "nobody/dgraph:v25.4.0" is not here'),
+      message: expect.stringContaining('The image "nobody/dgraph:v25.4.0" is missing'),
     });
     expect([await inDocker(), leftovers(installation), readMove(installation)]).toEqual([[], [], null]);
   });
