@@ -32,7 +32,7 @@ export function busInVolumes(look: Look): Omit<BusPlaces, 'planOf'> {
     async run(plan, signal) {
       const installationId = plan.definition.id;
       await handOverVolumes({ docker, volumes: volumesOf(plan), installationId, user, image, signal });
-      return runContainersAlone({ plan, dock: { daemon, images }, bus: true, graph: false, signal });
+      return runContainersAlone({ plan, daemon: { ...daemon, images }, bus: true, graph: false, signal });
     },
   };
 }

@@ -1,7 +1,7 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { walMeta } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
-import type { Dock } from './dock.ts';
+import type { Daemon } from './daemon.ts';
 import { containerNameOf, labels } from './names.ts';
 import { dist } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
@@ -10,7 +10,7 @@ import { confined, runTask, type Task } from './task.ts';
 export interface Inside {
   /** The plan whose service image does the work. */
   readonly plan: Plan;
-  readonly dock: Dock;
+  readonly daemon: Daemon;
   readonly signal: AbortSignal;
 }
 
@@ -102,7 +102,7 @@ function bind(source: string, target: string, mode: 'ro' | 'rw' = 'rw'): string 
 
 /** Runs a task without a network. */
 async function run(
-  { plan, dock, signal }: Inside,
+  { plan, daemon, signal }: Inside,
   what: 'copy' | 'measure',
   timeoutMs: number,
   { HostConfig, ...own }: Omit<Task['options'], 'name'>,
@@ -117,7 +117,7 @@ async function run(
     HostConfig: { ...confined, NetworkMode: 'none', ...HostConfig },
   };
   try {
-    return await runTask(dock.daemon.docker, { options, timeoutMs, signal });
+    return await runTask(daemon.docker, { options, timeoutMs, signal });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;
     throw new SvcError(error.code, `Docker's volumes could not be read or filled: ${error.message}`, { cause: error });

@@ -6,9 +6,9 @@ import { volumesOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, listVolumes } from './volumes.ts';
 
 /** Makes the missing volumes of a plan, for the user of its containers. */
-export async function makeNewVolumes({ plan, dock, signal }: Inside): Promise<void> {
+export async function makeNewVolumes({ plan, daemon, signal }: Inside): Promise<void> {
   const { installation, definition } = plan;
-  const { docker, isRootless } = dock.daemon;
+  const { docker, isRootless } = daemon;
   const there = await listVolumes(docker, definition.id);
   const volumes = volumesOf(plan).filter((name) => !there.has(name));
   if (volumes.length === 0) return;

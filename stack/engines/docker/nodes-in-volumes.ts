@@ -17,7 +17,7 @@ import { runsAs } from './user.ts';
 import { ensureVolumes, holdVolumes, listVolumes, removeVolumes } from './volumes.ts';
 
 /** What a copy needs of Docker. */
-type Has = Pick<Look, 'daemon' | 'images' | 'plan' | 'serviceImage' | 'user'>;
+type Has = Pick<Look, 'daemon' | 'plan' | 'serviceImage' | 'user'>;
 
 export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' | 'onState'> {
   readonly daemon: Daemon;
@@ -32,8 +32,9 @@ export async function nodesInVolumes(
 ): Promise<NodePlaces> {
   const { installation, definition } = plan;
   const serviceImage = serviceImageOn(definition.images.base).name;
-  const images = await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
-  const look = { daemon, images, plan, serviceImage, user: runsAs(installation, daemon.isRootless).user };
+  // Copies run in the service image.
+  await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
+  const look = { daemon, plan, serviceImage, user: runsAs(installation, daemon.isRootless).user };
   const { services } = await statusOfContainers({ installation, readPlan: () => plan, signal });
   return {
     hasData: (node) => volumes.has(volumeOfNode(node, definition)),
@@ -50,13 +51,13 @@ export async function nodesInVolumes(
 
 /** The disk where Docker keeps volumes. An unfinished copy is replaced, so its bytes count as free. */
 async function roomFor(copies: readonly Copying[], look: Has, signal: AbortSignal): Promise<Room> {
-  const { daemon, images, plan } = look;
+  const { daemon, plan } = look;
   const there = await listVolumes(daemon.docker, plan.definition.id);
   const volumeOf = (node: string) => volumeOfNode(node, plan.definition);
   const [sources, targets] = [copies.map(({ from }) => volumeOf(from)), copies.map(({ to }) => volumeOf(to))];
   // Docker creates a missing volume as soon as a container mounts it.
   const measured = [...sources, ...targets].filter((name) => there.has(name));
-  const { bytes, freeBytes } = await measureVolumes(measured, { plan, dock: { daemon, images }, signal });
+  const { bytes, freeBytes } = await measureVolumes(measured, { plan, daemon, signal });
   const bytesOf = (volumes: readonly string[]) => volumes.reduce((sum, name) => sum + (bytes[name] ?? 0), 0);
   return {
     place: 'The disk of Docker',
@@ -68,7 +69,7 @@ async function roomFor(copies: readonly Copying[], look: Has, signal: AbortSigna
 
 /** The record marks the volume as unfinished until the copy is complete. */
 async function copyVolume({ from, to }: Copying, look: Has, signal: AbortSignal): Promise<void> {
-  const { daemon, images, plan, serviceImage: image, user } = look;
+  const { daemon, plan, serviceImage: image, user } = look;
   const { docker } = daemon;
   const { installation, definition } = plan;
   const [source, target] = [volumeOfNode(from, definition), volumeOfNode(to, definition)];
@@ -80,7 +81,7 @@ async function copyVolume({ from, to }: Copying, look: Has, signal: AbortSignal)
   await hold();
   const meta = metaFileOf(to);
   try {
-    await copyNode({ from: source, to: target, user, meta }, { plan, dock: { daemon, images }, signal });
+    await copyNode({ from: source, to: target, user, meta }, { plan, daemon, signal });
   } catch (error) {
     // An unfinished copy must not take the room that the platform needs.
     await removeVolumes({ ...own, volumes: [target] })

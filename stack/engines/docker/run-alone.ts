@@ -10,18 +10,18 @@ import { closedBus } from '../closed-bus.ts';
 import { type AloneContainer, aloneNetworksOf, aloneOf, type Way, type Ways, waysOf, waysTo } from './alone-plan.ts';
 import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
-import type { Dock } from './dock.ts';
 import { factsOf } from './facts.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
 import { labels } from './names.ts';
 import { ensureNetworks, removeFreeNetworks } from './network.ts';
 import { notReady } from './not-ready.ts';
+import type { PreparedDaemon } from './prepared-daemon.ts';
 import { tolerate } from './remove-container.ts';
 import { runsAs } from './user.ts';
 
 export interface ContainersAlone {
   readonly plan: Plan;
-  readonly dock: Dock;
+  readonly daemon: PreparedDaemon;
   /** The nodes to run. Their volumes exist and belong to the user of the containers. */
   readonly bus: boolean;
   readonly graph: boolean;
@@ -38,8 +38,8 @@ const readyTimeoutMs = 60_000;
  * to them.
  */
 export async function runContainersAlone(options: ContainersAlone): Promise<Alone> {
-  const { plan, dock, bus, graph, isGraphRunning = false, signal } = options;
-  const { docker, isRootless } = dock.daemon;
+  const { plan, daemon, bus, graph, isGraphRunning = false, signal } = options;
+  const { docker, isRootless } = daemon;
   const { parts: all } = planAt({ ...plan, definition: closedBus(plan.definition) });
   const parts = all.filter((part) => (bus && part.service === 'nats') || (graph && isGraphNode(part)));
   const started: AloneContainer[] = [];
@@ -51,7 +51,7 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
   try {
     const networks = await ensureNetworks(docker, aloneNetworksOf(plan.definition));
     const { user } = runsAs(plan.installation, isRootless);
-    const { containers } = dockerPlanOf({ ...plan, parts }, factsOf(plan, { user, images: dock.images, networks }));
+    const { containers } = dockerPlanOf({ ...plan, parts }, factsOf(plan, { user, images: daemon.images, networks }));
     const start = async (container: AloneContainer) => {
       signal.throwIfAborted();
       started.push(container);
@@ -87,8 +87,8 @@ export async function endContainersAlone(docker: Docker, installation: Installat
   await removeFreeNetworks(docker, id);
 }
 
-async function make(container: AloneContainer, { plan, dock }: ContainersAlone): Promise<void> {
-  const { docker, isRootless } = dock.daemon;
+async function make(container: AloneContainer, { plan, daemon }: ContainersAlone): Promise<void> {
+  const { docker, isRootless } = daemon;
   const { part, given, options, joins } = container;
   // A killed command may have left it.
   await removeAll(docker, [container], plan.installation);
@@ -109,9 +109,9 @@ async function make(container: AloneContainer, { plan, dock }: ContainersAlone):
 async function becomesReady(
   { part, check }: ContainerPlan,
   { options }: AloneContainer,
-  { dock, signal }: ContainersAlone,
+  { daemon, signal }: ContainersAlone,
 ): Promise<void> {
-  const { docker } = dock.daemon;
+  const { docker } = daemon;
   try {
     await waitUntilContainerReady(docker, options.name, check, { timeoutMs: part.limits.startMaxMs, signal });
   } catch (error) {
@@ -123,9 +123,9 @@ async function becomesReady(
 async function endsOf(
   { options: { name } }: AloneContainer,
   { bus, graph }: Ways,
-  { dock, signal }: ContainersAlone,
+  { daemon, signal }: ContainersAlone,
 ): Promise<Omit<Alone, 'stop'>> {
-  const { docker } = dock.daemon;
+  const { docker } = daemon;
   const [last] = [...bus, ...graph.map(({ grpc }) => grpc)].toReversed();
   await waitUntilContainerReady(docker, name, listensAt(last?.listen ?? 0), { timeoutMs: readyTimeoutMs, signal });
   const found = await inspectContainer(docker, name);

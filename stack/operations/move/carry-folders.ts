@@ -21,13 +21,13 @@ function isOwn(service: Plan['parts'][number]['service']): boolean {
 
 /** Copies them as they are where the other side is of another engine. */
 export async function carryFolders(
-  { installation, from, to, dock, volumes }: MovePlan,
+  { installation, from, to, daemon, volumes }: MovePlan,
   signal: AbortSignal,
 ): Promise<void> {
-  if (dock === null || from.definition.engine === to.definition.engine) return;
-  const { isRootless } = dock.daemon;
+  if (daemon === null || from.definition.engine === to.definition.engine) return;
+  const { isRootless } = daemon;
   const isIntoVolumes = to.definition.engine === 'docker';
-  const inside = { plan: isIntoVolumes ? to : from, dock, signal };
+  const inside = { plan: isIntoVolumes ? to : from, daemon, signal };
   for (const name of ownFoldersOf(to)) {
     const volume = volumeNamed(name, inside.plan);
     const folder = join(isIntoVolumes ? installation.dataDir : stagingDirOf(installation), name);

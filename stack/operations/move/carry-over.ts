@@ -42,12 +42,12 @@ export async function carryOver(carrying: Carrying): Promise<Carried> {
   const staging = stagingDirOf(installation);
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { mode: 0o700 });
-  const { dock } = plan;
-  if (dock !== null && plan.to.definition.engine === 'docker') {
-    await makeNewVolumes({ plan: plan.to, dock, signal: shared.signal });
+  const { daemon } = plan;
+  if (daemon !== null && plan.to.definition.engine === 'docker') {
+    await makeNewVolumes({ plan: plan.to, daemon, signal: shared.signal });
   }
   await carryFolders(plan, shared.signal);
-  const old = { ...shared, plan: plan.from, dock, dir: installation.dataDir, wanted: carries, to: 'read' } as const;
+  const old = { ...shared, plan: plan.from, daemon, dir: installation.dataDir, wanted: carries, to: 'read' } as const;
   return await withSide(old, async (from) => {
     const wanted = { bus: from.bus !== null, graph: from.graph !== null, blobs: from.blobs !== null };
     if (!Object.values(wanted).includes(true)) return { bus: null, graph: [], blobs: null };
@@ -91,9 +91,9 @@ function staysFile({ carries, from, to }: MovePlan): boolean {
 }
 
 /** A bus that both sides have is not made anew. */
-function newSideOf({ to, from, installation, dock }: MovePlan) {
+function newSideOf({ to, from, installation, daemon }: MovePlan) {
   const dir = stagingDirOf(installation);
-  return { plan: to, dock, dir, busDir: isSameBus(from.definition, to.definition) ? installation.dataDir : dir };
+  return { plan: to, daemon, dir, busDir: isSameBus(from.definition, to.definition) ? installation.dataDir : dir };
 }
 
 async function keepBlobs(from: string, to: string, signal: AbortSignal): Promise<readonly KindOfContent[]> {

@@ -3,9 +3,9 @@ import { SvcError } from '../../../services/contracts/errors.ts';
 import { inspectContainers } from '../../engines/docker/container-state.ts';
 import { type Measured, measureVolumes } from '../../engines/docker/copy-volume.ts';
 import { connectToDaemon } from '../../engines/docker/daemon.ts';
-import { type Dock, type Docking, openDock } from '../../engines/docker/dock.ts';
 import { portsHeldBy } from '../../engines/docker/held-ports.ts';
 import { goneVolumes, settleLostVolumes, wholeVolumes } from '../../engines/docker/lost-volumes.ts';
+import { type DaemonPreparation, type PreparedDaemon, prepareDaemon } from '../../engines/docker/prepared-daemon.ts';
 import { volumesOf } from '../../engines/docker/volume-of.ts';
 import { listVolumes } from '../../engines/docker/volumes.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -15,28 +15,28 @@ import { readContainers } from '../../state/containers-record.ts';
 /** What Docker has to do with a move. */
 export interface ContainersOfMove {
   /** Null where neither side is in containers. */
-  readonly dock: Dock | null;
+  readonly daemon: PreparedDaemon | null;
   /** Volumes that are there before, by name. */
   readonly volumes: ReadonlySet<string>;
   readonly measured: Measured | null;
 }
 
-export interface Between extends Omit<Docking, 'plans'> {
+export interface Between extends Omit<DaemonPreparation, 'plans'> {
   readonly from: Plan;
   readonly to: Plan;
 }
 
 /** Looks at Docker, and has it fetch and build what the move runs there; nothing that runs is changed. */
-export async function containersOf({ from, to, ...docking }: Between): Promise<ContainersOfMove> {
+export async function containersOf({ from, to, ...preparation }: Between): Promise<ContainersOfMove> {
   const plans = [to, from].filter(({ definition }) => definition.engine === 'docker');
   const [plan] = plans;
-  if (plan === undefined) return { dock: null, volumes: new Set(), measured: null };
-  const dock = await openDock({ ...docking, plans });
-  const volumes = await listVolumes(dock.daemon.docker, plan.definition.id);
+  if (plan === undefined) return { daemon: null, volumes: new Set(), measured: null };
+  const daemon = await prepareDaemon({ ...preparation, plans });
+  const volumes = await listVolumes(daemon.docker, plan.definition.id);
   refuseLeft(volumes, from, to);
-  if (from.definition.engine === 'docker') await refuseLostVolumes(from, volumes, docking.onNotice);
-  const { signal } = docking;
-  return { dock, volumes, measured: await measureVolumes([...volumes], { plan, dock, signal }) };
+  if (from.definition.engine === 'docker') await refuseLostVolumes(from, volumes, preparation.onNotice);
+  const { signal } = preparation;
+  return { daemon, volumes, measured: await measureVolumes([...volumes], { plan, daemon, signal }) };
 }
 
 /** A move reads every volume, and Docker would create an empty one for each that is lost. */

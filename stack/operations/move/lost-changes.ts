@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { type ChangesOfKind, changesBetween } from '../../../services/backend/graph/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
-import { openDock } from '../../engines/docker/dock.ts';
+import { prepareDaemon } from '../../engines/docker/prepared-daemon.ts';
 import { isUp } from '../../engines/engine-of.ts';
 import { planOf, readPlan } from '../../engines/plan-of.ts';
 import type { Installation } from '../../state/installation.ts';
@@ -38,11 +38,11 @@ export async function lostChanges({
     note();
   };
   const plans = [before, now].filter(({ definition }) => definition.engine === 'docker');
-  const docking = { installation, plans, env, signal, onNotice: () => undefined };
-  const dock = plans.length === 0 ? null : await openDock(docking);
-  if (dock !== null) note();
+  const preparation = { installation, plans, env, signal, onNotice: () => undefined };
+  const daemon = plans.length === 0 ? null : await prepareDaemon(preparation);
+  if (daemon !== null) note();
   const wanted = { bus: false, graph: true, blobs: false };
-  const shared = { wanted, to: 'read', dock, env, born, signal } as const;
+  const shared = { wanted, to: 'read', daemon, env, born, signal } as const;
   try {
     return await withSide({ ...shared, plan: before, dir: keptDirOf(installation, state) }, (then) =>
       withSide({ ...shared, plan: now, dir: installation.dataDir, isRunning: isUp(installation) }, async (there) =>

@@ -130,8 +130,8 @@ async function carryOut(options: Begun & { readonly plan: MovePlan; readonly was
   const kept = `data/before-move-${startedAt.replace(/\.\d+Z$/, 'Z').replaceAll(':', '-')}`;
   const [from, to] = [sideOf(plan.from.definition), sideOf(plan.to.definition)];
   const elsewhere = { left: null, filled: null };
-  const { dock, volumes } = plan;
-  const docker = dock === null ? null : { socket: dock.daemon.socket, volumes: [...volumes], isBusy: true };
+  const { daemon, volumes } = plan;
+  const docker = daemon === null ? null : { socket: daemon.socket, volumes: [...volumes], isBusy: true };
   const folders = from.engine === to.engine ? [] : [...ownFoldersOf(plan.from)];
   const shared = { from, to, startedAt, kept, wasRunning: options.wasRunning, processes: [], elsewhere, moved: [] };
   let state: MoveState = { phase: 'preparing', isCleared: false, ...shared, docker, folders };

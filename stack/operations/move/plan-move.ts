@@ -2,7 +2,7 @@ import { readFileSync, statfsSync } from 'node:fs';
 import type { WorkingFolder } from '../../../services/backend/servers/content.ts';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import type { Dock } from '../../engines/docker/dock.ts';
+import type { PreparedDaemon } from '../../engines/docker/prepared-daemon.ts';
 import { engineFor, isUp } from '../../engines/engine-of.ts';
 import { planner, readPlan } from '../../engines/plan-of.ts';
 import { hasPort } from '../../engines/process/has-port.ts';
@@ -35,7 +35,7 @@ export interface MovePlan {
   /** Whether its parts run, be it in containers. */
   readonly isUp: boolean;
   /** Null where neither side is in containers. */
-  readonly dock: Dock | null;
+  readonly daemon: PreparedDaemon | null;
   /** Volumes that are there before. */
   readonly volumes: ReadonlySet<string>;
   /** Sizes of what is there now; what the bus holds is counted when it stands still. */
@@ -84,7 +84,7 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
     onNotice,
   });
   const containers = await containersOf({ from, to: plan, installation, env, signal, onNotice });
-  const { dock, volumes } = containers;
+  const { daemon, volumes } = containers;
   const carries = whatMoves(from, to, isGraphThere(from, volumes));
   if (carries.graph) await refuseFilled(plan);
   if (carries.graph || definition.engine !== to.engine) await (await engineFor(definition)).check(definition, env);
@@ -97,7 +97,7 @@ export async function planMove({ installation, to, env, signal, onNotice }: Plan
   if (containers.measured !== null) refuseWithoutRoom(ofDocker, { ...room, ...containers.measured });
   const wasUp = isUp(installation);
   const unseen = await findUnseenFolders({ from, to: target, isUp: wasUp, env, signal });
-  const known = { installation, from, to: plan, changes, running, isUp: wasUp, dock, volumes, unseen };
+  const known = { installation, from, to: plan, changes, running, isUp: wasUp, daemon, volumes, unseen };
   return { ...known, ...load, ...room, downSeconds };
 }
 

@@ -4,8 +4,8 @@ import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { Alone } from '../../content/alone.ts';
 import { keepsBlobs } from '../../content/kept-on-bus.ts';
 import { copyFiles, copyGraphFile } from '../../engines/docker/copy-volume.ts';
-import type { Dock } from '../../engines/docker/dock.ts';
 import type { Owner } from '../../engines/docker/given-files.ts';
+import type { PreparedDaemon } from '../../engines/docker/prepared-daemon.ts';
 import { runContainersAlone } from '../../engines/docker/run-alone.ts';
 import { ownerInside, runsAs } from '../../engines/docker/user.ts';
 import { volumeOf } from '../../engines/docker/volume-of.ts';
@@ -41,7 +41,7 @@ export interface PlaceOptions {
   /** Where its bus lies, if elsewhere: one that both sides have stays where it is. */
   readonly busDir?: string;
   /** The Docker of a side in containers. Its volumes have their names from the beginning. */
-  readonly dock: Dock | null;
+  readonly daemon: PreparedDaemon | null;
   readonly wanted: Wanted;
   /** `fill`: what is not there is made. `read`: a file is only read. */
   readonly to: 'read' | 'fill';
@@ -78,16 +78,16 @@ function inFolder({ plan, dir, busDir = dir, isRunning = false, env, born, signa
 }
 
 async function inVolumes(options: PlaceOptions): Promise<SidePlace> {
-  const { plan, dock, wanted, to, isRunning = false, signal } = options;
-  if (dock === null) throw new Error('whoever comes to containers has a Docker');
+  const { plan, daemon, wanted, to, isRunning = false, signal } = options;
+  if (daemon === null) throw new Error('whoever comes to containers has a Docker');
   const { definition, installation } = plan;
-  const volumes = await listVolumes(dock.daemon.docker, definition.id);
+  const volumes = await listVolumes(daemon.docker, definition.id);
   const has = (part: string) => volumes.has(volumeNamed(part, plan));
   const isFile = definition.graph === 'sqlite';
-  const inside = { plan, dock, signal };
+  const inside = { plan, daemon, signal };
   const files = volumeNamed('backend', plan);
   const dir = newFolder(installation);
-  const { isRootless } = dock.daemon;
+  const { isRootless } = daemon;
   const { user, owner } = runsAs(installation, isRootless);
   if (to === 'read' && isFile && (wanted.graph || wanted.blobs) && has('backend')) {
     // Who writes to a volume is asked for what is there at one moment.
@@ -104,7 +104,7 @@ async function inVolumes(options: PlaceOptions): Promise<SidePlace> {
     dir,
     run: (needed) => {
       const parts = { bus: needsBus(plan, needed), graph: needed.graph && hasOwnGraph(definition) };
-      return runContainersAlone({ plan, dock, ...parts, isGraphRunning: isRunning, signal });
+      return runContainersAlone({ plan, daemon, ...parts, isGraphRunning: isRunning, signal });
     },
     save: async () => {
       if (to === 'fill' && isFile) await copyFiles({ from: dir, to: files, user }, inside);

@@ -37,7 +37,7 @@ export async function findUnseenFolders(looking: Looking): Promise<readonly Work
 async function readFolders({ from, env, signal }: Looking): Promise<readonly WorkingFolder[]> {
   const key = new Secret(readSecret(from.secrets.encryptionKey));
   const wanted = { bus: false, graph: true, blobs: false };
-  const asItRuns = { isRunning: true, dock: null, born: () => undefined };
+  const asItRuns = { isRunning: true, daemon: null, born: () => undefined };
   const place = { plan: from, dir: from.installation.dataDir, wanted, to: 'read', ...asItRuns, env, signal } as const;
   return await withSide(place, async ({ graph }) => (graph === null ? [] : await readWorkingFolders(graph, key)));
 }

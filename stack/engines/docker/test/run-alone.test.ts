@@ -17,9 +17,9 @@ import { walMetaOf } from '../../../test/made-up-node.ts';
 import { until } from '../../../test/platform.ts';
 import { readPlan } from '../../plan-of.ts';
 import { measureVolumes } from '../copy-volume.ts';
-import { type Dock, openDock } from '../dock.ts';
 import { givenDirOf } from '../given-files.ts';
 import { nodesInVolumes } from '../nodes-in-volumes.ts';
+import { type PreparedDaemon, prepareDaemon } from '../prepared-daemon.ts';
 import { runContainersAlone } from '../run-alone.ts';
 import { listVolumes, removeVolumes } from '../volumes.ts';
 import { haveDgraphImage } from './dgraph-image.ts';
@@ -31,8 +31,14 @@ const { signal } = new AbortController();
 const keyMaxAgeMs = 3_600_000;
 const env = { DOCKER_HOST: dockerHost ?? '' };
 
-async function dockOf(plan: Plan): Promise<Dock> {
-  return await openDock({ installation: plan.installation, plans: [plan], env, signal, onNotice: () => undefined });
+async function daemonFor(plan: Plan): Promise<PreparedDaemon> {
+  return await prepareDaemon({
+    installation: plan.installation,
+    plans: [plan],
+    env,
+    signal,
+    onNotice: () => undefined,
+  });
 }
 
 async function leftIn({ docker, id }: DockerTrial): Promise<readonly string[]> {
@@ -45,20 +51,20 @@ async function leftIn({ docker, id }: DockerTrial): Promise<readonly string[]> {
 describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   let trial: DockerTrial;
   let plan: Plan;
-  let dock: Dock;
+  let daemon: PreparedDaemon;
   beforeAll(async () => {
     trial = await DockerTrial.init();
     await trial.up();
     await trial.platform.svc('down');
     plan = readPlan(trial.platform.installation);
-    dock = await dockOf(plan);
+    daemon = await daemonFor(plan);
   });
   afterAll(() => trial?.[Symbol.asyncDispose]());
 
   const openBus = (servers: readonly string[]) =>
     openBusContent({ engine: 'nats', servers, caPath: null, seeds: busSeedsOf(plan.secrets), keyMaxAgeMs });
   const usage = async () => {
-    const alone = await runContainersAlone({ plan, dock, bus: true, graph: false, signal });
+    const alone = await runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
     const bus = await openBus(alone.bus);
     const found: string[] = [];
     for await (const { payload } of bus.records('usage')) found.push(Buffer.from(payload).toString());
@@ -68,7 +74,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
   };
 
   test('NATS runs on its volume, on loopback, for whoever shows himself, and leaves nothing but what it keeps', async () => {
-    const alone = await runContainersAlone({ plan, dock, bus: true, graph: false, signal });
+    const alone = await runContainersAlone({ plan, daemon, bus: true, graph: false, signal });
     const [node, way] = await Promise.all(['nats', 'way'].map((name) => trial.containerOf(`alone-${name}`).inspect()));
     const published = Object.entries(way?.NetworkSettings.Ports ?? {}).map(([port, at]) => [port, at?.[0]?.HostIp]);
     expect(published).toEqual([['4222/tcp', '127.0.0.1']]);
@@ -105,14 +111,14 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
 
   test('what does not get ready says why, and leaves nothing', async () => {
     const site = { ...plan.site, dataPathOf: () => '/nowhere' };
-    const failing = runContainersAlone({ plan: { ...plan, site }, dock, bus: true, graph: false, signal });
+    const failing = runContainersAlone({ plan: { ...plan, site }, daemon, bus: true, graph: false, signal });
     await expect(failing).rejects.toMatchObject({ message: expect.stringContaining('/nowhere') });
     expect(await leftIn(trial)).toEqual([]);
   });
 
   test('interrupted, it leaves nothing', async () => {
     const interrupting = new AbortController();
-    const running = runContainersAlone({ plan, dock, bus: true, graph: false, signal: interrupting.signal });
+    const running = runContainersAlone({ plan, daemon, bus: true, graph: false, signal: interrupting.signal });
     const refused = expect(running).rejects.toMatchObject({ code: 'cancelled' });
     await until(async () => (await leftIn(trial)).some((name) => name.endsWith('alone-nats')));
     interrupting.abort();
@@ -131,7 +137,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       [open, dirname(file)],
     ] as const)
       await trial.docker.createVolume({ Name, Labels, DriverOpts: { type: 'none', o: 'bind', device } });
-    const { bytes } = await measureVolumes([closed, open], { plan, dock, signal }).finally(() =>
+    const { bytes } = await measureVolumes([closed, open], { plan, daemon, signal }).finally(() =>
       rmSync(dirname(file), { recursive: true }),
     );
     expect(bytes[closed]).toBe(0);
@@ -163,7 +169,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       const ignore = () => undefined;
       return nodesInVolumes(plan, {
         volumes: new Set(),
-        daemon: dock.daemon,
+        daemon,
         signal,
         onNotice: ignore,
         onState: ignore,
@@ -212,9 +218,9 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Do
     await using trial = await DockerTrial.init({ graph: 'dgraph' });
     await trial.up();
     const plan = readPlan(trial.platform.installation);
-    const dock = await dockOf(plan);
+    const daemon = await daemonFor(plan);
     const read = async (isGraphRunning: boolean) => {
-      const alone = await runContainersAlone({ plan, dock, bus: false, graph: true, isGraphRunning, signal });
+      const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isGraphRunning, signal });
       const { urls, servers } = alone.graph ?? expect.fail('it has none');
       await provisionGraph({ urls, secrets: plan.secrets, signal });
       const { HostConfig } = await trial.containerOf('alone-way').inspect();

@@ -10,13 +10,12 @@ import { refuseOtherDaemon } from './refuse-other-daemon.ts';
 import { refuseOtherFolder } from './refuse-other-folder.ts';
 
 /** A daemon that has every image of some plans. Nodes run there alone while the platform is stopped. */
-export interface Dock {
-  readonly daemon: Daemon;
+export interface PreparedDaemon extends Daemon {
   /** By name. */
   readonly images: Readonly<Record<string, ImageFacts>>;
 }
 
-export interface Docking {
+export interface DaemonPreparation {
   readonly installation: Installation;
   /** The plans whose images are made available. */
   readonly plans: readonly Plan[];
@@ -26,12 +25,14 @@ export interface Docking {
 }
 
 /** Throws what is wrong with the daemon, or which image is unavailable. */
-export async function openDock({ installation, plans, env, signal, onNotice }: Docking): Promise<Dock> {
+export async function prepareDaemon(preparation: DaemonPreparation): Promise<PreparedDaemon> {
+  const { installation, plans, env, signal, onNotice } = preparation;
   const daemon = await connectToDaemon(env);
   refuseOtherDaemon(readContainers(installation), daemon);
   await refuseOtherFolder(daemon.docker, installation, readDefinition(installation.definitionFile).id);
-  const asking = { docker: daemon.docker, signal, onNotice };
   const images: Record<string, ImageFacts> = {};
-  for (const plan of plans) Object.assign(images, await ensurePlanImages(plan, asking));
-  return { daemon, images };
+  for (const plan of plans) {
+    Object.assign(images, await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice }));
+  }
+  return { ...daemon, images };
 }
