@@ -5,7 +5,7 @@ import { usualPorts } from '../../settings/ports.ts';
 import { installationIn } from '../../state/installation.ts';
 import { closedBus } from '../closed-bus.ts';
 import { planFor } from '../plan-of.ts';
-import { aloneNetworksOf, aloneOf, waysOf, waysTo } from './alone-plan.ts';
+import { aloneNetworksOf, aloneOf, forwarderOf, forwardsTo } from './alone-plan.ts';
 import { containerOf, plannedFrom } from './test/planned.ts';
 
 const yaml = 'graph: dgraph\n';
@@ -39,7 +39,7 @@ test.each([
 
 test('a way leads from loopback to what a backend uses of them, and to nothing else', () => {
   const wanted = ['nats', 'dgraph-zero', 'dgraph-alpha'].map((name) => containerOf(plannedFrom(yaml), name));
-  const { options, joins } = waysOf(waysTo(wanted), plan, '1000:1000');
+  const { options, joins } = forwarderOf(forwardsTo(wanted), plan, '1000:1000');
   expect(options.Cmd).toEqual(['4222=nats:4222', '8080=dgraph-alpha:8080', '9080=dgraph-alpha:9080']);
   const free = [{ HostIp: '127.0.0.1', HostPort: '0' }];
   expect(options.HostConfig).toMatchObject({

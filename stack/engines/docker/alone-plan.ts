@@ -55,18 +55,18 @@ export function aloneOf({ part, volume, given, options, networks }: ContainerPla
 }
 
 /** A connection from a port of the forwarding container to a part. */
-export interface Way {
+export interface Forward {
   readonly listen: number;
   readonly to: string;
 }
 
-export interface Ways {
-  readonly bus: readonly Way[];
-  readonly graph: readonly { readonly http: Way; readonly grpc: Way }[];
+export interface Forwards {
+  readonly bus: readonly Forward[];
+  readonly graph: readonly { readonly http: Forward; readonly grpc: Forward }[];
 }
 
 /** The connections that a backend needs to the nodes of the bus and the graph. */
-export function waysTo(containers: readonly ContainerPlan[]): Ways {
+export function forwardsTo(containers: readonly ContainerPlan[]): Forwards {
   const { http, grpc } = usualDgraphPorts.alpha;
   const namesOf = (service: Part['service']) =>
     containers.filter(({ part }) => part.service === service).map(({ part }) => part.name);
@@ -81,22 +81,22 @@ export function waysTo(containers: readonly ContainerPlan[]): Ways {
 }
 
 /** Forwards random ports on loopback into networks that cannot publish a port. */
-export function waysOf({ bus, graph }: Ways, { definition }: Plan, user: string): AloneContainer {
-  const ways = [...bus, ...graph.flatMap(({ http, grpc }) => [http, grpc])];
-  const byPort = <Value>(value: Value) => Object.fromEntries(ways.map(({ listen }) => [`${listen}/tcp`, value]));
+export function forwarderOf({ bus, graph }: Forwards, { definition }: Plan, user: string): AloneContainer {
+  const forwards = [...bus, ...graph.flatMap(({ http, grpc }) => [http, grpc])];
+  const byPort = <Value>(value: Value) => Object.fromEntries(forwards.map(({ listen }) => [`${listen}/tcp`, value]));
   const own = namedAlone('way', definition);
   const options = {
     ...{ name: own.name, Labels: own.labels, ExposedPorts: byPort({}) },
     Image: serviceImageOn(definition.images.base).name,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/forward/main.js`],
-    Cmd: ways.map(({ listen, to }) => `${listen}=${to}`),
+    Cmd: forwards.map(({ listen, to }) => `${listen}=${to}`),
     HostConfig: {
       ...confined,
       NetworkMode: aloneNetworkOf(definition),
       PortBindings: byPort([{ HostIp: loopback, HostPort: '0' }]),
-      Memory: wayMemoryBytes,
-      PidsLimit: wayProcessesMax,
+      Memory: forwarderMemoryBytes,
+      PidsLimit: forwarderProcessesMax,
       Init: true,
     },
   };
@@ -108,8 +108,8 @@ export function waysOf({ bus, graph }: Ways, { definition }: Plan, user: string)
   };
 }
 
-const wayMemoryBytes = 256 * 1024 * 1024;
-const wayProcessesMax = 64;
+const forwarderMemoryBytes = 256 * 1024 * 1024;
+const forwarderProcessesMax = 64;
 
 function namedAlone(name: string, definition: Definition) {
   const part = `alone-${name}`;

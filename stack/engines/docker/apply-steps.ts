@@ -9,25 +9,25 @@ import { LostPort } from '../lost-port.ts';
 import { registerAt } from '../register-identities.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
+import type { DockerState } from './docker-state.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
-import type { Look } from './look.ts';
 import { labels } from './names.ts';
 import { notReady } from './not-ready.ts';
 import { provisionGraphInside } from './provision-graph.ts';
-import type { Step } from './reconcile.ts';
+import type { ContainerStep } from './reconcile.ts';
 import { removeContainer } from './remove-container.ts';
 import { runsAs } from './user.ts';
 
 export interface Application extends Pick<EngineStart, 'signal' | 'onState' | 'onNotice'> {
   /** What becomes of each container, in the order of their start. */
-  readonly steps: readonly Step[];
-  readonly look: Pick<Look, 'plan' | 'daemon' | 'serviceImage' | 'extra'>;
+  readonly steps: readonly ContainerStep[];
+  readonly state: Pick<DockerState, 'plan' | 'daemon' | 'serviceImage' | 'extra'>;
   readonly logs: PlatformLogs;
 }
 
 /** Carries out the steps. Throws the reason of the first part that failed. */
 export async function applySteps(application: Application, isFresh: boolean): Promise<void> {
-  for (const name of application.look.extra) await removeExtra(name, application);
+  for (const name of application.state.extra) await removeExtra(name, application);
   return isFresh ? startAll(application) : changeEach(application);
 }
 
@@ -49,7 +49,7 @@ async function changeEach(application: Application): Promise<void> {
  * Starts the containers that are not ready at once, because a node of a cluster waits for the others. Replaces the ready ones one by one,
  * so that most of a cluster stays up. Returns whether any container was started.
  */
-async function applyKind(steps: readonly Step[], application: Shaken): Promise<boolean> {
+async function applyKind(steps: readonly ContainerStep[], application: Shaken): Promise<boolean> {
   const areWell = await Promise.all(steps.map((step) => isWell(step, application)));
   await allOf(steps.filter((_, index) => !areWell[index]).map((step) => bring(step, application)));
   for (const step of steps.filter((_, index) => areWell[index])) await renew(step, application);
@@ -67,9 +67,9 @@ async function allOf(started: Iterable<Promise<void>>): Promise<void> {
   if (failed !== undefined) throw failed.reason;
 }
 
-async function isWell(step: Step, { look, isShaken, signal }: Shaken): Promise<boolean> {
+async function isWell(step: ContainerStep, { state, isShaken, signal }: Shaken): Promise<boolean> {
   const { part, options, check } = step.container;
-  const { docker } = look.daemon;
+  const { docker } = state.daemon;
   switch (step.kind) {
     case 'keep':
       // A part that it needs may have just been repaired.
@@ -85,7 +85,7 @@ async function isWell(step: Step, { look, isShaken, signal }: Shaken): Promise<b
   }
 }
 
-async function removeExtra(name: string, { look: { plan, daemon }, logs, onState }: Application): Promise<void> {
+async function removeExtra(name: string, { state: { plan, daemon }, logs, onState }: Application): Promise<void> {
   const part = (await inspectContainer(daemon.docker, name))?.Config.Labels?.[labels.part] ?? name;
   await removeContainer(daemon.docker, { name, part }, logs);
   takeBackFiles(plan.installation, part);
@@ -93,14 +93,14 @@ async function removeExtra(name: string, { look: { plan, daemon }, logs, onState
 }
 
 /** Repairs a container that is not ready. */
-async function bring({ kind, container }: Step, application: Application): Promise<void> {
-  const { look, onNotice } = application;
+async function bring({ kind, container }: ContainerStep, application: Application): Promise<void> {
+  const { state, onNotice } = application;
   switch (kind) {
     case 'keep':
       onNotice(`${container.part.name} is not ready: it is replaced.`);
       return remakeContainer(container, application);
     case 'unpause': {
-      const paused = look.daemon.docker.getContainer(container.options.name);
+      const paused = state.daemon.docker.getContainer(container.options.name);
       const { RestartCount } = await paused.inspect();
       await paused.unpause();
       return awaitReady(container, application, RestartCount);
@@ -113,14 +113,14 @@ async function bring({ kind, container }: Step, application: Application): Promi
 }
 
 /** Replaces a ready container that differs from the plan. */
-function renew({ kind, container }: Step, application: Application): Promise<void> {
+function renew({ kind, container }: ContainerStep, application: Application): Promise<void> {
   // Identities and passwords of the graph are no variables of a container, so a change of them shows nowhere else.
   return kind === 'make' ? remakeContainer(container, application) : settle(container, application);
 }
 
 async function remakeContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { look, logs, onState } = application;
-  const { docker } = look.daemon;
+  const { state, logs, onState } = application;
+  const { docker } = state.daemon;
   const { name } = container.options;
   if ((await inspectContainer(docker, name)) !== null) {
     await removeContainer(docker, { name, part: container.part.name }, logs);
@@ -130,7 +130,7 @@ async function remakeContainer(container: ContainerPlan, application: Applicatio
   await startContainer(container, application);
 }
 
-async function makeContainer(container: ContainerPlan, { look: { plan, daemon } }: Application): Promise<void> {
+async function makeContainer(container: ContainerPlan, { state: { plan, daemon } }: Application): Promise<void> {
   giveFiles(plan.installation, container, runsAs(plan.installation, daemon.isRootless).owner);
   await daemon.docker.createContainer(container.options);
   const [, ...others] = container.networks;
@@ -141,11 +141,11 @@ async function makeContainer(container: ContainerPlan, { look: { plan, daemon } 
 }
 
 async function startContainer(container: ContainerPlan, application: Application): Promise<void> {
-  const { look, signal, onState } = application;
+  const { state, signal, onState } = application;
   const { part, options } = container;
   signal.throwIfAborted();
   onState(part.name, 'starting');
-  await look.daemon.docker
+  await state.daemon.docker
     .getContainer(options.name)
     .start()
     .catch((error: unknown) => {
@@ -155,8 +155,8 @@ async function startContainer(container: ContainerPlan, application: Application
 }
 
 async function awaitReady(container: ContainerPlan, application: Application, restarts = 0): Promise<void> {
-  const { look, signal, onState } = application;
-  const { docker } = look.daemon;
+  const { state, signal, onState } = application;
+  const { docker } = state.daemon;
   const { part, options, check } = container;
   try {
     await waitUntilContainerReady(docker, options.name, check, {
@@ -175,15 +175,15 @@ async function awaitReady(container: ContainerPlan, application: Application, re
 /** Tells a ready part what it must know before a part that needs it starts. Idempotent. */
 async function settle({ part }: ContainerPlan, application: Application): Promise<void> {
   // The processes of a service share what one of them is told.
-  const { look, signal } = application;
+  const { state, signal } = application;
   if (part.name === 'backend') await register(part.url, application);
-  if (part.name === 'dgraph-alpha') await provisionGraphInside({ ...look, signal });
+  if (part.name === 'dgraph-alpha') await provisionGraphInside({ ...state, signal });
 }
 
 /** The port is published a moment after the part listens in its container. */
 const publishedWithinMs = 5000;
 
-async function register(url: string, { look: { plan }, signal }: Application): Promise<void> {
+async function register(url: string, { state: { plan }, signal }: Application): Promise<void> {
   await waitUntilReady(readyAt(url), { timeoutMs: publishedWithinMs, signal });
   await registerAt(url, plan, signal);
 }

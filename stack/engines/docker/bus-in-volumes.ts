@@ -1,19 +1,19 @@
 import type { BusPlaces } from '../../content/change-nodes.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { recordCreated } from '../../state/manifest.ts';
-import type { Look } from './look.ts';
+import type { DockerState } from './docker-state.ts';
 import { runContainersAlone } from './run-alone.ts';
 import { volumeOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, removeVolumes } from './volumes.ts';
 
 /** The volumes of the bus, while no container uses them. */
-export function busInVolumes(look: Look): Omit<BusPlaces, 'planOf'> {
-  const { daemon, images, serviceImage: image, user } = look;
+export function busInVolumes(state: DockerState): Omit<BusPlaces, 'planOf'> {
+  const { daemon, images, serviceImage: image, user } = state;
   const { docker } = daemon;
   const remove = (plan: Plan) =>
     removeVolumes({ docker, volumes: volumesOf(plan), installationId: plan.definition.id });
   return {
-    isThere: (plan) => volumesOf(plan).some((name) => look.volumes.has(name)),
+    isThere: (plan) => volumesOf(plan).some((name) => state.volumes.has(name)),
     remove,
     async empty(plan) {
       await remove(plan);

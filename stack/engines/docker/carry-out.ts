@@ -9,20 +9,20 @@ import type { EngineStart } from '../engine.ts';
 import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
 import type { Decision } from './decide.ts';
-import type { Look } from './look.ts';
+import type { DockerState } from './docker-state.ts';
 import { isPublished } from './site.ts';
 import { takeDown } from './take-down.ts';
 import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
 
 export interface CarryOut extends Pick<EngineStart, 'installation' | 'signal' | 'onState' | 'onNotice'> {
-  readonly look: Look;
+  readonly state: DockerState;
   readonly decision: Decision;
 }
 
 /** Carries out a decision, and records the result. */
 export async function carryOut(work: CarryOut): Promise<void> {
-  const { installation, look, decision } = work;
-  const { daemon, plan } = look;
+  const { installation, state, decision } = work;
+  const { daemon, plan } = state;
   const { definition } = plan;
   const { steps, isFresh } = decision;
   const logs = openPlatformLogs(installation, definition);
@@ -41,13 +41,13 @@ export async function carryOut(work: CarryOut): Promise<void> {
   recordFingerprint(installation);
 }
 
-async function makeVolumes({ installation, look, decision: { record }, signal }: CarryOut): Promise<void> {
-  const { daemon, plan, wanted, serviceImage: image, user } = look;
+async function makeVolumes({ installation, state, decision: { record }, signal }: CarryOut): Promise<void> {
+  const { daemon, plan, wanted, serviceImage: image, user } = state;
   const own = { docker: daemon.docker, installationId: plan.definition.id };
   // The manifest comes first, so that everything in Docker is known even if this command is killed.
   noteCreated(installation, wanted);
   await ensureVolumes({ ...own, volumes: wanted.volumes, folder: installation.dir });
-  const volumes = foreignVolumes(look);
+  const volumes = foreignVolumes(state);
   if (volumes.length > 0) {
     writeContainers(installation, { ...record, volumes: record.volumes.filter((name) => !volumes.includes(name)) });
     await handOverVolumes({ ...own, volumes, user, image, signal });
@@ -61,7 +61,7 @@ export function foreignVolumes({ before, wanted, volumes, user }: HandedOver): r
   return wanted.volumes.filter((name) => !handedOver.includes(name) || !volumes.has(name));
 }
 
-interface HandedOver extends Pick<Look, 'volumes' | 'user'> {
+interface HandedOver extends Pick<DockerState, 'volumes' | 'user'> {
   readonly before: Pick<ContainersRecord, 'user' | 'volumes'> | null;
   readonly wanted: Pick<DockerPlan, 'volumes'>;
 }

@@ -7,7 +7,7 @@ export interface StampedLine {
   readonly text: string;
 }
 
-export interface Which {
+export interface LogRange {
   /** At most this many lines, the newest ones. */
   readonly tail?: number;
   /** Only lines after this timestamp. */
@@ -17,7 +17,7 @@ export interface Which {
 /** The lines that Docker kept of both streams, oldest first. */
 export async function readContainerLog(
   container: Container,
-  { tail, after = null }: Which,
+  { tail, after = null }: LogRange,
 ): Promise<readonly StampedLine[]> {
   const since = after === null ? {} : { since: epochOf(after) };
   const last = tail === undefined ? {} : { tail };

@@ -7,7 +7,7 @@ import { dist } from './program.ts';
 import { serviceImageOn } from './service-image.ts';
 import { confined, runTask, type Task } from './task.ts';
 
-export interface Inside {
+export interface VolumeTask {
   /** The plan whose service image does the work. */
   readonly plan: Plan;
   readonly daemon: Daemon;
@@ -28,7 +28,7 @@ const measureTimeoutMs = 5 * 60_000;
 const copied = 'cp -a /from/. /to/ && chown -R "$1" /to && sync';
 
 /** Copies all files into an empty target, sparse files as such, and syncs them to the disk. Nothing may write to the source meanwhile. */
-export async function copyFiles({ from, to, user }: Copy, inside: Inside): Promise<void> {
+export async function copyFiles({ from, to, user }: Copy, inside: VolumeTask): Promise<void> {
   const Binds = [bind(from, '/from', 'ro'), bind(to, '/to')];
   await run(inside, 'copy', copyTimeoutMs, {
     User: '0:0',
@@ -50,7 +50,7 @@ const copiedNode = [
 ].join('\n');
 
 /** Copies a Dgraph node into an empty volume. Dgraph gives a node without an id the id that belongs to its address. */
-export async function copyNode({ from, to, user, meta }: NodeCopy, inside: Inside): Promise<void> {
+export async function copyNode({ from, to, user, meta }: NodeCopy, inside: VolumeTask): Promise<void> {
   await run(inside, 'copy', copyTimeoutMs, {
     User: '0:0',
     Entrypoint: ['sh', '-c', copiedNode, 'sh', user, meta],
@@ -62,7 +62,7 @@ export async function copyNode({ from, to, user, meta }: NodeCopy, inside: Insid
 }
 
 /** Copies the graph's file as of one moment, even while a backend writes to it. */
-export async function copyGraphFile({ from, to, user }: Copy, inside: Inside): Promise<void> {
+export async function copyGraphFile({ from, to, user }: Copy, inside: VolumeTask): Promise<void> {
   await run(inside, 'copy', copyTimeoutMs, {
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/copy-graph/main.js`, '/from/graph.sqlite', '/to/graph.sqlite'],
@@ -80,7 +80,7 @@ export interface Measured {
 /** du complains about a file that disappears while it counts, and leaves it out. */
 const measured = 'df -Pk / | tail -n 1; for path in "$@"; do du -sk "$path" 2>/dev/null || :; done';
 
-export async function measureVolumes(volumes: readonly string[], inside: Inside): Promise<Measured> {
+export async function measureVolumes(volumes: readonly string[], inside: VolumeTask): Promise<Measured> {
   const paths = volumes.map((name) => `/volumes/${name}`);
   const said = await run(inside, 'measure', measureTimeoutMs, {
     User: '0:0',
@@ -102,7 +102,7 @@ function bind(source: string, target: string, mode: 'ro' | 'rw' = 'rw'): string 
 
 /** Runs a task without a network. */
 async function run(
-  { plan, daemon, signal }: Inside,
+  { plan, daemon, signal }: VolumeTask,
   what: 'copy' | 'measure',
   timeoutMs: number,
   { HostConfig, ...own }: Omit<Task['options'], 'name'>,

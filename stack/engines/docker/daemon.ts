@@ -49,18 +49,18 @@ export function reconnectToDaemon(socket: string): Promise<Daemon> {
 }
 
 /** The field of svc.yaml that needs Docker, and the alternative without it. */
-export interface Need {
+export interface DockerNeed {
   readonly neededBy: string;
   readonly instead: string;
 }
 
-const ofEngine: Need = {
+const ofEngine: DockerNeed = {
   neededBy: 'engine: docker',
   instead: 'Without Docker: svc init --topology distributed --engine process',
 };
 
 /** Connects to the daemon at an address. */
-export async function connectTo(address: DaemonAddress, { neededBy, instead }: Need = ofEngine): Promise<Daemon> {
+export async function connectTo(address: DaemonAddress, { neededBy, instead }: DockerNeed = ofEngine): Promise<Daemon> {
   const { socket } = address;
   // dockerode takes options that are left out from the environment of this process.
   const docker = new Docker({ socketPath: socket, host: undefined, port: undefined, protocol: 'http' });

@@ -4,14 +4,14 @@ import type { Plan } from '../../plan/plan.ts';
 import type { ContainersRecord } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
 import type { DockerPlan } from './container-plan.ts';
+import type { DockerState } from './docker-state.ts';
 import { isGiven } from './given-files.ts';
-import type { Look } from './look.ts';
 import { containerNameOf } from './names.ts';
-import { reconcile, type Step } from './reconcile.ts';
+import { type ContainerStep, reconcile } from './reconcile.ts';
 
-/** What a start changes, as it follows from a look. */
+/** What a start changes, compared with the state of Docker. */
 export interface Decision {
-  readonly steps: readonly Step[];
+  readonly steps: readonly ContainerStep[];
   /** Differences in svc.yaml since the last start, one line each; null where nothing ran. */
   readonly changes: readonly string[] | null;
   /** Changes that were made by hand, one line each. */
@@ -24,8 +24,8 @@ export interface Decision {
   readonly record: ContainersRecord;
 }
 
-export function decide(installation: Installation, look: Look): Decision {
-  const { before, plan, planned, wanted, present, extra, networks, images } = look;
+export function decide(installation: Installation, state: DockerState): Decision {
+  const { before, plan, planned, wanted, present, extra, networks, images } = state;
   const settings = settingsIn(plan, planned);
   const steps = reconcile(wanted, {
     present,
@@ -40,11 +40,11 @@ export function decide(installation: Installation, look: Look): Decision {
     byHand: steps.flatMap(toldOf),
     isFresh: present.size === 0,
     isSame: before?.isUp === true && extra.length === 0 && steps.every(({ kind }) => kind === 'keep'),
-    record: recordOf(look, settings),
+    record: recordOf(state, settings),
   };
 }
 
-function toldOf(step: Step): readonly string[] {
+function toldOf(step: ContainerStep): readonly string[] {
   if (step.kind === 'keep' || step.why === null) return [];
   const mended = step.kind === 'make' ? 'it is replaced' : 'it continues';
   return [`${step.container.part.name} ${step.why}: ${mended}.`];
@@ -61,7 +61,7 @@ function settingsIn(plan: Plan, { containers }: DockerPlan): Settings {
   return { ...settingsOf(plan), ...Object.fromEntries(own) };
 }
 
-function recordOf({ before, plan, daemon, planned, images, user }: Look, settings: Settings): ContainersRecord {
+function recordOf({ before, plan, daemon, planned, images, user }: DockerState, settings: Settings): ContainersRecord {
   const { definition, addresses, version } = plan;
   return {
     isUp: true,

@@ -2,7 +2,10 @@ import type { ContainerInspectInfo } from 'dockerode';
 import type { ContainerPlan } from './container-plan.ts';
 
 /** A container that exists, as Docker describes it. */
-export type Found = Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'>;
+export type InspectedContainer = Pick<
+  ContainerInspectInfo,
+  'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'
+>;
 
 /**
  * The properties in which a container differs from its plan although its label matches: it was changed or replaced by hand. In words that
@@ -10,7 +13,7 @@ export type Found = Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'Host
  */
 export function driftOf(
   { options, image, networks }: ContainerPlan,
-  found: Found,
+  found: InspectedContainer,
   imageEnv: readonly string[],
 ): readonly string[] {
   const { HostConfig: wanted } = options;

@@ -19,14 +19,14 @@ export interface Facts extends Omit<ConfigurationFacts, 'version'> {
   readonly fingerprintOf: (file: string) => string;
 }
 
-export interface Asked {
+export interface DaemonAnswers {
   readonly user: string;
   readonly images: Readonly<Record<string, ImageFacts>>;
   readonly networks: Readonly<Record<string, Network>>;
 }
 
 /** Collects the facts. The nodes of the graph accept administration from their own network, which the backend is in. */
-export function factsOf({ definition }: Plan, { user, images, networks }: Asked): Facts {
+export function factsOf({ definition }: Plan, { user, images, networks }: DaemonAnswers): Facts {
   const serviceImage = serviceImageOn(definition.images.base).name;
   return {
     user,

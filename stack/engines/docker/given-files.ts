@@ -11,7 +11,7 @@ export interface GivenFile {
 }
 
 /** The part that gets files. */
-interface Holder {
+interface FileReceiver {
   readonly part: { readonly name: string };
   readonly given: readonly GivenFile[];
 }
@@ -36,7 +36,7 @@ export interface Owner {
  * Writes exactly these files into a private folder of state/, for the user of the part. They are copies, because the files in secrets/
  * belong to the owner of the installation, who may be root.
  */
-export function giveFiles(installation: Installation, { part, given }: Holder, { uid, gid }: Owner): void {
+export function giveFiles(installation: Installation, { part, given }: FileReceiver, { uid, gid }: Owner): void {
   if (given.length === 0) return;
   const dir = givenDirOf(installation, part.name);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -54,7 +54,7 @@ export function giveFiles(installation: Installation, { part, given }: Holder, {
 }
 
 /** Whether the files of a part exist unchanged. */
-export function isGiven(installation: Installation, { part, given }: Holder): boolean {
+export function isGiven(installation: Installation, { part, given }: FileReceiver): boolean {
   const dir = givenDirOf(installation, part.name);
   return given.every((file) => {
     try {

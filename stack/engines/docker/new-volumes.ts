@@ -1,12 +1,12 @@
 import { recordCreated } from '../../state/manifest.ts';
-import type { Inside } from './copy-volume.ts';
+import type { VolumeTask } from './copy-volume.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { volumesOf } from './volume-of.ts';
 import { ensureVolumes, handOverVolumes, listVolumes } from './volumes.ts';
 
 /** Makes the missing volumes of a plan, for the user of its containers. */
-export async function makeNewVolumes({ plan, daemon, signal }: Inside): Promise<void> {
+export async function makeNewVolumes({ plan, daemon, signal }: VolumeTask): Promise<void> {
   const { installation, definition } = plan;
   const { docker, isRootless } = daemon;
   const there = await listVolumes(docker, definition.id);

@@ -6,7 +6,7 @@ import type { Installation } from '../../state/installation.ts';
 import type { EngineStart } from '../engine.ts';
 import { copyNode, measureVolumes } from './copy-volume.ts';
 import type { Daemon } from './daemon.ts';
-import type { Look } from './look.ts';
+import type { DockerState } from './docker-state.ts';
 import { volumeOfNode } from './lost-volumes.ts';
 import { ensurePlanImages } from './plan-images.ts';
 import { provisionGraphInside } from './provision-graph.ts';
@@ -17,7 +17,7 @@ import { runsAs } from './user.ts';
 import { ensureVolumes, holdVolumes, listVolumes, removeVolumes } from './volumes.ts';
 
 /** What a copy needs of Docker. */
-type Has = Pick<Look, 'daemon' | 'plan' | 'serviceImage' | 'user'>;
+type VolumeAccess = Pick<DockerState, 'daemon' | 'plan' | 'serviceImage' | 'user'>;
 
 export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' | 'onState'> {
   readonly daemon: Daemon;
@@ -34,7 +34,7 @@ export async function nodesInVolumes(
   const serviceImage = serviceImageOn(definition.images.base).name;
   // Copies run in the service image.
   await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
-  const look = { daemon, plan, serviceImage, user: runsAs(installation, daemon.isRootless).user };
+  const state = { daemon, plan, serviceImage, user: runsAs(installation, daemon.isRootless).user };
   const { services } = await statusOfContainers({ installation, readPlan: () => plan, signal });
   return {
     hasData: (node) => volumes.has(volumeOfNode(node, definition)),
@@ -44,14 +44,14 @@ export async function nodesInVolumes(
       return provisionGraphInside({ plan: { ...plan, parts }, daemon, serviceImage, force: true, signal });
     },
     stop: () => stopContainers(plan, { daemon, onState }),
-    roomsFor: async (copies) => [await roomFor(copies, look, signal)],
-    copy: (copying) => copyVolume(copying, look, signal),
+    roomsFor: async (copies) => [await roomFor(copies, state, signal)],
+    copy: (copying) => copyVolume(copying, state, signal),
   };
 }
 
 /** The disk where Docker keeps volumes. An unfinished copy is replaced, so its bytes count as free. */
-async function roomFor(copies: readonly Copying[], look: Has, signal: AbortSignal): Promise<Room> {
-  const { daemon, plan } = look;
+async function roomFor(copies: readonly Copying[], state: VolumeAccess, signal: AbortSignal): Promise<Room> {
+  const { daemon, plan } = state;
   const there = await listVolumes(daemon.docker, plan.definition.id);
   const volumeOf = (node: string) => volumeOfNode(node, plan.definition);
   const [sources, targets] = [copies.map(({ from }) => volumeOf(from)), copies.map(({ to }) => volumeOf(to))];
@@ -68,8 +68,8 @@ async function roomFor(copies: readonly Copying[], look: Has, signal: AbortSigna
 }
 
 /** The record marks the volume as unfinished until the copy is complete. */
-async function copyVolume({ from, to }: Copying, look: Has, signal: AbortSignal): Promise<void> {
-  const { daemon, plan, serviceImage: image, user } = look;
+async function copyVolume({ from, to }: Copying, state: VolumeAccess, signal: AbortSignal): Promise<void> {
+  const { daemon, plan, serviceImage: image, user } = state;
   const { docker } = daemon;
   const { installation, definition } = plan;
   const [source, target] = [volumeOfNode(from, definition), volumeOfNode(to, definition)];

@@ -8,24 +8,31 @@ import { carryOut } from './carry-out.ts';
 import { becomesReady, patienceMs } from './container-state.ts';
 import type { Daemon } from './daemon.ts';
 import { decide } from './decide.ts';
+import { type DockerState, readDockerState } from './docker-state.ts';
 import { findFullVolume } from './full-volume.ts';
-import { type Look, lookAround } from './look.ts';
 import { stopContainers } from './take-down.ts';
 
 /** Compares a plan with the containers that exist. A container that differs or was changed by hand is replaced, the others stay. */
 export async function prepareContainers(plan: Plan, daemon: Daemon, start: EngineStart): Promise<Prepared> {
   const { installation, signal, onState, onNotice } = start;
-  const first = await lookAround(plan, daemon, start);
+  const first = await readDockerState(plan, daemon, start);
   const { before, present } = first;
   const { changes, byHand, isFresh, isSame } = decide(installation, first);
-  let look: Look | null = first;
+  let state: DockerState | null = first;
   const stop = async () => {
-    look = null;
+    state = null;
     await stopContainers(plan, { daemon, onState });
   };
   const apply = async () => {
-    const current = look ?? (await lookAround(plan, daemon, { ...start, onNotice: () => undefined }));
-    await carryOut({ installation, look: current, decision: decide(installation, current), signal, onState, onNotice });
+    const current = state ?? (await readDockerState(plan, daemon, { ...start, onNotice: () => undefined }));
+    await carryOut({
+      installation,
+      state: current,
+      decision: decide(installation, current),
+      signal,
+      onState,
+      onNotice,
+    });
   };
   return {
     ...{ changes, notices: byHand, isFresh },
@@ -48,7 +55,10 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
   };
 }
 
-async function areReady({ wanted: { containers }, daemon: { docker } }: Look, signal: AbortSignal): Promise<boolean> {
+async function areReady(
+  { wanted: { containers }, daemon: { docker } }: DockerState,
+  signal: AbortSignal,
+): Promise<boolean> {
   const waiting = { timeoutMs: patienceMs, signal };
   const ready = await Promise.all(
     containers.map(({ options, check }) => becomesReady(docker, options.name, check, waiting)),

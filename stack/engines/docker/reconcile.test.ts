@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerPlan } from './container-plan.ts';
 import { labels } from './names.ts';
-import { type Present, reconcile, type Situation } from './reconcile.ts';
+import { type ExistingContainer, type ReconcileInput, reconcile } from './reconcile.ts';
 import { plannedFrom } from './test/planned.ts';
 
 const plan = plannedFrom();
@@ -11,7 +11,7 @@ const networkIds = Object.fromEntries(plan.networks.map(({ Name }) => [Name, idO
 const running = { Running: true, Paused: false, Restarting: false };
 
 /** What Docker says of a container that was made as planned; the image brings a variable of its own. */
-function madeAsPlanned({ options, image, networks }: ContainerPlan): Present {
+function madeAsPlanned({ options, image, networks }: ContainerPlan): ExistingContainer {
   const { HostConfig, Labels, User, Env = [], Entrypoint, Healthcheck } = options;
   const found = {
     Id: options.name,
@@ -25,13 +25,13 @@ function madeAsPlanned({ options, image, networks }: ContainerPlan): Present {
     NetworkSettings: { Networks: Object.fromEntries(networks.map((name) => [name, { NetworkID: idOf(name) }])) },
     State: running,
   };
-  return structuredClone(found) as unknown as Present;
+  return structuredClone(found) as unknown as ExistingContainer;
 }
 
 function situation(
-  change: (present: Map<string, Present>) => void = () => undefined,
-  rest: Partial<Situation> = {},
-): Situation {
+  change: (present: Map<string, ExistingContainer>) => void = () => undefined,
+  rest: Partial<ReconcileInput> = {},
+): ReconcileInput {
   const present = new Map(plan.containers.map((container) => [container.options.name, madeAsPlanned(container)]));
   change(present);
   const imageEnv = Object.fromEntries(plan.containers.map(({ image }) => [image, ['PATH=/bin']]));
@@ -40,7 +40,7 @@ function situation(
 }
 
 /** Only what is not kept. */
-function told(seen: Situation) {
+function told(seen: ReconcileInput) {
   return reconcile(plan, seen).flatMap((step) =>
     step.kind === 'keep' ? [] : [`${step.container.part.name} ${step.kind}: ${step.why ?? 'svc.yaml'}`],
   );
@@ -48,7 +48,7 @@ function told(seen: Situation) {
 
 const nameOf = (part: string) => `${network}-${part}`;
 /** Changes one container by the way to what shall differ. */
-const changed = (part: string, way: readonly string[], value: unknown) => (present: Map<string, Present>) => {
+const changed = (part: string, way: readonly string[], value: unknown) => (present: Map<string, ExistingContainer>) => {
   let at = present.get(nameOf(part)) as unknown as Record<string, unknown>;
   for (const name of way.slice(0, -1)) at = at[name] as Record<string, unknown>;
   at[way.at(-1) ?? ''] = value;
@@ -60,7 +60,7 @@ describe('what is there', () => {
   });
 
   test('is made where it is missing, and told where it was there before', () => {
-    const without = (present: Map<string, Present>) => void present.delete(nameOf('nats'));
+    const without = (present: Map<string, ExistingContainer>) => void present.delete(nameOf('nats'));
     expect(told(situation(without))).toEqual(['nats make: was removed']);
     expect(told(situation(without, { known: new Set() }))).toEqual(['nats make: svc.yaml']);
   });

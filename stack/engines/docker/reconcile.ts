@@ -4,13 +4,13 @@ import { driftOf } from './drift.ts';
 import { labels } from './names.ts';
 
 /** A container that exists under a planned name. */
-export interface Present
+export interface ExistingContainer
   extends Pick<ContainerInspectInfo, 'Id' | 'Image' | 'Config' | 'HostConfig' | 'NetworkSettings'> {
   readonly State: Pick<ContainerInspectInfo['State'], 'Running' | 'Paused' | 'Restarting'>;
 }
 
 /** What happens to one container. `why` follows the name of its part. */
-export type Step =
+export type ContainerStep =
   | { readonly kind: 'keep'; readonly container: ContainerPlan }
   | { readonly kind: 'start' | 'unpause'; readonly container: ContainerPlan; readonly why: string }
   /**
@@ -25,8 +25,8 @@ export type Step =
       readonly isPeer: boolean;
     };
 
-export interface Situation {
-  readonly present: ReadonlyMap<string, Present>;
+export interface ReconcileInput {
+  readonly present: ReadonlyMap<string, ExistingContainer>;
   /** Parts that ran after the last start. */
   readonly known: ReadonlySet<string>;
   /** Network ids by name. */
@@ -38,11 +38,11 @@ export interface Situation {
 }
 
 /** The steps that lead from the existing containers to the plan, in start order. */
-export function reconcile({ containers }: DockerPlan, situation: Situation): readonly Step[] {
+export function reconcile({ containers }: DockerPlan, situation: ReconcileInput): readonly ContainerStep[] {
   return containers.map((container) => stepOf(container, situation));
 }
 
-function stepOf(container: ContainerPlan, situation: Situation): Step {
+function stepOf(container: ContainerPlan, situation: ReconcileInput): ContainerStep {
   const { part, options, image } = container;
   const found = situation.present.get(options.name);
   const make = { kind: 'make', container, isPeer: found !== undefined && isPeer(container, found) } as const;
@@ -66,13 +66,13 @@ function stepOf(container: ContainerPlan, situation: Situation): Step {
   return { kind: 'keep', container };
 }
 
-function isPeer({ options }: ContainerPlan, { Config, State }: Present): boolean {
+function isPeer({ options }: ContainerPlan, { Config, State }: ExistingContainer): boolean {
   const { Running, Paused, Restarting } = State;
   return Running && !Paused && !Restarting && Config.Labels?.[labels.peers] === options.Labels?.[labels.peers];
 }
 
 /** A network that was removed and made again has the same name and another id. */
-function isInAnother(name: string, { NetworkSettings }: Present, { networkIds }: Situation): boolean {
+function isInAnother(name: string, { NetworkSettings }: ExistingContainer, { networkIds }: ReconcileInput): boolean {
   const { NetworkID } = NetworkSettings.Networks[name] ?? {};
   // A container joins its networks when it first starts.
   return NetworkID !== undefined && NetworkID !== '' && NetworkID !== networkIds[name];

@@ -7,7 +7,15 @@ import { type Plan, planAt } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import type { Installation } from '../../state/installation.ts';
 import { closedBus } from '../closed-bus.ts';
-import { type AloneContainer, aloneNetworksOf, aloneOf, type Way, type Ways, waysOf, waysTo } from './alone-plan.ts';
+import {
+  type AloneContainer,
+  aloneNetworksOf,
+  aloneOf,
+  type Forward,
+  type Forwards,
+  forwarderOf,
+  forwardsTo,
+} from './alone-plan.ts';
 import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
 import { factsOf } from './facts.ts';
@@ -65,10 +73,10 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
         await becomesReady(one, alone, options);
       },
     );
-    const ways = waysTo(containers);
-    const way = waysOf(ways, plan, user);
+    const forwards = forwardsTo(containers);
+    const way = forwarderOf(forwards, plan, user);
     await start(way);
-    return { ...(await endsOf(way, ways, options)), stop };
+    return { ...(await endsOf(way, forwards, options)), stop };
   } catch (error) {
     await stop();
     if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
@@ -122,14 +130,14 @@ async function becomesReady(
 /** The addresses of the nodes on this machine, once the forwarding container listens. */
 async function endsOf(
   { options: { name } }: AloneContainer,
-  { bus, graph }: Ways,
+  { bus, graph }: Forwards,
   { daemon, signal }: ContainersAlone,
 ): Promise<Omit<Alone, 'stop'>> {
   const { docker } = daemon;
   const [last] = [...bus, ...graph.map(({ grpc }) => grpc)].toReversed();
   await waitUntilContainerReady(docker, name, listensAt(last?.listen ?? 0), { timeoutMs: readyTimeoutMs, signal });
   const found = await inspectContainer(docker, name);
-  const at = ({ listen }: Way) => {
+  const at = ({ listen }: Forward) => {
     const [end] = found?.NetworkSettings.Ports[`${listen}/tcp`] ?? [];
     if (end === undefined) throw new SvcError('unavailable', `${name} ended before it was used.`);
     return `${end.HostIp}:${end.HostPort}`;

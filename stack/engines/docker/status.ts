@@ -83,7 +83,7 @@ async function lookAt(
     };
   }
   const [{ state, reason }, memoryBytes, ends] = await Promise.all([
-    howIs(found, container, daemon),
+    healthIn(found, container, daemon),
     memoryOf(found, daemon),
     endsOf(found, daemon),
   ]);
@@ -100,12 +100,12 @@ async function lookAt(
   };
 }
 
-interface How {
+interface ContainerHealth {
   readonly state: ServiceState;
   readonly reason: string | null;
 }
 
-async function howIs(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<How> {
+async function healthIn(found: ContainerInspectInfo, container: string, { docker }: Daemon): Promise<ContainerHealth> {
   const { Paused, Restarting, Running, Health } = found.State;
   if (Paused) return { state: 'unhealthy', reason: 'Its container is paused: svc up resumes it.' };
   if (Restarting) return { state: 'restarting', reason: `Restarting: it ${describeContainerEnd(found)}.` };

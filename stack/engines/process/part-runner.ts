@@ -4,12 +4,12 @@ import type { ProcessIdentity } from '../../state/process-identity.ts';
 /** Runs parts inside this process, or each in its own process. */
 export interface PartRunner {
   /** Resolves once the part runs, before it is ready. */
-  start(part: Part, told: Told): Promise<RunningPart>;
+  start(part: Part, told: ProcessListener): Promise<RunningPart>;
   /** Ends what the parts share, after the last part. */
   close(): Promise<void>;
 }
 
-export interface Told {
+export interface ProcessListener {
   /** Called before the process runs its program, so that its id is recorded in time. */
   readonly born: (process: ProcessIdentity) => void;
 }

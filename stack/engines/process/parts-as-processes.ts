@@ -17,7 +17,7 @@ import { endLeftProcesses } from '../../state/left-processes.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { takenPort } from './failure.ts';
 import { holdProcess, type ProcessEnd, watchProcess } from './held-process.ts';
-import type { Ending, PartRunner, RunningPart, Told } from './part-runner.ts';
+import type { Ending, PartRunner, ProcessListener, RunningPart } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { foundProgram, type Programs, processPlanOf } from './process-plan.ts';
 import type { TakenOver } from './take-over.ts';
@@ -51,7 +51,7 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
     writeWhole(join(installation.stateDir, configuration.name), text);
   }
 
-  async function spawnPart(part: Part, { born }: Told): Promise<RunningPart> {
+  async function spawnPart(part: Part, { born }: ProcessListener): Promise<RunningPart> {
     await refuseTakenPorts(part);
     if (part.program.kind === 'foreign') await prepareForeign(part.program);
     const plan = processPlanOf(part, { installation, env, programs });

@@ -12,7 +12,7 @@ import { registerAt } from '../register-identities.ts';
 import type { PartRunner, StopHow } from './part-runner.ts';
 import type { Patience } from './patience.ts';
 import { StartFailure, step } from './start-failure.ts';
-import { type PartWatcher, SupervisedPart, type Surroundings } from './supervised-part.ts';
+import { type PartWatcher, type SharedSupervision, SupervisedPart } from './supervised-part.ts';
 
 /** Also learns which parts a new plan has. */
 export interface PlanWatcher extends PartWatcher {
@@ -29,7 +29,7 @@ export interface PlatformOptions {
 
 /** All parts of a platform, with either runner. */
 export class Platform {
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: SharedSupervision;
   readonly #logs: PlatformLogs;
   readonly #watcher: PlanWatcher;
   readonly #parts = new Map<string, SupervisedPart>();

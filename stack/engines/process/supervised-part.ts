@@ -20,7 +20,7 @@ export interface PartWatcher {
 }
 
 /** What all parts of a platform share. */
-export interface Surroundings {
+export interface SharedSupervision {
   readonly runner: PartRunner;
   readonly watcher: PartWatcher;
   readonly patience: Patience;
@@ -35,14 +35,14 @@ export class SupervisedPart {
   readonly #runner: PartRunner;
   readonly #watcher: PartWatcher;
   readonly #patience: Patience;
-  readonly #lossOf: Surroundings['lossOf'];
+  readonly #lossOf: SharedSupervision['lossOf'];
   /** How long each of the last runs lasted, the newest last. */
   #livedMs: number[] = [];
   #startedAt = 0;
   #running: RunningPart | null = null;
   #supervision: { readonly ending: AbortController; readonly done: Promise<void> } | null = null;
 
-  constructor(part: Part, { runner, watcher, patience, lossOf }: Surroundings) {
+  constructor(part: Part, { runner, watcher, patience, lossOf }: SharedSupervision) {
     this.part = part;
     this.#runner = runner;
     this.#watcher = watcher;

@@ -6,7 +6,7 @@ import type { Installation } from '../../../state/installation.ts';
 import { lineMaxBytes, type Reply, type Request, reply } from './messages.ts';
 import { controlSocketOf, withSocketPath } from './socket-path.ts';
 
-export interface Asking {
+export interface RequestOptions {
   /** The longest pause between two lines. The whole reply may take longer. */
   readonly silenceMaxMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -18,7 +18,11 @@ export interface Asking {
  * Asks the supervisor of an installation. Throws `unavailable` where it does not answer, `forbidden` where other users can reach the
  * socket.
  */
-export async function askSupervisor(installation: Installation, asked: Request, options: Asking): Promise<Reply> {
+export async function askSupervisor(
+  installation: Installation,
+  asked: Request,
+  options: RequestOptions,
+): Promise<Reply> {
   refuseForeignSocket(controlSocketOf(installation));
   return withSocketPath(installation, (path) => ask(path, asked, options));
 }
@@ -37,7 +41,7 @@ function refuseForeignSocket(path: string): void {
   });
 }
 
-function ask(path: string, asked: Request, { silenceMaxMs, signal, onProgress }: Asking): Promise<Reply> {
+function ask(path: string, asked: Request, { silenceMaxMs, signal, onProgress }: RequestOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const client = connect(path);
     let text = '';

@@ -9,13 +9,13 @@ import type { ImageFacts } from './images.ts';
 import { lossOfVolume, volumeOfNode, wholeVolumes } from './lost-volumes.ts';
 import { ensureNetworks, type Network, networkPlansOf } from './network.ts';
 import { ensurePlanImages } from './plan-images.ts';
-import type { Present } from './reconcile.ts';
+import type { ExistingContainer } from './reconcile.ts';
 import { serviceImageOn } from './service-image.ts';
 import { runsAs } from './user.ts';
 import { listVolumes } from './volumes.ts';
 
 /** The plan of the containers, and what the daemon has. */
-export interface Look {
+export interface DockerState {
   readonly daemon: Daemon;
   /** The record of the last start. */
   readonly before: ContainersRecord | null;
@@ -25,7 +25,7 @@ export interface Look {
   /** The same without nodes of Dgraph that lost their volumes. */
   readonly wanted: DockerPlan;
   /** Containers that exist under the planned names, whoever made them. */
-  readonly present: ReadonlyMap<string, Present>;
+  readonly present: ReadonlyMap<string, ExistingContainer>;
   /** Containers of parts that the plan no longer has. */
   readonly extra: readonly string[];
   readonly networks: Readonly<Record<string, Network>>;
@@ -37,12 +37,12 @@ export interface Look {
   readonly user: string;
 }
 
-/** Looks at everything once. Makes missing images and networks first: the plan of the containers depends on them, and no part notices. */
-export async function lookAround(
+/** Reads everything once. Makes missing images and networks first: the plan of the containers depends on them, and no part notices. */
+export async function readDockerState(
   plan: Plan,
   daemon: Daemon,
   { installation, signal, onNotice }: EngineStart,
-): Promise<Look> {
+): Promise<DockerState> {
   const { definition } = plan;
   const { docker } = daemon;
   const before = readContainers(installation);
@@ -69,7 +69,11 @@ function withoutLostNodes(planned: DockerPlan, isLost: (part: string) => boolean
   return { ...planned, containers, volumes: containers.flatMap(({ volume }) => volume ?? []) };
 }
 
-function tellOthers(images: Look['images'], before: ContainersRecord | null, onNotice: (message: string) => void) {
+function tellOthers(
+  images: DockerState['images'],
+  before: ContainersRecord | null,
+  onNotice: (message: string) => void,
+) {
   for (const [name, { id }] of Object.entries(images)) {
     const known = before?.images[name];
     if (known !== undefined && known !== id) onNotice(`The image ${name} has changed: ${known} → ${id}.`);
@@ -78,10 +82,10 @@ function tellOthers(images: Look['images'], before: ContainersRecord | null, onN
 
 async function presentUnder(
   names: readonly string[],
-  found: ReadonlyMap<string, Present>,
+  found: ReadonlyMap<string, ExistingContainer>,
   { docker }: Daemon,
-): Promise<ReadonlyMap<string, Present>> {
-  const present = new Map<string, Present>();
+): Promise<ReadonlyMap<string, ExistingContainer>> {
+  const present = new Map<string, ExistingContainer>();
   for (const name of names) {
     const one = found.get(name) ?? (await inspectContainer(docker, name));
     if (one !== null) present.set(name, one);
