@@ -125,7 +125,7 @@ describe('what Docker shall have', () => {
   test('is several nodes of NATS that know each other by name and secret, each on a volume of its own', () => {
     const plan = plannedFrom('replicas: { nats: 3 }');
     const nodes = ['nats', 'nats-2', 'nats-3'];
-    // One alone has `nats`: it can't read what a cluster wrote, nor the other way round.
+    // A single node has the volume `nats`, because it cannot read what a cluster wrote, and a cluster cannot read its data.
     const ofNodes = ['nats-1', 'nats-2', 'nats-3'].map((name) => `svc-abcdef0123456789-${name}`);
     expect(plan.volumes.slice(0, 3)).toEqual(ofNodes);
     for (const [index, name] of nodes.entries()) {
@@ -381,7 +381,7 @@ describe('Dgraph', () => {
       expect(said(name)).toContain(`raft: idx=${index + 1}\\n`);
       return /peer: ([a-z0-9:-]*)/.exec(said(name))?.[1];
     });
-    // The first one founds the cluster.
+    // The first node founds the cluster.
     expect(peers).toEqual(['', 'dgraph-zero:5080', 'dgraph-zero:5080']);
     expect(said('dgraph-alpha-2')).toContain(
       'my: dgraph-alpha-2:7080\\nzero: dgraph-zero:5080,dgraph-zero-2:5080,dgraph-zero-3:5080\\n',

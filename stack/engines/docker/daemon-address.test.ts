@@ -18,7 +18,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Something that listens on a socket and answers these paths. */
+/** A server on a socket that answers these paths. */
 async function listen(socket: string, answers: Readonly<Record<string, unknown>> = {}): Promise<string> {
   mkdirSync(dirname(socket), { recursive: true });
   const server = createServer((request, response) => {
@@ -116,7 +116,7 @@ describe('what is wrong with it is told apart', () => {
       message: `Docker does not run: there is no socket "${join(home, 'none.sock')}" (DOCKER_HOST).`,
     });
     const socket = await listen(join(home, 'd.sock'));
-    // As a daemon that was killed leaves it: closing the server would take its socket away.
+    // A killed daemon leaves its socket. Closing the server would remove it.
     writeFileSync(join(home, 'plain'), '');
     expect((await refusal(hostOf(join(home, 'plain')))).message).toContain(
       'Docker is stopped: nobody listens on its socket',

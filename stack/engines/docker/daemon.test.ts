@@ -11,7 +11,7 @@ afterEach(() => {
   for (const leave of left.splice(0).reverse()) leave();
 });
 
-/** What says that it is a Docker, and answers everything else with an error of its own. */
+/** A server that passes for Docker and answers every other request with an error. */
 async function fakeDocker() {
   const folder = mkdtempSync(join(tmpdir(), 'svc-daemon-'));
   left.push(() => rmSync(folder, { recursive: true }));

@@ -9,7 +9,7 @@ import { ensureImage } from './images.ts';
 
 const layer = { status: 'Downloading', id: 'one', progressDetail: { current: 50, total: 100 } };
 
-/** Begins to fetch an image, and says nothing more. */
+/** Begins a pull that never continues. */
 const server = createServer(({ url }, response) => {
   if (url?.startsWith('/images/create')) return response.write(`${JSON.stringify(layer)}\n`);
   response.writeHead(404, { 'content-type': 'application/json' });
@@ -31,7 +31,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An image that is being fetched, once something of it is here. */
+/** An image whose pull has begun. */
 async function fetching(signal: AbortSignal) {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const onNotice = (message: string) => message.includes('%') && begin();

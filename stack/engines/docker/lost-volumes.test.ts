@@ -11,7 +11,7 @@ const nodes = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3', 'dgraph-alpha', 
 const all = [...nodes, 'nats', 'runtime'];
 const named = (part: string) => `svc-abcdef0123456789-${part}`;
 
-/** What is settled, what was noticed, and what was asked. */
+/** The outcome, the notices and the question to the operator. */
 async function settle(gone: readonly string[], agrees = false, mayKeepOut = true) {
   const [notices, asked]: [string[], string[]] = [[], []];
   const startEmpty: StartEmpty | null = agrees ? async (names) => void asked.push(...names) : null;

@@ -10,7 +10,7 @@ const idOf = (name: string) => `id of ${name}`;
 const networkIds = Object.fromEntries(plan.networks.map(({ Name }) => [Name, idOf(Name)]));
 const running = { Running: true, Paused: false, Restarting: false };
 
-/** What Docker says of a container that was made as planned; the image brings a variable of its own. */
+/** A container that was made as planned, as Docker describes it. Its image has one environment variable. */
 function madeAsPlanned({ options, image, networks }: ContainerPlan): ExistingContainer {
   const { HostConfig, Labels, User, Env = [], Entrypoint, Healthcheck } = options;
   const found = {
@@ -39,7 +39,7 @@ function situation(
   return { present, known, networkIds, imageEnv, isGiven: () => true, ...rest };
 }
 
-/** Only what is not kept. */
+/** The steps that change something. */
 function told(seen: ReconcileInput) {
   return reconcile(plan, seen).flatMap((step) =>
     step.kind === 'keep' ? [] : [`${step.container.part.name} ${step.kind}: ${step.why ?? 'svc.yaml'}`],
@@ -47,7 +47,7 @@ function told(seen: ReconcileInput) {
 }
 
 const nameOf = (part: string) => `${network}-${part}`;
-/** Changes one container by the way to what shall differ. */
+/** Changes one property of a container, found by its path. */
 const changed = (part: string, way: readonly string[], value: unknown) => (present: Map<string, ExistingContainer>) => {
   let at = present.get(nameOf(part)) as unknown as Record<string, unknown>;
   for (const name of way.slice(0, -1)) at = at[name] as Record<string, unknown>;

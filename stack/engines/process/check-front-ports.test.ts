@@ -11,7 +11,7 @@ const definitionOf = (yaml: string) =>
   checkDefinition(`id: abcdef0123456789\ntopology: distributed\n${yaml}`, 'svc.yaml');
 const open = definitionOf('public: { host: agents.example.com, tls: acme }');
 
-/** Somebody without rights of their own, whoever runs the tests. */
+/** A user without privileges, even if root runs the tests. */
 const person = 65_534;
 
 async function asPerson<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -25,7 +25,7 @@ async function asPerson<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Where ports below 1024 are everybody's, as in many containers and on macOS, nobody is refused one. */
+/** In many containers and on macOS every user may listen on ports below 1024, so no port is refused. */
 const arePrivileged = firstFreePort() > 81;
 
 function firstFreePort(): number {

@@ -41,7 +41,7 @@ const placesFor = (signal = new AbortController().signal) =>
 const copy = (signal?: AbortSignal) => placesFor(signal).copy(copying);
 const idIn = (folder: string) => readFileSync(join(folder, 'w/wal.meta')).readBigUInt64BE(0);
 
-/** Moves a folder to another disk, and leaves a link to it. */
+/** Moves a folder to another disk, and leaves a symbolic link. */
 function linkAway(folder: string, name: string): string {
   const elsewhere = join(dir, name);
   renameSync(folder, elsewhere);

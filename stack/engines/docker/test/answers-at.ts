@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 
-/** What is not reached says nothing at all. */
+/** An unreachable program sends nothing within this time. */
 const patienceMs = 1500;
-/** How HTTP/2 begins (RFC 9113 §3.4): gRPC answers to it, other HTTP complains of it, and NATS speaks first. */
+/** The preface of HTTP/2 (RFC 9113 §3.4). gRPC answers it, an HTTP/1 server rejects it, and NATS speaks first. */
 const greeting = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 
-/** Whether somebody there says anything. A connection alone proves nothing: what stands between may take it. */
+/** Whether a program answers. An open connection proves nothing, because a proxy may accept it. */
 export function answersAt(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: patienceMs }, () => socket.write(greeting));
@@ -20,13 +20,13 @@ export function answersAt(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** The same question as a program for `node -e`, whose exit code is 0 where it is answered. */
+/** The same question for `node -e`. Exit code 0: a program answers. */
 export function askingWhetherAnswersAt(host: string, port: number): string {
   const said = JSON.stringify(greeting);
   return `const s=require("net").connect(${port},"${host}",()=>s.write(${said}));s.on("data",()=>process.exit(0));for(const e of ["error","end","timeout"])s.on(e,()=>process.exit(1));s.setTimeout(${patienceMs})`;
 }
 
-/** An address or a name of the same kind that no container has. Networks beyond may answer for everybody: so they do for nobody. */
+/** A similar address or name that no container has. A network that answers for every address answers for it too. */
 export function nobodyBeside(place: string): string {
   return place.includes('.') ? place.replace(/\d+$/, '250') : `${place}-of-nobody`;
 }

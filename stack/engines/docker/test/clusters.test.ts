@@ -9,10 +9,10 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 const nodes = ['nats', 'nats-2', 'nats-3'];
-/** Longer than it takes to elect another node to keep things. */
+/** Longer than a cluster takes to elect another leader. */
 const underLoadMs = 12_000;
 
-/** A platform that had one of each and gets three, with an agent who notices nothing of it. */
+/** A platform that grows from one node of each kind to three, and an agent that must not notice. */
 describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
   let trial: DockerTrial;
   let agent: Agent;
@@ -60,7 +60,7 @@ describe.skipIf(dockerHost === null)('clusters on a real Docker', () => {
       const { State } = await trial.containerOf(name).inspect();
       process.kill(State.Pid, 'SIGKILL');
       await expectCallsMeanwhile(underLoadMs, call);
-      // Ready only once it has what the others have: then the next may die.
+      // A node is ready once it has the data of the others. Then the next one may be killed.
       await until(isWell, 60_000);
       await call();
       expect(sessionsBegun()).toBe(1);

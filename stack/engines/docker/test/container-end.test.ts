@@ -7,7 +7,7 @@ import { dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** What svc.yaml names: no registry is asked. */
+/** The image in svc.yaml, so that no registry is asked. */
 const { base: Image } = checkDefinition('id: abcdef0123456789\n', 'svc.yaml').images;
 
 test.skipIf(dockerHost === null)('how a container ended that runs again is told in the same moment', async () => {

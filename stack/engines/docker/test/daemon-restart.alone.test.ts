@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 400_000 });
 
 const isOurs = daemonOf(dockerHost) !== null;
 
-/** Alone, because it takes Docker away from everybody who uses it. */
+/** Runs alone, because it restarts the Docker that other suites use. */
 describe.skipIf(!isOurs)('on a real Docker', () => {
   test('all is back by itself after its restart', () => comesBack('sqlite'));
 });

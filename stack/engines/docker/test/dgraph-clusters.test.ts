@@ -6,10 +6,10 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
-/** Elections of coordination and data nodes, and a backend that logs in anew. */
+/** Elections of coordination and data nodes, and the backend's new login. */
 const takeoverMs = 60_000;
 
-/** A platform that had one node of each kind and gets three, and several of each service. */
+/** A platform that grows from one node of each kind to three, with several processes of each service. */
 describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a real Docker', () => {
   let trial: DockerTrial;
   let agent: Agent;
@@ -24,7 +24,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
 
   const saved: string[] = [];
   let tried = 0;
-  /** Under a name that no earlier attempt had, of which nobody knows what became of it. */
+  /** A new name for each attempt, because the outcome of an earlier attempt is unknown. */
   async function save(): Promise<void> {
     saved.push(await trial.platform.addRole(`role ${++tried}`, []));
   }

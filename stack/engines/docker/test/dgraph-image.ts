@@ -6,15 +6,15 @@ import { findProgram } from '../../../machine/find-program.ts';
 import { checkDefinition } from '../../../settings/check.ts';
 import { findImage } from '../images.ts';
 
-/** What svc.yaml names, so that tests run what people run. */
+/** The image in svc.yaml, which operators use too. */
 const { dgraph: name } = checkDefinition('id: abcdef0123456789\n', 'svc.yaml').images;
 
-/** Those that a test asks for beside Dgraph are in the official image too. */
+/** Tools of the official image that tests use. */
 const programs = ['dgraph', 'curl', 'df', 'timeout', 'sh', 'cat', 'ls'] as const;
 
 /**
- * Whether the daemon has the image of Dgraph. Where it has none, one is made of the program on the path, with what that needs to run, at the
- * places of the official one.
+ * Whether the daemon has the image of Dgraph. If it does not, the image is built from the program on the path and its libraries, at the
+ * places of the official image.
  */
 export async function haveDgraphImage(host: string | null): Promise<boolean> {
   if (host === null) return false;
@@ -39,7 +39,7 @@ async function importImage(host: string, all: readonly OnPath[]): Promise<void> 
   const libraries = new Set(all.flatMap(({ path }) => librariesOf(path)));
   const places = all.map(({ path, name }) => `--transform=s,^${path.slice(1)}$,usr/local/bin/${name},`);
   const files = [...all.map(({ path }) => path), ...libraries].map((path) => path.slice(1));
-  // A place for what is mounted there: one that Docker had to make is root's alone from the second start on.
+  // The mount point. Docker would make it for root, from the second start on.
   const words = [...places, ...files, '--no-recursion', 'tmp'].map((word) => `'${word}'`);
   const tar = `tar -C / -ch --owner=0 --group=0 ${words.join(' ')}`;
   const script = `${tar} | docker --host '${host}' import - '${name}'`;
@@ -48,7 +48,7 @@ async function importImage(host: string, all: readonly OnPath[]): Promise<void> 
 
 const importTimeoutMs = 60_000;
 
-/** None of what is linked to nothing else. */
+/** A static program has no libraries. */
 function librariesOf(program: string): readonly string[] {
   try {
     return execFileSync('ldd', [program], { encoding: 'utf8', stdio: 'pipe' }).match(/\/\S+/g) ?? [];

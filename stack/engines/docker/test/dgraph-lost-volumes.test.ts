@@ -40,7 +40,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   const volumeOf = (node: string) => `svc-${trial.id}-${node}`;
   const isThere = async (node: string) => (await listVolumes(trial.docker, trial.id)).has(volumeOf(node));
 
-  /** Docker lets nobody remove a volume that a container has. */
+  /** Docker removes no volume that a container uses. */
   async function lose(node: string): Promise<void> {
     await releaseVolumes(trial.docker, trial.id);
     await trial
@@ -115,7 +115,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('clusters of Dgraph on a r
   });
 
   test('what was copied is read alone, where the node that it was copied from is away', async () => {
-    // What was acknowledged in the moment before comes back with that node.
+    // The node brings back what it acknowledged just before.
     const before = saved.slice(0, -1);
     await trial.containerOf('dgraph-alpha-2').pause();
     try {

@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 const nodes = ['dgraph-zero', 'dgraph-alpha'];
 const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats', ...nodes];
 const { zero, alpha } = usualDgraphPorts;
-/** What each listens on that nobody shall reach from outside; 8222 listens in its container only. */
+/** Ports that must be unreachable from outside. 8222 listens inside the container only. */
 const inner: Readonly<Record<string, readonly number[]>> = {
   nats: [4222, 8222],
   'dgraph-zero': [zero.grpc, zero.http],
@@ -58,7 +58,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     );
     const answering = await Promise.all(places.map(async (place) => ((await answersAt(...place)) ? [place] : [])));
     for (const [address, port] of answering.flat()) {
-      // Others on this machine may have such a port; Docker must not.
+      // Other programs on this machine may use such a port, but Docker must not.
       expect([address, findPortHolder(port)?.command ?? 'docker']).toEqual([
         address,
         expect.not.stringMatching(/docker/),
@@ -83,12 +83,12 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     for (const node of nodes) {
       const address = await addressOf(node);
       for (const port of inner[node] ?? []) {
-        // The backend reaches them, and nobody where nobody is.
+        // The backend reaches the nodes, and no program at an unused address.
         expect([node, port, await askedBy('backend')(node, port)]).toEqual([node, port, true]);
         expect([node, port, await askedBy('backend')(nobodyBeside(address), port)]).toEqual([node, port, false]);
         for (const [who, asks] of Object.entries(others)) {
           for (const place of who === 'a runtime' ? [address, node] : [address]) {
-            // Networks beyond may answer for everybody: so they do for nobody.
+            // A network that answers for every address answers for this one too.
             const [answered, anyway] = await Promise.all([asks(place, port), asks(nobodyBeside(place), port)]);
             expect([who, place, port, answered]).toEqual([who, place, port, anyway]);
           }
@@ -134,9 +134,9 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     const own = join(trial.platform.installation.stateDir, 'containers');
     expect(readdirSync(join(own, 'dgraph-zero'))).toEqual(['dgraph-zero.yaml']);
     expect(readdirSync(join(own, 'dgraph-alpha')).sort()).toEqual(['dgraph-alpha.yaml', 'graphdb-acl.key']);
-    // What provisions is gone, and with it what it was given.
+    // The provisioning container is gone, and so are its files.
     expect(existsSync(join(own, 'provision-graph'))).toBe(false);
-    // It would find them: they are where they belong.
+    // Proves that the search finds the secrets where they belong.
     const secrets = trial
       .secretSearch()
       .inFolder(own)
@@ -210,7 +210,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph on a real Docker',
     expect(told).toContain(
       `graph: sqlite begins empty. What is there already stays in the volume svc-${trial.id}-dgraph-alpha`,
     );
-    // Whoever knows himself from the graph before would be nobody, and never ready.
+    // An identity of the old graph is unknown in the new one, so its part would never be ready.
     expect(told).not.toContain('is not ready');
     expect(Object.keys(await trial.ids()).sort()).toEqual(parts.filter((part) => !nodes.includes(part)).sort());
     const names = async () => (await trial.platform.svc('server', 'list')).mcpServers.length;

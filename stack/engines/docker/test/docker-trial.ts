@@ -16,10 +16,10 @@ import { readContainerLog } from '../container-log.ts';
 import { inspectContainers, runInside } from '../container-state.ts';
 import { releaseVolumes } from '../volumes.ts';
 
-/** A daemon that tests may use, `unix://…`: what they make there is theirs, and is gone afterwards. */
+/** A daemon for tests, as `unix://…`. The tests remove everything that they make there. */
 export const dockerHost = process.env.SVC_TEST_DOCKER_HOST ?? null;
 
-/** The folder of a daemon that `.ci/docker` started, and can start again; null where it is somebody else's. */
+/** The folder of a daemon that `.ci/docker` started and can restart; null for another daemon. */
 export function daemonOf(host: string | null): string | null {
   const folder = dirname((host ?? '').slice('unix://'.length));
   return existsSync(join(folder, 'docker.pid')) ? folder : null;
@@ -34,23 +34,23 @@ async function restart(folder: string): Promise<void> {
 }
 
 interface Stranger extends AsyncDisposable {
-  /** Whether a command ends well there. */
+  /** Whether a command in the container succeeds. */
   runs(command: readonly string[]): Promise<boolean>;
 }
 
-/** Docker itself takes some seconds, and Dgraph's nodes their elections. */
+/** Docker itself takes some seconds, and so do elections of Dgraph. */
 const backWithinMs = 120_000;
-/** The first one on a daemon builds the image. */
+/** The first trial on a daemon builds the image. */
 const upTimeoutMs = 300_000;
 
-/** All that is in a stream, in one piece. */
+/** The whole content of a stream. */
 async function bytesOf(stream: NodeJS.ReadableStream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
-/** A platform in containers of a real daemon, run by the built `svc` as a person would run it. */
+/** A platform in containers of a real daemon, controlled by the built `svc`. */
 export class DockerTrial {
   readonly platform: Platform;
   readonly docker: Docker;
@@ -62,7 +62,7 @@ export class DockerTrial {
     this.id = id;
   }
 
-  /** Made, and not started yet. */
+  /** Created, but not started. */
   static async init(options: PlatformOptions = {}): Promise<DockerTrial> {
     if (dockerHost === null) throw new Error('whoever tries Docker names one');
     const env = { DOCKER_HOST: dockerHost };
@@ -94,25 +94,25 @@ export class DockerTrial {
     await writeFile(definitionFile, before.replace(from, to));
   }
 
-  /** As a person types it; what it says to that person. */
+  /** Runs a command of `svc`, and returns what it prints for people. */
   async up(): Promise<string> {
     const { code, stderr } = await this.platform.run(['up'], { timeoutMs: upTimeoutMs });
     if (code !== 0) throw new Error(`svc up ended with ${code}: ${stderr}`);
     return stderr;
   }
 
-  /** The parts whose containers are others than they were. */
+  /** The parts whose containers were replaced. */
   async changedSince(before: Readonly<Record<string, string>>): Promise<readonly string[]> {
     const now = await this.ids();
     return Object.keys(before).filter((part) => now[part] !== before[part]);
   }
 
-  /** Tried again where it fails meanwhile, as agents do. */
+  /** Retries a failed call, as agents do. */
   works(agent: Agent, said: string): Promise<void> {
     return until(async () => (await agent.text('echo', { text: said }).catch(() => '')).includes(said), 60_000);
   }
 
-  /** Resolves when all that ran is back by itself. */
+  /** Resolves when every part that ran runs again by itself. */
   async restartDaemon(): Promise<void> {
     await restart(daemonOf(dockerHost) ?? '');
     await until(async () => {
@@ -126,7 +126,7 @@ export class DockerTrial {
     return (await runInside(this.docker, `svc-${this.id}-${part}`, cmd)).said;
   }
 
-  /** A container in a network that is none of the platform's. */
+  /** Runs a container in a foreign network. */
   async stranger(): Promise<Stranger> {
     const name = `svc-${this.id}-stranger`;
     const { Image = '' } = (await this.inspect()).get('backend') ?? {};
@@ -143,20 +143,20 @@ export class DockerTrial {
     };
   }
 
-  /** For all secrets of the installation. */
+  /** Searches for all secrets of the installation. */
   secretSearch(): SecretSearch {
     const files = secretFilesOf(this.platform.installation);
     const search = new SecretSearch();
     const { d } = createPrivateKey(readSecret(files.jwtPrivateKey)).export({ format: 'jwk' });
     for (const [name, file] of Object.entries(files)) {
-      // A graph and a mail provider of others have keys too, which this installation has not.
+      // Keys of a foreign graph and a mail provider, which this installation does not have.
       if (name === 'jwtPublicKey' || !existsSync(file)) continue;
       search.seek({ name, value: name === 'jwtPrivateKey' ? Buffer.from(d ?? '', 'base64url') : readSecret(file) });
     }
     return search;
   }
 
-  /** Whatever Docker tells of the containers and their images, what is in that of the services, and what all of them wrote. */
+  /** What Docker tells about the containers and images, the files of the service image, and all logs. */
   async secretsInDocker(search: SecretSearch): Promise<readonly Finding[]> {
     const inspected = await this.inspect();
     const ids = [...new Set([...inspected.values()].map(({ Image }) => Image))];
@@ -172,7 +172,7 @@ export class DockerTrial {
     ];
   }
 
-  /** An MCP server that the image brings, in a skill that the role All has; returns the skill's id. */
+  /** Adds an MCP server of the image in a skill of the role All. Returns the skill's id. */
   async addEcho(): Promise<string> {
     const { platform } = this;
     await platform.addServer('demo', ['node', '/svc/dist/templates/demo/server.mjs']);
@@ -181,13 +181,13 @@ export class DockerTrial {
     return skill;
   }
 
-  /** One that has its tool from the start. */
+  /** A new session, so that it has the tool from the start. */
   async agentWithEcho(key?: string): Promise<Agent> {
     const skill = await this.addEcho();
     return this.platform.connect(key ?? (await this.platform.addKey('agent')), `?skillIds=${skill}`);
   }
 
-  /** Takes all of it down, and what `svc down` keeps too. */
+  /** Removes the platform, and what `svc down` keeps. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { docker, id, platform } = this;
     await platform[Symbol.asyncDispose]();

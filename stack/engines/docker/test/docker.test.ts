@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 400_000 });
 
 const parts = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
 
-/** The largest that the image of the services may be, and what the platform at rest may take in all but NATS. */
+/** The maximum size of the service image, and the maximum memory of an idle platform without NATS. */
 const imageMaxBytes = 250e6;
 const memoryMaxBytes = 350e6;
 
@@ -74,7 +74,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       expect(await answersAt('127.0.0.1', port)).toBe(false);
     }
     expect(await answersAt('127.0.0.1', ports.backend)).toBe(true);
-    // NATS is in a network that this machine has no address in.
+    // This machine has no address in the network of NATS.
     const [{ IPAddress: nats = '' } = {}] = Object.values(inspected.get('nats')?.NetworkSettings.Networks ?? {});
     expect(await trial.inContainer('runtime', `node -e '${askingWhetherAnswersAt(nats, 4222)}' && echo yes`)).toBe(
       'yes',
@@ -104,7 +104,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     search.seek({ name: 'a key', value: key });
     expect(await trial.secretsInDocker(search)).toEqual([]);
     const inspected = await trial.inspect();
-    // It would find them: they are where they belong.
+    // Proves that the search finds the secrets where they belong.
     const own = join(trial.platform.installation.stateDir, 'containers');
     expect(search.inFolder(own).map(({ secret }) => secret)).toContain('encryptionKey');
     expect(readdirSync(join(own, 'runtime'))).toEqual(['system-runtime.key']);
@@ -146,7 +146,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     await trial.platform.addRole('Slow', ['slow']);
     const slow = await trial.platform.connect(await trial.platform.addKey('slow'), `?skillIds=${skill}`);
     const reported = async (meanwhile: () => Promise<unknown>) => {
-      // Longer than Docker waits by itself before it kills.
+      // Longer than Docker's default deadline before it kills.
       const report = slow.text('slow_report', { sections: 6, secondsEach: 2.5 });
       await new Promise((resolve) => setTimeout(resolve, 1000));
       await Promise.all([meanwhile(), expect(report).resolves.toContain('## Section 6')]);
@@ -220,7 +220,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       expect(await trial.platform.svc('down')).toMatchObject({ outcome: 'stopped' });
       await trial.edit(mistake, id);
       expect((await trial.inspect()).size).toBe(0);
-      // Somebody else is in it.
+      // A foreign container uses the network.
       expect(await networks()).toEqual([network]);
     }
     const { code, stdout } = await trial.platform.run(['status', '--json']);

@@ -13,7 +13,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
     async kill({ container }) {
       const { docker } = await connectToDaemon(env);
       const { State } = await docker.getContainer(container ?? '').inspect();
-      // Docker would not start again what was killed through it.
+      // Docker does not restart a container that was killed through its API.
       process.kill(State.Pid, 'SIGKILL');
     },
     async clear(id) {

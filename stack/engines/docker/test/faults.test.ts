@@ -18,7 +18,7 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
 
   test('what is killed is back by itself, and status tells that it was; paused after that, it goes on', async () => {
     await trial.containerOf('backend').kill();
-    // A kill through Docker is somebody's wish; one of the process inside is not.
+    // Docker treats a kill through its API as a wish of the operator, but not a kill of the process inside.
     await trial.containerOf('backend').start();
     const { State } = await trial.containerOf('runtime').inspect();
     process.kill(State.Pid, 'SIGKILL');
@@ -42,14 +42,14 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       await Promise.all([...hanging, 'remote-mcp'].map(async (part) => [part, await restartsOf(part)] as const)),
     );
     for (const part of hanging) {
-      // Silence counts for what has answered Docker.
+      // Silence counts only after the first answer to Docker.
       await until(async () => (await trial.containerOf(part).inspect()).State.Health?.Status === 'healthy', 60_000);
       await trial.inContainer(part, 'kill -STOP -1');
     }
     for (const part of hanging) {
       await until(async () => (await restartsOf(part)) === (before[part] ?? 0) + 1, 120_000);
     }
-    // It misses the bus all that while.
+    // The part misses the bus during that time.
     expect(await restartsOf('remote-mcp')).toBe(before['remote-mcp']);
     await until(async () => (await trial.platform.svc('status')).state === 'running', 60_000);
     await trial.works(agent, 'after silence');

@@ -5,7 +5,7 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 const timeoutMs = 300_000;
 
-/** A platform whose folder is copied, moved and lost a part of. */
+/** A platform whose folder is copied, moved and partly lost. */
 describe.skipIf(dockerHost === null)('the folder of a platform in containers', () => {
   let trial: DockerTrial;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(dockerHost === null)('the folder of a platform in containers', (
     return Volumes.map(({ Name }) => Name);
   };
 
-  /** As `docker volume prune --all` asks; before Docker 23 the command removes all of them by itself. */
+  /** The request of `docker volume prune --all`. Before Docker 23 the command removes every unused volume without `--all`. */
   const allVolumes = async () => (Number((await trial.docker.version()).ApiVersion) < 1.42 ? {} : { all: ['true'] });
 
   test.each([

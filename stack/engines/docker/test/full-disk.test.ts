@@ -10,7 +10,7 @@ import { DockerTrial, dockerHost } from './docker-trial.ts';
 
 vi.setConfig({ testTimeout: 400_000 });
 
-/** Each in a folder of that disk. */
+/** Every volume is a folder on that disk. */
 async function makeVolumes({ docker, id }: DockerTrial, { folder }: SmallDisk): Promise<void> {
   for (const part of ['backend', 'runtime', 'nats']) {
     const device = join(folder, part);
@@ -52,7 +52,7 @@ test.skipIf(!canMount || dockerHost === null)(
     expect(refusal.stderr).toContain('The disk is full: nothing was saved');
     const full = /The disk is full: the volume "svc-\w+-\w+" has \d+ KB left/;
     expect((await platform.svc('status')).fullDisk).toMatch(full);
-    // Records of use are what the bus is given by itself, about once a second.
+    // The runtime writes a usage record to the bus about once a second.
     await until(async () => {
       await calls(agent, 20);
       return (await natsOf(trial)).state !== 'healthy';
@@ -60,7 +60,7 @@ test.skipIf(!canMount || dockerHost === null)(
     expect((await natsOf(trial)).reason).toMatch(/^Its disk is full \(.*no space left on device.*\)\. Free some space/);
     expect((await platform.fails('up')).json.error.message).toMatch(full);
     await calls(agent, 20);
-    // A session that could not be kept is not promised.
+    // A session that could not be stored is refused.
     const clientInfo = { name: 'test', version: '1' };
     const body = rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
     const refused = await send(platform.mcpUrl, { key, body });
@@ -74,7 +74,7 @@ test.skipIf(!canMount || dockerHost === null)(
     const { roles } = await platform.svc('role', 'list');
     expect(roles.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining([...acknowledged, 'after']));
     await platform.connect(key);
-    // The session of before was kept.
+    // The session from before the full disk was stored.
     await trial.works(agent, 'kept');
   },
 );

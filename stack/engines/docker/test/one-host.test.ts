@@ -78,11 +78,11 @@ describe.skipIf(dockerHost === null)('one host name on a real Docker', () => {
   });
 });
 
-/** Where containers find whatever listens on this machine: Docker's own bridge. */
+/** The address of this machine on Docker's own bridge, where containers reach it. */
 async function bridgeAddress(): Promise<string> {
   const socketPath = (dockerHost ?? '').slice('unix://'.length);
   const bridge = await new Docker({ socketPath, host: undefined, protocol: 'http' }).getNetwork('bridge').inspect();
-  // The first address of its network, which a daemon that has just made it does not tell.
+  // The first address of the network. A daemon that has just made the network does not report it.
   const { Subnet, Gateway = Subnet?.replace(/\d+\/\d+$/, '1') } = bridge.IPAM?.Config?.[0] ?? {};
   return Gateway ?? expect.fail('Docker has no bridge of its own');
 }

@@ -39,7 +39,7 @@ const ports = {
   'backend-2': 3202,
 };
 
-/** What Docker shall have for an installation that says this. */
+/** The Docker plan of an installation with this svc.yaml. */
 export function plannedFrom(yaml = '', changed: Partial<Facts> = {}): DockerPlan {
   const text = `id: abcdef0123456789\ntopology: distributed\nengine: docker\n${yaml}`;
   const plan = planFor(installationIn('/srv/svc'), checkDefinition(text, 'svc.yaml'), ports);

@@ -3,7 +3,7 @@ import { readPlan } from '../../plan-of.ts';
 import { prepareDaemon } from '../prepared-daemon.ts';
 import { runContainersAlone } from '../run-alone.ts';
 
-/** Runs the bus alone and is killed before it ends it. */
+/** Runs the bus alone and is killed while the bus runs. */
 const plan = readPlan(installationIn(process.argv[2] ?? ''));
 const { signal } = new AbortController();
 const of = { installation: plan.installation, env: process.env, signal, onNotice: () => undefined };

@@ -132,7 +132,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'svc-measured-')), 'file');
     writeFileSync(file, Buffer.alloc(3_000_000, 1));
     for (const [Name, device] of [
-      // Nobody may look into processes of others.
+      // du cannot read the folders of other processes there.
       [closed, '/proc'],
       [open, dirname(file)],
     ] as const)
@@ -189,7 +189,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       const [room] = await roomsFor([copying]);
       expect(room?.neededBytes).toBeGreaterThan(2_900_000);
       expect(room?.freeBytes).toBeGreaterThan(0);
-      // Docker makes what a container is given.
+      // Docker creates a missing volume as soon as a container mounts it.
       expect(await isThere()).toBe(false);
       await copy(copying);
       const [copied, original] = [await metaOf(copying.to), await metaOf(copying.from)];

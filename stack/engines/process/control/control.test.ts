@@ -40,7 +40,7 @@ async function open(answer: Answer = tellRecord): Promise<void> {
 
 const ask = (silenceMaxMs = 5000) => askSupervisor(installation, { kind: 'status' }, { silenceMaxMs });
 
-/** What comes back for bytes that a client of ours would never send. */
+/** The answer to bytes that our client would never send. */
 function sendRaw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const client = connect(controlSocketOf(installation), () => client.write(text));

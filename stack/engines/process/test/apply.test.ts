@@ -102,7 +102,7 @@ describe('svc up, while it runs', () => {
       message: expect.stringMatching(/^frontend failed to get ready: it ended with exit code 3: the page is gone$/),
       hint: 'Read its log: svc logs frontend',
     });
-    // It was tried a few times more.
+    // The supervisor restarted it a few more times.
     await until(() => partOf(installation, 'frontend').state === 'failed');
     trial.behave({});
     expect(await trial.up()).toMatchObject({ outcome: 'restarted', changes: [], status: { state: 'running' } });

@@ -1,6 +1,6 @@
 import { holdProcess } from '../held-process.ts';
 
-/** Holds a process that would make a file, tells its number, and waits to be killed. */
+/** Holds a process that would make a file, prints its pid, and waits to be killed. */
 const [log = '', file = ''] = process.argv.slice(2);
 const { identity } = holdProcess({
   program: '/bin/sh',
@@ -11,5 +11,5 @@ const { identity } = holdProcess({
   isClosed: true,
 });
 process.stdout.write(`${identity.pid}\n`);
-// Or for the end of the test.
+// Ends at the latest with the test.
 process.stdin.on('end', () => process.exit(1)).resume();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Programs } from '../process-plan.ts';
 
-/** One program of the tests under six names, for what a platform runs. */
+/** One test program under the names of all programs of a platform. */
 export function programsIn(dir: string): Programs {
   const file = (name: string) => join(dir, `${name}.mjs`);
   const services = {

@@ -13,7 +13,7 @@ import { startTimeOf } from '../../../state/process-identity.ts';
 import { readPlan } from '../../plan-of.ts';
 import { hasty, livingPids, openProcessTrial, supervise, untilHealthy } from './trial.ts';
 
-// Each starts five to eight processes, on a machine that may have other things to do.
+// Each test starts five to eight processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const names = ['backend', 'remote-mcp', 'runtime', 'frontend', 'nats'];
@@ -142,7 +142,7 @@ describe('a part that ends without being asked', () => {
     process.kill(runtime?.pid ?? 0, 'SIGKILL');
     await until(() => supervisor.states.filter((line) => line === 'runtime healthy').length === 2);
     expect((await request({ method: 'GET', url: `${url}/ready`, timeoutMs: 5000 })).status).toBe(200);
-    // What was written there meanwhile is of use to nobody.
+    // Files that were written there meanwhile are not needed.
     rmSync(installation.stateDir, { recursive: true, force: true });
     renameSync(lost, installation.stateDir);
     expect(readFileSync(join(installation.logsDir, 'platform.log'), 'utf8')).toContain(
@@ -212,7 +212,7 @@ test('a part that runs and says nothing any more is ended and started again', as
   await untilHealthy(installation);
   expect(startTimeOf(pid)).toBeNull();
   expect(supervisor.part('runtime').lastEnds[0]?.reason).toBe('stopped answering and was ended');
-  // One that answers, and be it that it is not ready, is let be.
+  // A part that answers that it is not ready is not restarted.
   trial.behave({ runtime: { notReady: true } });
   const { url } = supervisor.part('runtime');
   expect(await readReadiness(readyAt(url))).toEqual({ ready: false, missing: 'patience' });
@@ -317,7 +317,7 @@ test('a flood of output neither stops a part nor outgrows its log', async () => 
   expect(body).toBe('done');
   const log = join(trial.installation.logsDir, 'backend.log');
   await until(() => statSync(log).size <= 1024 * 1024);
-  // Of what came between two looks, twice the size is kept and what was written while it was copied.
+  // A log may exceed its size by the lines between two checks, and keeps lines that were written while it was copied.
   for (const old of [`${log}.1`, `${log}.2`].filter(existsSync))
     expect(statSync(old).size).toBeLessThan(8 * 1024 * 1024);
   expect(readdirSync(trial.installation.logsDir).filter((name) => name.startsWith('backend.log')).length).toBeLessThan(

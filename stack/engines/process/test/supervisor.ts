@@ -3,9 +3,9 @@ import { readPlan } from '../../plan-of.ts';
 import { runPlatform } from '../run-platform.ts';
 import { programsIn } from './programs.ts';
 
-/** Supervises the trial in that folder until it is killed. */
+/** Supervises the trial in this folder until it is killed. */
 const [dir = '', installation = ''] = process.argv.slice(2);
-// Or until the test that started it is gone.
+// Ends at the latest with the test.
 process.stdin.on('end', () => process.exit(1)).resume();
 await runPlatform({
   plan: readPlan(installationIn(installation)),

@@ -17,7 +17,7 @@ import { livingPids, openProcessTrial, type ProcessTrial, partOf, supervise, unt
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Supervised by a process that is then killed. */
+/** A supervisor in a process that the test kills. */
 async function abandon(trial: ProcessTrial): Promise<readonly number[]> {
   const supervisor = spawnSupervisor(trial);
   await untilHealthy(trial.installation);

@@ -14,22 +14,22 @@ import { type Patience, usualPatience } from '../patience.ts';
 import { runPlatform } from '../run-platform.ts';
 import { makePrograms, programsIn } from './programs.ts';
 
-/** What the parts of a trial do, by the name of their service; what is left out does as it should. */
+/** The behaviour of a trial's parts, by service. A part without an entry behaves well. */
 export type Behaviours = Readonly<
   Partial<Record<'backend' | 'remote-mcp' | 'runtime' | 'frontend' | 'nats-server' | 'caddy', Behaviour>>
 >;
 
 export interface Behaviour {
-  /** Says so and ends, at once. */
+  /** Prints this text and ends at once. */
   readonly crash?: string;
   readonly notReady?: true;
-  /** To SIGTERM. */
+  /** Ignores SIGTERM. */
   readonly deaf?: true;
-  /** Starts a process that never ends by itself. */
+  /** Starts a child that never ends by itself. */
   readonly child?: true;
 }
 
-/** As usual, but for tests that wait until a patience has come to its end. */
+/** Short deadlines, for tests that wait until one has passed. */
 export const hasty: Patience = {
   ...usualPatience,
   hurryMs: 200,
@@ -38,7 +38,7 @@ export const hasty: Patience = {
   folder: { lookMs: 10, goneMaxMs: 200 },
 };
 
-/** An installation whose parts are processes of a small program, which listens where the real ones would. */
+/** An installation whose parts are processes of a small program, which listens on the ports of the real parts. */
 export async function openProcessTrial(yaml: readonly (readonly [from: string, to: string])[] = []) {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'svc-processes-')));
   const [backend = 0, remoteMcp = 0, runtime = 0, frontend = 0, nats = 0, ...others] = await freePorts(10);
@@ -53,7 +53,7 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
   for (const [from, to] of yaml) edit(from, to);
   makePrograms(dir);
   writeFileSync(join(dir, 'tester.pid'), String(process.pid));
-  // As if they had moved there before: on the usual ones somebody else may listen.
+  // Random ports as if they had been leased before, because other programs may use the usual ones.
   const replicas = ['remote-mcp-1', 'remote-mcp-2', 'remote-mcp-3', 'runtime-2', 'runtime-3'];
   const leased = Object.fromEntries(replicas.map((name, index) => [name, others[index]]));
   writeFileSync(join(installation.stateDir, 'ports.json'), JSON.stringify(leased));
@@ -61,12 +61,12 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
     dir,
     installation,
     edit,
-    /** As somebody would type `svc up` who has these programs. */
+    /** Runs `svc up` with these programs on the path. */
     up: (options: Partial<UpOptions> = {}) =>
       up({ installation, env: { ...process.env, PATH: `${dir}${delimiter}${process.env.PATH}` }, ...options }),
     programs: programsIn(dir),
     behave: (behaviours: Behaviours) => writeFileSync(join(dir, 'behaviour.json'), JSON.stringify(behaviours)),
-    /** Written by a part with a child. */
+    /** Written by a part that started a child. */
     childOf: (service: string) => Number(readFileSync(join(dir, `${service}.child`), 'utf8')),
     async [Symbol.asyncDispose]() {
       await down({ installation });
@@ -77,7 +77,7 @@ export async function openProcessTrial(yaml: readonly (readonly [from: string, t
 
 export type ProcessTrial = Awaited<ReturnType<typeof openProcessTrial>>;
 
-/** Supervises the trial in the process of the test, until it is stopped. */
+/** Supervises the trial in the process of the test, until it stops. */
 export function supervise({ installation, programs }: ProcessTrial, patience: Patience = usualPatience) {
   const stopping = new AbortController();
   const states: string[] = [];
