@@ -72,8 +72,6 @@ export interface SettledLosses {
 export interface Prepared {
   /** What differs from what runs, one line each; null while nothing runs. */
   readonly changes: readonly string[] | null;
-  /** What the operator should know about it, one line each. */
-  readonly notices: readonly string[];
   /** Whether no part of the platform exists yet. */
   readonly isFresh: boolean;
   /** Whether a change concerns all parts, so that the platform stops before it starts anew. */

@@ -1,26 +1,21 @@
-import type { EnvRecord } from '../../services/contracts/env/check.ts';
+import { SvcError } from '../../services/contracts/errors.ts';
 import { areOtherNodes, changeNodes } from '../content/change-nodes.ts';
 import type { Engine, EngineStart, Prepared, Survey } from '../engines/engine.ts';
 import { chosenEngine } from '../engines/engine-of.ts';
-import { planner, planOf } from '../engines/plan-of.ts';
+import { LostPort } from '../engines/lost-port.ts';
+import { planner, planOf, portWishesOf } from '../engines/plan-of.ts';
 import { fillNodes } from '../graph/fill-nodes.ts';
 import { makeReady } from '../lifecycle/make-ready.ts';
 import { preparePlan } from '../lifecycle/prepare-plan.ts';
 import type { Progress, UpResult } from '../lifecycle/progress.ts';
 import { awaitCertificate } from '../lifecycle/served-certificate.ts';
-import type { StartEmpty } from '../place/settle-losses.ts';
+import { isFree } from '../machine/is-free.ts';
+import { describeHolder } from '../machine/port-holder.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Installation } from '../state/installation.ts';
-import { refuseLostPorts } from './refuse-lost-ports.ts';
+import { claimPorts } from '../ports/claim-ports.ts';
 
-export interface BringUp {
-  readonly installation: Installation;
-  readonly env: EnvRecord;
-  readonly foreground: boolean;
-  /** Null: a start without data that is gone is refused. */
-  readonly startEmpty: StartEmpty | null;
+export interface BringUp extends Omit<EngineStart, 'onNotice' | 'onState'> {
   readonly onProgress: (progress: Progress) => void;
-  readonly signal: AbortSignal;
   /** Ports of an earlier attempt. The program that took one of them is about to take the others. */
   readonly avoid: Set<number>;
   /** Lets other commands use the installation. */
@@ -38,7 +33,6 @@ export async function bringUp(options: BringUp): Promise<UpResult> {
   };
   const { plan, survey, prepared } = await prepare(engine, start, avoid);
   if (prepared.changes !== null) onProgress({ kind: 'plan', changes: prepared.changes });
-  for (const notice of prepared.notices) start.onNotice(notice);
   const changes = prepared.changes ?? [];
   const inspect = () => engine.inspect({ installation, readPlan: () => plan, signal });
   const ready = async () => {
@@ -89,6 +83,18 @@ async function prepare(engine: Engine, start: EngineStart, avoid: ReadonlySet<nu
   if (nodes.length > 0) return prepare(engine, { ...start, startEmpty: null, onNotice: () => undefined }, avoid);
   await makeReady(plan, onNotice);
   return { plan, survey, prepared: await survey.prepare(plan) };
+}
+
+/** Throws `LostPort` where another program took a port after the plan was made: that program would answer in the place of the part. */
+async function refuseLostPorts({ definition, ports }: Plan, { ownsPort, portPatienceMs }: Survey): Promise<void> {
+  await claimPorts({
+    wishes: portWishesOf(definition).map((wish) => ({ ...wish, wanted: ports[wish.name] ?? wish.usual })),
+    leased: {},
+    isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, portPatienceMs)),
+    holderOf: describeHolder,
+  }).catch((error: unknown) => {
+    throw error instanceof SvcError ? new LostPort(error) : error;
+  });
 }
 
 /** Stops a platform that cannot change while it runs, and carries the data of the bus to another number of nodes. */

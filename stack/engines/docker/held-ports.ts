@@ -1,19 +1,8 @@
 import type { ContainerInspectInfo } from 'dockerode';
 
-interface Published extends Pick<ContainerInspectInfo, 'HostConfig'> {
-  readonly State: Pick<ContainerInspectInfo['State'], 'Running'>;
-}
-
 /** Ports of this machine that running containers have. A stopped container has none: another program may have taken its port. */
-export function portsHeldBy(found: readonly Published[]): ReadonlySet<number> {
-  const running = found.filter(({ State }) => State.Running);
-  const bindings = running.flatMap(({ HostConfig }) => Object.values(HostConfig.PortBindings ?? {}));
-  return new Set(bindings.flatMap((list: unknown) => hostPorts(list)));
-}
-
-function hostPorts(list: unknown): number[] {
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((one: unknown) =>
-    typeof one === 'object' && one !== null && 'HostPort' in one ? [Number(one.HostPort)] : [],
-  );
+export function portsHeldBy(found: readonly Pick<ContainerInspectInfo, 'NetworkSettings'>[]): ReadonlySet<number> {
+  const bindings = found.flatMap(({ NetworkSettings }) => Object.values(NetworkSettings.Ports));
+  // Docker lists a port that is not published as null.
+  return new Set(bindings.flatMap((list) => (list ?? []).map(({ HostPort }) => Number(HostPort))));
 }

@@ -18,6 +18,7 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
   const first = await readDockerState(plan, daemon, start);
   const { before, present } = first;
   const { changes, byHand, isFresh, isSame } = decide(installation, first);
+  for (const line of byHand) onNotice(line);
   let state: DockerState | null = first;
   const stop = async () => {
     state = null;
@@ -35,7 +36,7 @@ export async function prepareContainers(plan: Plan, daemon: Daemon, start: Engin
     });
   };
   return {
-    ...{ changes, notices: byHand, isFresh },
+    ...{ changes, isFresh },
     // Another graph has other users, so no part may keep an identity of the old one.
     mustStop: before?.isUp === true && before.settings.graph !== settingsOf(plan).graph,
     isCurrent: async () => isSame && (await areReady(first, signal)),

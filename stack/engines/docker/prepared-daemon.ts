@@ -1,13 +1,10 @@
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { readDefinition } from '../../settings/check.ts';
-import { readContainers } from '../../state/containers-record.ts';
 import type { Installation } from '../../state/installation.ts';
-import { connectToDaemon, type Daemon } from './daemon.ts';
+import type { Daemon } from './daemon.ts';
 import type { ImageFacts } from './images.ts';
+import { connectToOwnDaemon } from './own-daemon.ts';
 import { ensurePlanImages } from './plan-images.ts';
-import { refuseOtherDaemon } from './refuse-other-daemon.ts';
-import { refuseOtherFolder } from './refuse-other-folder.ts';
 
 /** A daemon that has every image of some plans. Nodes run there alone while the platform is stopped. */
 export interface PreparedDaemon extends Daemon {
@@ -27,9 +24,7 @@ export interface DaemonPreparation {
 /** Throws what is wrong with the daemon, or which image is unavailable. */
 export async function prepareDaemon(preparation: DaemonPreparation): Promise<PreparedDaemon> {
   const { installation, plans, env, signal, onNotice } = preparation;
-  const daemon = await connectToDaemon(env);
-  refuseOtherDaemon(readContainers(installation), daemon);
-  await refuseOtherFolder(daemon.docker, installation, readDefinition(installation.definitionFile).id);
+  const daemon = await connectToOwnDaemon(installation, env);
   const images: Record<string, ImageFacts> = {};
   for (const plan of plans) {
     Object.assign(images, await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice }));

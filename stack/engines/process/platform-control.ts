@@ -8,6 +8,7 @@ import type { Reply } from './control/messages.ts';
 import { failureOf } from './failure.ts';
 import type { Platform } from './platform.ts';
 import type { Recorder } from './recorder.ts';
+import { reportStates } from './report-states.ts';
 import { planOnThisMachine } from './site.ts';
 import { StartFailure, step } from './start-failure.ts';
 
@@ -70,13 +71,8 @@ class ProcessControl {
 
   async #apply(ports: string, reply: (line: Reply) => void): Promise<Reply> {
     const { recorder } = this.#controlled;
-    const told = new Map<string, string>(recorder.record.services.map(({ name, state }) => [name, state]));
-    const stopTelling = recorder.listen(({ services }) => {
-      for (const { name, state } of services) {
-        if (told.get(name) !== state) reply({ kind: 'service', name, state });
-        told.set(name, state);
-      }
-    });
+    const report = reportStates((name, state) => reply({ kind: 'service', name, state }), recorder.record.services);
+    const stopReporting = recorder.listen(({ services }) => void report(services));
     try {
       await step('platform', 'apply svc.yaml', () => this.#takeUp(ports));
       return { kind: 'applied' };
@@ -84,7 +80,7 @@ class ProcessControl {
       const failure = thrown instanceof StartFailure ? thrown : new StartFailure('platform', 'apply svc.yaml', thrown);
       return { kind: 'failed', failure: failureOf(failure) };
     } finally {
-      stopTelling();
+      stopReporting();
     }
   }
 

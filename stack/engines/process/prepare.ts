@@ -43,7 +43,7 @@ export async function prepareProcesses(
     if (!(await applyToRunning({ installation, running, plan, signal, onNotice, onState }))) await stop();
   };
   return {
-    ...{ changes, notices: [], isFresh: found === null },
+    ...{ changes, isFresh: found === null },
     mustStop: isSupervised && concernsAll,
     isCurrent: async () => isSupervised && changes?.length === 0 && (await becomesHealthy(found, plan, signal)),
     // The running platform keeps reading and calling on a full disk, on which it could not start again.

@@ -13,6 +13,7 @@ import { startTimeOf } from '../../state/process-identity.ts';
 import { isUp, type ServiceState } from '../../state/transition.ts';
 import { explain } from './explain-failure.ts';
 import { platformEnvironment } from './inherited-environment.ts';
+import { reportStates } from './report-states.ts';
 import { stopRunning } from './running-platform.ts';
 import { waitUntilHealthy } from './wait-until-healthy.ts';
 
@@ -51,7 +52,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
   const { runPlatform } = await import('./run-platform.ts');
   const { StartFailure } = await import('./start-failure.ts');
   const since = Date.now();
-  const told = new Map<string, ServiceState>();
+  const report = reportStates(onState);
   let healthy: Promise<void> | null = null;
   const tellHealthy = () =>
     onHealthy().catch((error: unknown) => {
@@ -66,10 +67,7 @@ export async function startInForeground({ plan, env, signal, onState, onHealthy 
       isWanted: () => true,
       signal,
       onChange: ({ services }) => {
-        for (const { name, state } of services) {
-          if (told.get(name) !== state) onState(name, state);
-          told.set(name, state);
-        }
+        report(services);
         if (services.every(isUp)) healthy ??= tellHealthy();
       },
     });

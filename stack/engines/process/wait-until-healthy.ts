@@ -5,6 +5,7 @@ import { readRecord } from '../../state/platform-record.ts';
 import { isAlive, type ProcessIdentity } from '../../state/process-identity.ts';
 import { isUp, type ServiceState } from '../../state/transition.ts';
 import { explainFailure } from './explain-failure.ts';
+import { reportStates } from './report-states.ts';
 
 export interface WaitOptions {
   readonly installation: Installation;
@@ -26,22 +27,17 @@ export async function waitUntilHealthy({
   platform,
   timeoutMs,
   signal,
-  onState,
+  onState = () => undefined,
 }: WaitOptions): Promise<void> {
   const since = Date.now();
   let deadline = performance.now() + timeoutMs;
-  const told = new Map<string, ServiceState>();
+  const report = reportStates(onState);
   for (;;) {
     // Asked before the record is read, so that the last record of a platform that ended is not missed.
     const alive = isAlive(platform);
     const record = readRecord(installation);
     const services = record?.pid === platform.pid ? record.services : [];
-    for (const { name, state } of services) {
-      if (told.get(name) === state) continue;
-      onState?.(name, state);
-      told.set(name, state);
-      deadline = performance.now() + timeoutMs;
-    }
+    if (report(services)) deadline = performance.now() + timeoutMs;
     if (!alive) throw await explainFailure(installation, { pid: platform.pid, since });
     if (services.length > 0 && services.every(isUp)) return;
     if (performance.now() >= deadline) {
