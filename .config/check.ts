@@ -4,14 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { boundaryViolations } from './boundaries/boundaries.ts';
 import { machineTraces } from './boundaries/machine-traces.ts';
 import { formatViolation, type Violation } from './boundaries/violation.ts';
+import { operationsProblem } from './operations/typed-operations.ts';
 
-/** `npm run check`: types, lint and format, boundaries, traces of a machine. All of them run; a warning fails as an error does. */
+/** `npm run check`: types, lint and format, GraphQL operations, boundaries, traces of a machine. All of them run; a warning fails as an error does. */
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   types: () => tool('tsc', ['--project', '.', '--pretty', 'false']),
   'lint and format': () =>
     tool('biome', ['check', '--error-on-warnings', '--diagnostic-level=warn', '--colors=off', '.']),
+  'GraphQL operations': () => operationsProblem(root),
   boundaries: () => formatAll(boundaryViolations(root)),
   'traces of a machine': () => formatAll(machineTraces(root)),
 };

@@ -21,6 +21,7 @@ const tasks = {
   test: { entry: '.config/test.ts', built: true },
   build: { entry: '.config/build.ts' },
   check: { entry: '.config/check.ts' },
+  operations: { entry: '.config/operations.ts' },
   bench: { entry: 'stack/test/bench/main.ts', built: true, absent: 'there is no bench in this checkout' },
   chaos: { entry: 'stack/test/chaos/main.ts', built: true, absent: 'there is no chaos in this checkout' },
 };

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { type BackendClient, connectToBackend } from '../stack/client/backend-client.ts';
+import { workspaceNamesQuery, workspaceQuery } from '../stack/client/generated/operations.ts';
 import { refuseForeignFolder } from '../stack/place/refuse-foreign-folder.ts';
 import { getInstallation, type Installation } from '../stack/state/installation.ts';
 import { environment, type SharedFlags } from './command.ts';
@@ -29,25 +29,17 @@ export interface Tenancy {
 
 export async function tenancyOf(flags: SharedFlags & { readonly workspace: string }): Promise<Tenancy> {
   const backend = await connectToBackend(installationOf(flags));
-  const found = await backend.query(
-    'query ($name: String) { workspace(name: $name) { id name } }',
-    { name: flags.workspace },
-    z.object({ workspace: z.object({ id: z.string(), name: z.string() }).nullable() }).parse,
-  );
-  if (found.workspace === null) throw await unknownName(backend, flags.workspace);
-  return { backend, workspace: found.workspace };
+  const { workspace } = await backend.send(workspaceQuery, { name: flags.workspace });
+  if (workspace === null) throw await unknownName(backend, flags.workspace);
+  return { backend, workspace };
 }
 
 async function unknownName(backend: BackendClient, name: string): Promise<SvcError> {
-  const names = await backend.query(
-    '{ workspaces { nodes { name } } }',
-    {},
-    z.object({ workspaces: z.object({ nodes: z.array(z.object({ name: z.string() })) }) }).parse,
-  );
+  const { workspaces } = await backend.send(workspaceNamesQuery, {});
   return notFound(
     'workspace',
     name,
-    names.workspaces.nodes.map((workspace) => workspace.name),
+    workspaces.nodes.map((workspace) => workspace.name),
   );
 }
 

@@ -1,20 +1,12 @@
-import { z } from 'zod';
 import type { BackendClient } from '../stack/client/backend-client.ts';
-import { readPages } from '../stack/client/read-pages.ts';
+import { everyPage } from '../stack/client/every-page.ts';
+import { type RoleFragment, rolesQuery } from '../stack/client/generated/operations.ts';
 import { named } from './platform.ts';
 
-const role = z.object({
-  id: z.string(),
-  name: z.string(),
-  enabled: z.boolean(),
-  skills: z.array(z.object({ id: z.string(), name: z.string() })),
-});
-export type Role = z.infer<typeof role>;
+export type Role = RoleFragment;
 
-const fields = 'id name enabled skills(first: 1000) { id name }';
-
-export function fetchRoles(backend: BackendClient, workspaceId: string): Promise<Role[]> {
-  return readPages({ backend, workspaceId, list: 'roles', fields, item: role });
+export function fetchRoles(backend: BackendClient, workspace: string): Promise<Role[]> {
+  return everyPage(async (page) => (await backend.send(rolesQuery, { workspace, ...page })).workspace?.roles);
 }
 
 export function roleNamed(roles: readonly Role[], given: string): Role {

@@ -1,9 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod';
 import { suggestion } from '../../services/contracts/did-you-mean.ts';
 import type { BackendClient } from '../client/backend-client.ts';
-import { readPages } from '../client/read-pages.ts';
-import { reason } from '../client/reason.ts';
+import { everyPage } from '../client/every-page.ts';
+import {
+  type McpServersAppliedQuery,
+  mcpServersAppliedQuery,
+  offeredToolsQuery,
+  problemOfSkillQuery,
+  skillsAppliedQuery,
+} from '../client/generated/operations.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Something that is as the files say, and yet does not work. */
@@ -33,24 +38,20 @@ export async function findProblems(looking: Looking): Promise<readonly Problem[]
   return [...(await findLateMcpServers(looking)), ...(await findBrokenSkills(looking))];
 }
 
-const mcpServer = z.object({
-  name: z.string(),
-  status: z.string(),
-  reason: reason.nullable(),
-  runtimes: z.array(z.object({ available: z.boolean() })),
-});
-type McpServer = z.infer<typeof mcpServer>;
+type McpServer = NonNullable<McpServersAppliedQuery['workspace']>['mcpServers']['nodes'][number];
 
 const lookIntervalMs = 200;
 
 async function findLateMcpServers(looking: Looking): Promise<readonly Problem[]> {
-  const { backend, workspaceId, wanted, deadline, onWait, signal } = looking;
+  const { backend, workspaceId: workspace, wanted, deadline, onWait, signal } = looking;
   const names = new Set(wanted.mcpServers.filter(({ enabled }) => enabled).map(({ name }) => name));
   if (names.size === 0) return [];
-  const fields = 'name status reason { code message repair } runtimes { available }';
   let told = '';
   for (;;) {
-    const all = await readPages({ backend, workspaceId, list: 'mcpServers', fields, item: mcpServer, signal });
+    const all = await everyPage(async (page) => {
+      const answer = await backend.send(mcpServersAppliedQuery, { workspace, ...page }, { signal });
+      return answer.workspace?.mcpServers;
+    });
     const late = all.filter(({ name, status }) => names.has(name) && status !== 'Connected');
     const waiting = late.filter(mayStillConnect).map(({ name }) => name);
     if (waiting.length === 0 || performance.now() >= deadline) return late.map((one) => lateProblem(one, wanted));
@@ -75,33 +76,18 @@ function lateProblem({ name, status, reason: why }: McpServer, { workspace }: Wa
   };
 }
 
-const skillOfPage = z.object({ name: z.string(), reason: z.object({ code: z.string() }).nullable() });
-const skillDetail = z.object({
-  workspace: z.object({
-    skill: z
-      .object({
-        reason: reason.nullable(),
-        tools: z.array(
-          z.object({
-            originalName: z.string(),
-            listed: z.boolean(),
-            mcpServer: z.object({ id: z.string(), name: z.string() }),
-          }),
-        ),
-      })
-      .nullable(),
-  }),
-});
-
 /** More would not be read. */
 const brokenSkillsMax = 50;
 
 async function findBrokenSkills(looking: Looking): Promise<readonly Problem[]> {
-  const { backend, workspaceId, wanted, signal } = looking;
+  const { backend, workspaceId: workspace, wanted, signal } = looking;
   const names = new Set(wanted.skills.map(({ name }) => name));
   if (names.size === 0) return [];
-  const pages = { backend, workspaceId, list: 'skills', fields: 'name reason { code }', item: skillOfPage, signal };
-  const broken = (await readPages(pages)).filter(({ name, reason }) => names.has(name) && reason !== null);
+  const all = await everyPage(async (page) => {
+    const answer = await backend.send(skillsAppliedQuery, { workspace, ...page }, { signal });
+    return answer.workspace?.skills;
+  });
+  const broken = all.filter(({ name, reason }) => names.has(name) && reason !== null);
   const problems: Problem[] = [];
   for (const { name } of broken) {
     if (problems.length >= brokenSkillsMax) break;
@@ -112,11 +98,8 @@ async function findBrokenSkills(looking: Looking): Promise<readonly Problem[]> {
 
 async function problemsOfSkill(looking: Looking, name: string): Promise<readonly Problem[]> {
   const { backend, workspaceId, wanted, signal } = looking;
-  const query = `query ($id: ID, $name: String) { workspace(id: $id) { skill(name: $name) {
-    reason { code message repair } tools(first: 1000) { originalName listed mcpServer { id name } }
-  } } }`;
-  const answer = await backend.query(query, { id: workspaceId, name }, skillDetail.parse, { signal });
-  const { skill } = answer.workspace;
+  const answer = await backend.send(problemOfSkillQuery, { workspace: workspaceId, name }, { signal });
+  const skill = answer.workspace?.skill ?? null;
   if (skill === null || skill.reason === null) return [];
   const problem = { kind: 'skill', workspace: wanted.workspace, name } as const;
   if (skill.reason.code === 'missing_tool') {
@@ -135,19 +118,9 @@ async function problemsOfSkill(looking: Looking, name: string): Promise<readonly
   return [{ ...problem, message: `The skill "${name}" is not available. ${message}`, hint: repair }];
 }
 
-const toolPage = z.object({
-  workspace: z.object({
-    mcpServer: z.object({
-      tools: z.object({ nodes: z.array(z.object({ originalName: z.string(), listed: z.boolean() })) }),
-    }),
-  }),
-});
-
 /** The first page: enough to find what was meant. */
 async function offered({ backend, workspaceId, signal }: Looking, mcpServer: string): Promise<readonly string[]> {
-  const query = `query ($id: ID, $mcpServer: ID) { workspace(id: $id) { mcpServer(id: $mcpServer) {
-    tools { nodes { originalName listed } }
-  } } }`;
-  const { workspace } = await backend.query(query, { id: workspaceId, mcpServer }, toolPage.parse, { signal });
-  return workspace.mcpServer.tools.nodes.filter(({ listed }) => listed).map(({ originalName }) => originalName);
+  const { workspace } = await backend.send(offeredToolsQuery, { workspace: workspaceId, id: mcpServer }, { signal });
+  const tools = workspace?.mcpServer?.tools.nodes ?? [];
+  return tools.filter(({ listed }) => listed).map(({ originalName }) => originalName);
 }

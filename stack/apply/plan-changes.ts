@@ -1,4 +1,5 @@
-import type { Live, LiveMcpServer, LiveRole, LiveSkill } from './read-live.ts';
+import type { LiveMcpServerFragment, LiveRoleFragment, LiveSkillFragment } from '../client/generated/operations.ts';
+import type { Live } from './read-live.ts';
 import type { Launch, Wanted, WantedMcpServer, WantedRole, WantedSkill } from './wanted.ts';
 
 export interface Change {
@@ -23,9 +24,9 @@ export interface Plan {
   readonly workspaceId: string;
   /** Ids of the skills that are there already, by name: roles are told by id which skills they have. */
   readonly skillIds: ReadonlyMap<string, string>;
-  readonly mcpServers: readonly Step<'mcpServer', WantedMcpServer, LiveMcpServer>[];
-  readonly skills: readonly Step<'skill', WantedSkill, LiveSkill>[];
-  readonly roles: readonly Step<'role', WantedRole, LiveRole>[];
+  readonly mcpServers: readonly Step<'mcpServer', WantedMcpServer, LiveMcpServerFragment>[];
+  readonly skills: readonly Step<'skill', WantedSkill, LiveSkillFragment>[];
+  readonly roles: readonly Step<'role', WantedRole, LiveRoleFragment>[];
 }
 
 export interface Comparison {
@@ -87,7 +88,7 @@ function steps<Kind extends Change['kind'], Wish extends { name: string }, Prese
 
 function mcpServerDifference(
   wish: WantedMcpServer,
-  { launch, enabled, runtimes }: LiveMcpServer,
+  { launch, enabled, runtimes }: LiveMcpServerFragment,
   fingerprint: string | undefined,
 ): readonly string[] {
   const onRuntime =
@@ -104,7 +105,7 @@ function mcpServerDifference(
 }
 
 /** The fingerprint says that something differs; where nothing that may be seen does, it is a secret. */
-function launchDifference(wish: Launch, live: LiveMcpServer['launch']): readonly string[] {
+function launchDifference(wish: Launch, live: LiveMcpServerFragment['launch']): readonly string[] {
   const seen =
     'url' in wish
       ? { url: wish.url !== live?.url }
@@ -117,7 +118,7 @@ function launchDifference(wish: Launch, live: LiveMcpServer['launch']): readonly
   return differing.length > 0 ? differing : ['url' in wish ? 'headers' : 'env'];
 }
 
-function skillDifference(wish: WantedSkill, live: LiveSkill): readonly string[] {
+function skillDifference(wish: WantedSkill, live: LiveSkillFragment): readonly string[] {
   const wantedTools = wish.tools.map(({ mcpServer, tool }) => `${mcpServer}/${tool}`);
   const liveTools = live.tools.map(({ mcpServer, originalName }) => `${mcpServer.name}/${originalName}`);
   return [
@@ -127,7 +128,7 @@ function skillDifference(wish: WantedSkill, live: LiveSkill): readonly string[] 
   ];
 }
 
-function roleDifference(wish: WantedRole, live: LiveRole): readonly string[] {
+function roleDifference(wish: WantedRole, live: LiveRoleFragment): readonly string[] {
   const liveSkills = live.skills.map(({ name }) => name);
   return [
     ...(wish.description.trim() === live.description ? [] : ['description']),

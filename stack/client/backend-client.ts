@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { variables } from '../../services/contracts/env/variables.ts';
 import { isErrorCode, SvcError } from '../../services/contracts/errors.ts';
+import { isObject } from '../../services/contracts/is-object.ts';
 import { graphqlPath, operatorTokenLifetimeSeconds } from '../../services/contracts/token.ts';
 import { readSecret, secretFilesOf } from '../secrets/secrets.ts';
 import { readContainers } from '../state/containers-record.ts';
@@ -8,10 +9,18 @@ import { refuseCopy } from '../state/find-original.ts';
 import { findRunning, type RunningPlatform } from '../state/find-running.ts';
 import type { Installation } from '../state/installation.ts';
 import { type HttpAnswer, type HttpRequest, request } from './http.ts';
+import type { Operation } from './operation.ts';
 import { mintOperatorToken } from './operator-token.ts';
 
-/** GraphQL as an operator. `parse` makes a precise type of what came back, and throws where it is something else. */
+/** GraphQL as an operator of the installation. */
 export interface BackendClient {
+  /** Sends one of `operations.graphql`. The backend answers in the shape that its schema gives, or with an error. */
+  send<Result, Variables extends Readonly<Record<string, unknown>>>(
+    operation: Operation<Result, Variables>,
+    variables: Variables,
+    options?: QueryOptions,
+  ): Promise<Result>;
+  /** Sends a document of a test or a benchmark. `parse` gives the answer its type. */
   query<Result>(
     document: string,
     variables: Readonly<Record<string, unknown>>,
@@ -89,19 +98,25 @@ export function operatorTokens(installation: Installation, issuer: string | unde
 
 /** One of the backends at these addresses, each of which answers as the others do. */
 export function openBackendClient(urls: readonly string[], token: () => string): BackendClient {
+  const query: BackendClient['query'] = async (document, variables, parse, options = {}) => {
+    const { status, body } = await askOne(urls, graphqlPath, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ query: document, variables }),
+      timeoutMs: options.timeoutMs ?? queryTimeoutMs,
+      signal: options.signal,
+    }).catch((error: unknown) => {
+      throw isChange(document) ? withUnknownOutcome(error) : error;
+    });
+    return parse(dataOf(status, body));
+  };
   return {
-    async query(document, variables, parse, options = {}) {
-      const { status, body } = await askOne(urls, graphqlPath, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify({ query: document, variables }),
-        timeoutMs: options.timeoutMs ?? queryTimeoutMs,
-        signal: options.signal,
-      }).catch((error: unknown) => {
-        throw isChange(document) ? withUnknownOutcome(error) : error;
-      });
-      return parse(dataOf(status, body));
-    },
+    query,
+    send: <Result, Variables extends Readonly<Record<string, unknown>>>(
+      { text }: Operation<Result, Variables>,
+      variables: Variables,
+      options?: QueryOptions,
+    ) => query(text, variables, answerOf<Result>, options),
     async upload(signedUrl, bytes) {
       const { pathname, search } = new URL(signedUrl);
       const headers = { 'content-length': String(bytes.byteLength) };
@@ -160,6 +175,12 @@ const answer = z.object({
     )
     .optional(),
 });
+
+/** The shape is the schema's, because the backend validated the operation. */
+function answerOf<Result>(data: unknown): Result {
+  if (!isObject(data)) throw new SvcError('unavailable', 'The backend answered an operation without data.');
+  return data as Result;
+}
 
 function dataOf(status: number, body: string): unknown {
   const parsed = answer.safeParse(parseJson(body));

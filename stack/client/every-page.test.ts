@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { SvcError } from '../../services/contracts/errors.ts';
-import { everyPage, type PageOf } from './every-page.ts';
+import { everyPage, type PageOf, type PageVariables } from './every-page.ts';
 
 /** A list of so many numbers, of which a page is at most as long as was asked for. */
 function listOf(length: number) {
   const asked: (string | null)[] = [];
-  const fetchPage = async (first: number, after: string | null): Promise<PageOf<number>> => {
+  const fetchPage = async ({ first, after }: PageVariables): Promise<PageOf<number>> => {
     asked.push(after);
     const start = Number(after ?? 0);
     const end = Math.min(length, start + first);
@@ -22,7 +22,7 @@ test.each([0, 1, 100, 101, 1234])('a list of %d comes whole and in order', async
 
 test('a first page that is there is not asked for again', async () => {
   const { asked, fetchPage } = listOf(150);
-  expect(await everyPage(fetchPage, await fetchPage(100, null))).toHaveLength(150);
+  expect(await everyPage(fetchPage, await fetchPage({ first: 100, after: null }))).toHaveLength(150);
   expect(asked).toEqual([null, '100']);
 });
 
@@ -33,9 +33,9 @@ test('a list without end is given up', async () => {
 
 test('where a page is too large, smaller ones are asked for', async () => {
   const { asked, fetchPage } = listOf(150);
-  const atMost30 = async (first: number, after: string | null) => {
-    if (first > 30) throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
-    return await fetchPage(first, after);
+  const atMost30 = async (page: PageVariables) => {
+    if (page.first > 30) throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
+    return await fetchPage(page);
   };
   expect(await everyPage(atMost30)).toHaveLength(150);
   expect(asked).toEqual([null, '25', '50', '75', '100', '125']);
@@ -46,4 +46,8 @@ test('an entry that is too large by itself ends it', async () => {
     throw new SvcError('too_large', 'The answer is larger than 8 MiB.');
   };
   await expect(everyPage(tooLarge)).rejects.toMatchObject({ code: 'too_large' });
+});
+
+test('a list whose owner was removed meanwhile is not found', async () => {
+  await expect(everyPage(async () => undefined)).rejects.toMatchObject({ code: 'not_found' });
 });

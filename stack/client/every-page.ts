@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 
 /** As many as the backend gives at once. */
@@ -6,26 +5,32 @@ const pageSize = 100;
 /** A workspace holds at most ten thousand of anything but tools. */
 const pagesMax = 1000;
 
-export const pageInfo = z.object({ next: z.string().nullable() });
-
 export interface PageOf<Item> {
   readonly nodes: readonly Item[];
-  readonly pageInfo: z.infer<typeof pageInfo>;
+  readonly pageInfo: { readonly next: string | null };
+}
+
+/** The variables that every paged operation takes. */
+export interface PageVariables {
+  readonly first: number;
+  readonly after: string | null;
 }
 
 /**
- * Every node of a paged list. `fetchPage` asks for one page after a cursor; the first one may be there already. Where the backend says that a
- * page is too large, smaller ones are asked for from there on.
+ * Reads every node of a paged list. `fetchPage` gives undefined where the owner of the list was removed meanwhile. The caller may have the
+ * first page already. After the backend has refused a page as too large, smaller pages follow.
  */
 export async function everyPage<Item>(
-  fetchPage: (first: number, after: string | null) => Promise<PageOf<Item>>,
+  fetchPage: (page: PageVariables) => Promise<PageOf<Item> | undefined>,
   firstPage?: PageOf<Item>,
 ): Promise<Item[]> {
   let size = pageSize;
   const fetchSmaller = async (after: string | null): Promise<PageOf<Item>> => {
     for (;;) {
       try {
-        return await fetchPage(size, after);
+        const page = await fetchPage({ first: size, after });
+        if (page === undefined) throw new SvcError('not_found', 'The workspace or MCP server was removed meanwhile.');
+        return page;
       } catch (error) {
         if (!(error instanceof SvcError) || error.code !== 'too_large' || size === 1) throw error;
         size = Math.ceil(size / 4);

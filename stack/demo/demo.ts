@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
 import { SvcError } from '../../services/contracts/errors.ts';
 import { Secret } from '../../services/contracts/secret.ts';
 import { apply } from '../apply/apply.ts';
 import { readApplyFile } from '../apply/read-file.ts';
 import type { BackendClient } from '../client/backend-client.ts';
+import { createKeyMutation, revokeKeyMutation, workspaceQuery } from '../client/generated/operations.ts';
 
 /** A small MCP server of our own, two skills and a role: enough for an agent to call something. */
 const demoFile = join(fileURLToPath(new URL('../../templates/demo', import.meta.url)), 'platform.yaml');
@@ -22,32 +22,20 @@ export interface DemoKey {
 export async function setUpDemo(backend: BackendClient, signal: AbortSignal): Promise<DemoKey> {
   const { problems } = await apply({ backend, files: [readApplyFile(demoFile, {})], signal });
   for (const { message, hint } of problems) throw new SvcError('unavailable', message, { hint });
-  const workspace = await readWorkspace(backend, signal);
-  return replaceKey(backend, workspace, signal);
-}
-
-const named = z.object({ workspace: z.object({ id: z.string() }) });
-
-async function readWorkspace(backend: BackendClient, signal: AbortSignal): Promise<string> {
-  const query = 'query ($name: String) { workspace(name: $name) { id } }';
-  const { workspace } = await backend.query(query, { name: workspaceName }, named.parse, { signal });
-  return workspace.id;
+  const { workspace } = await backend.send(workspaceQuery, { name: workspaceName }, { signal });
+  if (workspace === null) throw new Error(`a platform without the workspace ${workspaceName}`);
+  return replaceKey(backend, workspace.id, signal);
 }
 
 async function replaceKey(backend: BackendClient, workspace: string, signal: AbortSignal): Promise<DemoKey> {
-  const revoke = 'mutation ($workspace: ID!, $key: String!) { revokeKey(workspace: $workspace, key: $key) { id } }';
   let isReplaced = true;
   try {
-    await backend.query(revoke, { workspace, key: keyName }, () => undefined, { signal });
+    await backend.send(revokeKeyMutation, { workspace, key: keyName }, { signal });
   } catch (error) {
     // The first start finds none.
     if (!(error instanceof SvcError) || error.code !== 'not_found') throw error;
     isReplaced = false;
   }
-  const create =
-    'mutation ($workspace: ID!, $input: KeyInput!) { createKey(workspace: $workspace, input: $input) { secret } }';
-  const { createKey } = await backend.query(create, { workspace, input: { name: keyName } }, created.parse, { signal });
-  return { key: createKey.secret, isReplaced };
+  const { createKey } = await backend.send(createKeyMutation, { workspace, input: { name: keyName } }, { signal });
+  return { key: new Secret(createKey.secret), isReplaced };
 }
-
-const created = z.object({ createKey: z.object({ secret: z.string().transform((text) => new Secret(text)) }) });

@@ -1,5 +1,9 @@
-import { z } from 'zod';
 import { type BackendClient, openBackendClient, operatorTokens } from '../client/backend-client.ts';
+import {
+  anyWorkspaceQuery,
+  createWorkspaceMutation,
+  registerSystemKeysMutation,
+} from '../client/generated/operations.ts';
 import { firstOf } from '../parts/parts.ts';
 import type { Plan } from '../plan/plan.ts';
 import { readSecret, type SecretFiles } from '../secrets/secrets.ts';
@@ -23,27 +27,16 @@ export async function registerAt(url: string, plan: Plan, signal: AbortSignal): 
 
 /** Registers the two system keys. In an empty platform it also makes the first workspace with its owner. Idempotent. */
 export async function registerIdentities({ backend, definition, secrets, signal }: Registration): Promise<void> {
-  const { workspaces } = await backend
-    .query(
-      `mutation ($remoteMcp: SystemKeyInput!, $runtime: SystemKeyInput!) {
-      remoteMcp: registerSystemKey(input: $remoteMcp)
-      runtime: registerSystemKey(input: $runtime)
-    }`,
-      {
-        remoteMcp: { component: 'remote-mcp', key: readSecret(secrets.remoteMcpKey) },
-        runtime: { component: 'runtime', key: readSecret(secrets.runtimeKey), runtimeNames: [definition.runtime.name] },
-      },
-      () => undefined,
-      { signal },
-    )
-    .then(() => backend.query('{ workspaces(first: 1) { nodes { id } } }', {}, anyWorkspace.parse, { signal }));
-  if (workspaces.nodes.length > 0) return;
-  await backend.query(
-    'mutation ($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { id } }',
-    { input: { name: firstWorkspace, ownerEmail: definition.owner.email } },
-    () => undefined,
+  await backend.send(
+    registerSystemKeysMutation,
+    {
+      remoteMcp: { component: 'remote-mcp', key: readSecret(secrets.remoteMcpKey) },
+      runtime: { component: 'runtime', key: readSecret(secrets.runtimeKey), runtimeNames: [definition.runtime.name] },
+    },
     { signal },
   );
+  const { workspaces } = await backend.send(anyWorkspaceQuery, {}, { signal });
+  if (workspaces.nodes.length > 0) return;
+  const input = { name: firstWorkspace, ownerEmail: definition.owner.email };
+  await backend.send(createWorkspaceMutation, { input }, { signal });
 }
-
-const anyWorkspace = z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) });

@@ -1,61 +1,23 @@
-import { z } from 'zod';
 import { type BackendClient, clientOf, isBackend, type Reached } from '../client/backend-client.ts';
-import { everyPage, pageInfo } from '../client/every-page.ts';
-import { readPages } from '../client/read-pages.ts';
-import { reason } from '../client/reason.ts';
+import { everyPage } from '../client/every-page.ts';
+import {
+  healthOfMcpServersQuery,
+  healthOfPlatformRuntimesQuery,
+  healthOfRuntimesQuery,
+  healthOfWorkspacesQuery,
+  type McpServerHealthFragment,
+  type RuntimeHealthFragment,
+} from '../client/generated/operations.ts';
 import type { Installation } from '../state/installation.ts';
 import type { ServiceState } from '../state/transition.ts';
 
-const serverFields = 'id name status health reason { code message repair } sandboxes';
-const mcpServer = z.object({
-  id: z.string(),
-  name: z.string(),
-  status: z.string(),
-  health: z.string(),
-  reason: reason.nullable(),
-  /** How it is kept apart, where it runs: none or bwrap. */
-  sandboxes: z.array(z.string()),
-});
-const runtimeFields = 'id name available sandboxes';
-const runtime = z.object({
-  id: z.string(),
-  name: z.string(),
-  available: z.boolean(),
-  sandboxes: z.array(z.string()),
-});
-
 /** What people put into the platform, as far as a status shows it. */
 export interface Content {
-  readonly mcpServers: readonly (z.infer<typeof mcpServer> & { readonly workspace: string })[];
-  readonly runtimes: readonly z.infer<typeof runtime>[];
+  readonly mcpServers: readonly (McpServerHealthFragment & { readonly workspace: string })[];
+  readonly runtimes: readonly RuntimeHealthFragment[];
 }
 
 export const noContent: Content = { mcpServers: [], runtimes: [] };
-
-const pageOf = <Item extends z.ZodType>(item: Item) => z.object({ nodes: z.array(item), pageInfo });
-const askRuntimes = `query ($first: Int, $after: String) {
-  platformRuntimes(first: $first, after: $after) { nodes { ${runtimeFields} } pageInfo { next } }
-}`;
-const platformRuntimes = z.object({ platformRuntimes: pageOf(runtime) });
-
-/** Workspaces with the first page of what each holds, which is almost always all of it. */
-const askWorkspaces = `query ($first: Int, $after: String) {
-  workspaces(first: $first, after: $after) {
-    nodes {
-      id name
-      mcpServers(first: $first) { nodes { ${serverFields} } pageInfo { next } }
-      runtimes(first: $first) { nodes { ${runtimeFields} } pageInfo { next } }
-    }
-    pageInfo { next }
-  }
-}`;
-const workspace = z.object({
-  id: z.string(),
-  name: z.string(),
-  mcpServers: pageOf(mcpServer),
-  runtimes: pageOf(runtime),
-});
-const workspaces = z.object({ workspaces: pageOf(workspace) });
 
 /** A status must come in time: what can't be asked for then is left out, and the backend's own row says why. */
 const timeoutMs = 3000;
@@ -83,23 +45,22 @@ export async function readContent(
 
 async function readAll(backend: BackendClient, signal: AbortSignal): Promise<Content> {
   const [ofPlatform, all] = await Promise.all([
-    everyPage(
-      async (first, after) =>
-        (await backend.query(askRuntimes, { first, after }, platformRuntimes.parse, { signal })).platformRuntimes,
-    ),
-    everyPage(
-      async (first, after) =>
-        (await backend.query(askWorkspaces, { first, after }, workspaces.parse, { signal })).workspaces,
-    ),
+    everyPage(async (page) => (await backend.send(healthOfPlatformRuntimesQuery, page, { signal })).platformRuntimes),
+    everyPage(async (page) => (await backend.send(healthOfWorkspacesQuery, page, { signal })).workspaces),
   ]);
   const mcpServers: Content['mcpServers'][number][] = [];
   const runtimes = [...ofPlatform];
-  for (const { id: workspaceId, name, ...begun } of all) {
-    const of = { backend, workspaceId, signal };
-    const servers = { list: 'mcpServers', fields: serverFields, item: mcpServer, firstPage: begun.mcpServers };
-    const own = { list: 'runtimes', fields: runtimeFields, item: runtime, firstPage: begun.runtimes };
-    for (const server of await readPages({ ...of, ...servers })) mcpServers.push({ ...server, workspace: name });
-    runtimes.push(...(await readPages({ ...of, ...own })));
+  for (const { id: workspace, name, ...begun } of all) {
+    const servers = await everyPage(async (page) => {
+      const answer = await backend.send(healthOfMcpServersQuery, { workspace, ...page }, { signal });
+      return answer.workspace?.mcpServers;
+    }, begun.mcpServers);
+    for (const server of servers) mcpServers.push({ ...server, workspace: name });
+    const own = await everyPage(async (page) => {
+      const answer = await backend.send(healthOfRuntimesQuery, { workspace, ...page }, { signal });
+      return answer.workspace?.runtimes;
+    }, begun.runtimes);
+    runtimes.push(...own);
   }
   return { mcpServers, runtimes };
 }

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { operatorTokens } from '../client/backend-client.ts';
-import { everyPage, pageInfo } from '../client/every-page.ts';
+import { everyPage } from '../client/every-page.ts';
+import { rolesQuery } from '../client/generated/operations.ts';
 import { hasCaddy } from '../parts/test/running-caddy.ts';
 import type { Agent } from './agent.ts';
 import { type Call, Agent as Worker } from './chaos/agents.ts';
@@ -112,16 +113,9 @@ describe.skipIf(!hasNatsServer || !hasCaddy || !hasDgraph)('three of each, with 
   const notAnswered = (calls: readonly Call[]) => calls.filter(({ outcome }) => outcome !== 'answered');
 
   async function lost(): Promise<readonly string[]> {
-    const roles = z.object({
-      workspace: z.object({ roles: z.object({ nodes: z.array(z.object({ name: z.string() })), pageInfo }) }),
-    });
-    const document = `query ($w: ID, $first: Int, $after: String) {
-      workspace(id: $w) { roles(first: $first, after: $after) { nodes { name } pageInfo { next } } }
-    }`;
     const backend = await platform.backend();
     const all = await everyPage(
-      async (first, after) =>
-        (await backend.query(document, { w: written, first, after }, roles.parse)).workspace.roles,
+      async (page) => (await backend.send(rolesQuery, { workspace: written, ...page })).workspace?.roles,
     );
     const there = new Set(all.map(({ name }) => name));
     return [...acknowledged].filter((name) => !there.has(name));

@@ -3,17 +3,15 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { inWords } from '../../../services/contracts/system-words.ts';
 import { filesOfSkillMaxBytes } from '../../../services/contracts/workspace-limits.ts';
+import { addSkillFileMutation } from '../../../stack/client/generated/operations.ts';
 import { readBounded } from '../../../stack/machine/bounded-file.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { refuseSecret } from '../../secret-file.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
-
-const offered = z.object({ addSkillFile: z.object({ url: z.string() }) });
 
 export default class FileAdd extends SvcCommand {
   static override summary = 'Add a file to a skill, or put it in the place of one with the same path.';
@@ -43,13 +41,11 @@ export default class FileAdd extends SvcCommand {
     const path = flags.as ?? basename(args.file);
     const digest = createHash('sha256').update(bytes).digest('hex');
     const input = { path, digest, sizeBytes: bytes.byteLength };
-    const { addSkillFile } = await backend.query(
-      `mutation ($workspace: ID!, $skill: ID!, $input: SkillFileInput!) {
-        addSkillFile(workspace: $workspace, skill: $skill, input: $input) { url }
-      }`,
-      { workspace: workspace.id, skill: skill.id, input },
-      offered.parse,
-    );
+    const { addSkillFile } = await backend.send(addSkillFileMutation, {
+      workspace: workspace.id,
+      skill: skill.id,
+      input,
+    });
     await backend.upload(addSkillFile.url, bytes);
     terminal.json({ skill: skill.name, ...input });
     terminal.result(`Added ${path} to ${skill.name}: ${bytes.byteLength} bytes.`);

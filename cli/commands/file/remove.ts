@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import { z } from 'zod';
+import { removeSkillFileMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
@@ -24,11 +24,7 @@ export default class FileRemove extends SvcCommand {
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
     const skill = skillNamed(await fetchSkills(backend, workspace.id), args.skill);
-    await backend.query(
-      'mutation ($w: ID!, $s: ID!, $p: String!) { removeSkillFile(workspace: $w, skill: $s, path: $p) }',
-      { w: workspace.id, s: skill.id, p: args.path },
-      z.object({ removeSkillFile: z.boolean() }).parse,
-    );
+    await backend.send(removeSkillFileMutation, { workspace: workspace.id, skill: skill.id, path: args.path });
     terminal.json({ skill: skill.name, path: args.path, removed: true });
     terminal.result(`Removed ${args.path} from ${skill.name}.`);
   }

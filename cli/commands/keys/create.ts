@@ -1,17 +1,10 @@
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
+import { createKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { parseMoment } from '../../moment.ts';
 import { isoOrNull } from '../../output/words.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRoles, roleNamed } from '../../roles.ts';
-
-const created = z.object({
-  createKey: z.object({
-    secret: z.string(),
-    key: z.object({ id: z.string(), name: z.string(), expiresAt: z.number().nullable() }),
-  }),
-});
 
 export default class KeysCreate extends SvcCommand {
   static override summary = 'Create an API key for an agent; it is shown once.';
@@ -42,13 +35,10 @@ export default class KeysCreate extends SvcCommand {
     const { backend, workspace } = await tenancyOf(flags);
     const known = flags.role === undefined ? [] : await fetchRoles(backend, workspace.id);
     const roles = flags.role?.map((name) => roleNamed(known, name)) ?? null;
-    const answer = await backend.query(
-      `mutation ($workspace: ID!, $input: KeyInput!) {
-        createKey(workspace: $workspace, input: $input) { secret key { id name expiresAt } }
-      }`,
-      { workspace: workspace.id, input: { name: flags.name, expiresAt, roles: roles?.map((role) => role.id) ?? null } },
-      created.parse,
-    );
+    const answer = await backend.send(createKeyMutation, {
+      workspace: workspace.id,
+      input: { name: flags.name, expiresAt, roles: roles?.map((role) => role.id) ?? null },
+    });
     const { key, secret } = answer.createKey;
     terminal.json({
       id: key.id,

@@ -1,18 +1,10 @@
-import { z } from 'zod';
-import { readPages } from '../../../stack/client/read-pages.ts';
+import { everyPage } from '../../../stack/client/every-page.ts';
+import { keysQuery } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { spare, table } from '../../output/table.ts';
 import { ago, isoOrNull } from '../../output/words.ts';
 import { tenancyOf } from '../../platform.ts';
 
-const key = z.object({
-  id: z.string(),
-  name: z.string(),
-  hint: z.string(),
-  state: z.enum(['valid', 'expired', 'revoked']),
-  expiresAt: z.number().nullable(),
-  lastUsedAt: z.number().nullable(),
-});
 const words = { valid: 'valid', expired: 'Expired', revoked: 'revoked' } as const;
 const colours = { valid: 'green', expired: 'red', revoked: 'grey' } as const;
 
@@ -31,8 +23,9 @@ export default class KeysList extends SvcCommand {
     const { flags } = await this.parse(KeysList);
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
-    const fields = 'id name hint state expiresAt lastUsedAt';
-    const keys = await readPages({ backend, workspaceId: workspace.id, list: 'keys', fields, item: key });
+    const keys = await everyPage(
+      async (page) => (await backend.send(keysQuery, { workspace: workspace.id, ...page })).workspace?.keys,
+    );
     terminal.json({
       keys: keys.map((one) => ({ ...one, expiresAt: isoOrNull(one.expiresAt), lastUsedAt: isoOrNull(one.lastUsedAt) })),
     });

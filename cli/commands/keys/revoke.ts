@@ -1,10 +1,8 @@
 import * as Args from '@oclif/core/args';
-import { z } from 'zod';
+import { revokeKeyMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { tenancyOf } from '../../platform.ts';
-
-const revoked = z.object({ revokeKey: z.object({ id: z.string(), name: z.string(), hint: z.string() }) });
 
 export default class KeysRevoke extends SvcCommand {
   static override summary = 'Revoke an API key: agents that use it are refused at once.';
@@ -25,12 +23,8 @@ export default class KeysRevoke extends SvcCommand {
     refuseKeyAsArgument([args.key]);
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
-    const answer = await backend.query(
-      'mutation ($workspace: ID!, $key: String!) { revokeKey(workspace: $workspace, key: $key) { id name hint } }',
-      { workspace: workspace.id, key: args.key },
-      revoked.parse,
-    );
-    terminal.json({ ...answer.revokeKey, state: 'revoked' });
-    terminal.result(`Revoked ${answer.revokeKey.name} (${answer.revokeKey.hint}).`);
+    const { revokeKey } = await backend.send(revokeKeyMutation, { workspace: workspace.id, key: args.key });
+    terminal.json({ ...revokeKey, state: 'revoked' });
+    terminal.result(`Revoked ${revokeKey.name} (${revokeKey.hint}).`);
   }
 }

@@ -1,11 +1,9 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
+import { createRoleMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
-
-const created = z.object({ createRole: z.object({ id: z.string(), name: z.string(), enabled: z.boolean() }) });
 
 export default class RoleCreate extends SvcCommand {
   static override summary = 'Create a role: the skills that agents with it may use.';
@@ -35,14 +33,10 @@ export default class RoleCreate extends SvcCommand {
     const { backend, workspace } = await tenancyOf(flags);
     const known = flags.skill === undefined ? [] : await fetchSkills(backend, workspace.id);
     const skills = (flags.skill ?? []).map((name) => skillNamed(known, name));
-    const answer = await backend.query(
-      'mutation ($workspace: ID!, $input: RoleInput!) { createRole(workspace: $workspace, input: $input) { id name enabled } }',
-      {
-        workspace: workspace.id,
-        input: { name: args.name, description: flags.description, skills: skills.map((skill) => skill.id) },
-      },
-      created.parse,
-    );
+    const answer = await backend.send(createRoleMutation, {
+      workspace: workspace.id,
+      input: { name: args.name, description: flags.description, skills: skills.map((skill) => skill.id) },
+    });
     const { id, name, enabled } = answer.createRole;
     terminal.json({ id, name, active: enabled, skills: skills.map((skill) => ({ id: skill.id, name: skill.name })) });
     terminal.result(

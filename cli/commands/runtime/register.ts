@@ -2,8 +2,8 @@ import { fstatSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
 import { toSvcError } from '../../../services/contracts/errors.ts';
+import { registerRuntimeMutation } from '../../../stack/client/generated/operations.ts';
 import { readDefinition } from '../../../stack/settings/check.ts';
 import { writeDurably } from '../../../stack/state/durable-file.ts';
 import { fileFailure } from '../../../stack/state/file-failure.ts';
@@ -14,15 +14,6 @@ import { installationOf, tenancyOf } from '../../platform.ts';
 import { authorityOf, noBusYet, requireBusForOthers, warningAbout } from '../../runtime-elsewhere/bus-for-others.ts';
 import { envText, type HandOver, handOver, systemdUnit, wordOf } from '../../runtime-elsewhere/hand-over.ts';
 import { checkPrivateFile, exposure } from '../../runtime-elsewhere/private-file.ts';
-
-const registered = z.object({
-  registerRuntime: z.object({
-    secret: z.string(),
-    busServers: z.array(z.string()),
-    overlapEndsAt: z.number().nullable(),
-    runtime: z.object({ id: z.string(), name: z.string() }),
-  }),
-});
 
 export default class RuntimeRegister extends SvcCommand {
   static override summary = 'Register a runtime that runs on another machine; its key is shown once.';
@@ -53,13 +44,7 @@ export default class RuntimeRegister extends SvcCommand {
     if (out !== null) checkPrivateFile('--out', out, flags.overwrite);
     const authority = authorityOf(installation, definition);
     const { backend, workspace } = await tenancyOf(flags);
-    const answer = await backend.query(
-      `mutation ($workspace: ID!, $name: String!) {
-        registerRuntime(workspace: $workspace, name: $name) { secret busServers overlapEndsAt runtime { id name } }
-      }`,
-      { workspace: workspace.id, name: args.name },
-      registered.parse,
-    );
+    const answer = await backend.send(registerRuntimeMutation, { workspace: workspace.id, name: args.name });
     const { runtime, secret: key, busServers, overlapEndsAt } = answer.registerRuntime;
     if (busServers.length === 0) throw noBusYet();
     const { name } = runtime;

@@ -1,15 +1,13 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { revokeRuntimeMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { requireConsent } from '../../consent.ts';
 import { tenancyOf } from '../../platform.ts';
 import { fetchRuntimes, type Runtime, runtimeNamed } from '../../runtimes.ts';
 import { boundTo, fetchServers } from '../../servers.ts';
 import { shellWord } from '../../shell-word.ts';
-
-const revoked = z.object({ revokeRuntime: z.boolean() });
 
 export default class RuntimeRevoke extends SvcCommand {
   static override summary = 'Revoke a runtime: its keys are refused and its connections end at once.';
@@ -46,11 +44,7 @@ export default class RuntimeRevoke extends SvcCommand {
         declined: 'Nothing was revoked.',
       });
     }
-    await backend.query(
-      'mutation ($workspace: ID!, $id: ID!) { revokeRuntime(workspace: $workspace, id: $id) }',
-      { workspace: workspace.id, id: runtime.id },
-      revoked.parse,
-    );
+    await backend.send(revokeRuntimeMutation, { workspace: workspace.id, id: runtime.id });
     terminal.json({ id: runtime.id, name: runtime.name, state: 'revoked', mcpServers: bound });
     terminal.result(`Revoked ${runtime.name}. ${loss}`);
     terminal.talk(`To let it in again, with a new key: svc runtime register ${shellWord(runtime.name)}`);

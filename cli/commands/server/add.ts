@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { createMcpServerMutation } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } from '../../command.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
@@ -15,7 +15,6 @@ import { fetchRuntimes, runtimeNamed } from '../../runtimes.ts';
 import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
 
-const created = z.object({ createMcpServer: z.object({ id: z.string(), name: z.string() }) });
 const pollMs = 200;
 /** npx on a slow line needs more than a minute for its first start. */
 const waitMs = 90_000;
@@ -67,11 +66,10 @@ export default class ServerAdd extends SvcCommand {
     const tenancy = await tenancyOf(flags);
     const awayFromHere = isInContainers(installationOf(flags)) || (await isElsewhere(tenancy, flags.runtime));
     const launch = launchOf(given, awayFromHere);
-    const answer = await tenancy.backend.query(
-      'mutation ($workspace: ID!, $input: McpServerInput!) { createMcpServer(workspace: $workspace, input: $input) { id name } }',
-      { workspace: tenancy.workspace.id, input: { name: args.name, launch, runtime: flags.runtime ?? null } },
-      created.parse,
-    );
+    const answer = await tenancy.backend.send(createMcpServerMutation, {
+      workspace: tenancy.workspace.id,
+      input: { name: args.name, launch, runtime: flags.runtime ?? null },
+    });
     const { id, name } = answer.createMcpServer;
     const added = await getAdded(tenancy, id);
     const isAwaited = flags.runtime === undefined || added.runtimes.some(({ available }) => available);

@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args';
-import { z } from 'zod';
+import { removeMcpServerMutation } from '../../../stack/client/generated/operations.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { tenancyOf } from '../../platform.ts';
 import { getServer } from '../../servers.ts';
@@ -21,11 +21,7 @@ export default class ServerRemove extends SvcCommand {
     const terminal = this.terminal(flags);
     const { backend, workspace } = await tenancyOf(flags);
     const server = await getServer(backend, workspace.id, args.name);
-    await backend.query(
-      'mutation ($workspace: ID!, $id: ID!) { removeMcpServer(workspace: $workspace, id: $id) }',
-      { workspace: workspace.id, id: server.id },
-      z.object({ removeMcpServer: z.boolean() }).parse,
-    );
+    await backend.send(removeMcpServerMutation, { workspace: workspace.id, id: server.id });
     terminal.json({ id: server.id, name: server.name, removed: true });
     terminal.result(`Removed ${server.name}.`);
   }

@@ -1,25 +1,14 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { z } from 'zod';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { instructionsMaxBytes } from '../../../services/contracts/workspace-limits.ts';
-import { reason } from '../../../stack/client/reason.ts';
+import { createSkillMutation } from '../../../stack/client/generated/operations.ts';
 import { readBounded } from '../../../stack/machine/bounded-file.ts';
 import { SvcCommand, workspaceFlag } from '../../command.ts';
 import { briefly } from '../../output/reason.ts';
 import { oneLine } from '../../output/width.ts';
 import { tenancyOf } from '../../platform.ts';
 import { refuseSecret } from '../../secret-file.ts';
-
-const created = z.object({
-  createSkill: z.object({
-    id: z.string(),
-    name: z.string(),
-    available: z.boolean(),
-    reason: reason.nullable(),
-    tools: z.array(z.object({ originalName: z.string(), mcpServer: z.object({ name: z.string() }) })),
-  }),
-});
 
 export default class SkillCreate extends SvcCommand {
   static override summary = 'Create a skill: tools of MCP servers with instructions for using them.';
@@ -54,15 +43,10 @@ export default class SkillCreate extends SvcCommand {
     const tools = (flags.tool ?? []).map(parseTool);
     const instructions = flags.instructions === undefined ? '' : readInstructions(flags.instructions);
     const { backend, workspace } = await tenancyOf(flags);
-    const answer = await backend.query(
-      `mutation ($workspace: ID!, $input: SkillInput!) {
-        createSkill(workspace: $workspace, input: $input) {
-          id name available reason { code message repair } tools { originalName mcpServer { name } }
-        }
-      }`,
-      { workspace: workspace.id, input: { name: args.name, description: flags.description, instructions, tools } },
-      created.parse,
-    );
+    const answer = await backend.send(createSkillMutation, {
+      workspace: workspace.id,
+      input: { name: args.name, description: flags.description, instructions, tools },
+    });
     const { tools: found, ...skill } = answer.createSkill;
     const names = found.map((tool) => `${tool.mcpServer.name}/${tool.originalName}`);
     terminal.json({ ...skill, tools: names });

@@ -1,20 +1,18 @@
 import { parseId } from '../../contracts/ids.ts';
 import { createKey, rolesPerKeyMax } from '../keys/create-key.ts';
-import { stateOfKey } from '../keys/key-state.ts';
+import { keyStates, stateOfKey } from '../keys/key-state.ts';
 import { revokeKey } from '../keys/revoke-key.ts';
 import type { Builder } from './builder.ts';
 import { listArgs, listOf, pageOf, searchArgs } from './paging.ts';
 
 export function addKeys(builder: Builder): void {
+  const stateType = builder.enumType('KeyState', { values: keyStates });
   builder.objectType('Key', {
     fields: (t) => ({
       id: t.exposeID('id'),
       name: t.exposeString('name'),
       hint: t.exposeString('hint'),
-      state: t.string({
-        description: 'valid, expired or revoked',
-        resolve: (key) => stateOfKey(key, Date.now()),
-      }),
+      state: t.field({ type: stateType, resolve: (key) => stateOfKey(key, Date.now()) }),
       expiresAt: t.exposeFloat('expiresAt', { nullable: true }),
       revokedAt: t.exposeFloat('revokedAt', { nullable: true }),
       lastUsedAt: t.exposeFloat('lastUsedAt', { nullable: true }),

@@ -1,5 +1,6 @@
+import { health, serverStatus } from '../../contracts/bus/messages.ts';
 import { findId, parseId } from '../../contracts/ids.ts';
-import { confinementOf } from '../../contracts/sandbox.ts';
+import { authors, confinementOf } from '../../contracts/sandbox.ts';
 import { findSender } from '../bus/sender.ts';
 import type { Node } from '../graph/graph.ts';
 import { allows } from '../members/access.ts';
@@ -62,11 +63,14 @@ export function addMcpServers(builder: Builder): void {
 }
 
 function addServer(builder: Builder): void {
+  const kindType = builder.enumType('McpServerKind', { values: ['child', 'http'] as const });
+  const statusType = builder.enumType('McpServerStatus', { values: serverStatus.options });
+  const healthType = builder.enumType('Health', { values: health.options });
   builder.objectType('McpServer', {
     fields: (t) => ({
       id: t.exposeID('id'),
       name: t.exposeString('name'),
-      kind: t.exposeString('kind', { description: 'child or http' }),
+      kind: t.field({ type: kindType, resolve: ({ kind }) => (kind === 'http' ? 'http' : 'child') }),
       enabled: t.exposeBoolean('enabled'),
       version: t.exposeInt('version'),
       launch: t.field({
@@ -76,12 +80,12 @@ function addServer(builder: Builder): void {
         resolve: async (server, _args, context) =>
           (await maySeeLaunch(context, server)) ? viewOf(context.backend.secrets, launchOf(context, server)) : null,
       }),
-      status: t.string({
-        description: 'Connected, Disconnected or Error',
+      status: t.field({
+        type: statusType,
         resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).status,
       }),
-      health: t.string({
-        description: 'green, yellow or red',
+      health: t.field({
+        type: healthType,
         resolve: async (server, _args, context) => (await stateOfServer(context.load, server)).health,
       }),
       reason: t.field({
@@ -148,6 +152,7 @@ function addServer(builder: Builder): void {
 }
 
 function addLaunch(builder: Builder): void {
+  const authorType = builder.enumType('Author', { values: authors });
   builder.objectType('Launch', {
     fields: (t) => ({
       command: t.exposeString('command', { nullable: true }),
@@ -156,9 +161,7 @@ function addLaunch(builder: Builder): void {
       url: t.exposeString('url', { nullable: true }),
       envNames: t.exposeStringList('envNames'),
       headerNames: t.exposeStringList('headerNames'),
-      setBy: t.exposeString('setBy', {
-        description: 'Who set it: operator or member.',
-      }),
+      setBy: t.expose('setBy', { type: authorType, description: 'Who set it.' }),
       fingerprint: t.exposeString('fingerprint', {
         description: 'Equal for equal configurations, secrets included, and useless for anything else.',
       }),

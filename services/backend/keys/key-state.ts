@@ -1,7 +1,8 @@
 import type { Node } from '../graph/graph.ts';
 
-/** Architecture §7, "API key". Revoked outlasts expired: what somebody did says more than what time did. */
-export type KeyState = 'valid' | 'expired' | 'revoked';
+/** Architecture §7, "API key". A revoked key stays revoked after it has expired. */
+export const keyStates = ['valid', 'expired', 'revoked'] as const;
+export type KeyState = (typeof keyStates)[number];
 
 export function stateOfKey(key: Pick<Node<'key'>, 'expiresAt' | 'revokedAt'>, now: number): KeyState {
   if (key.revokedAt !== null) return 'revoked';

@@ -1,13 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { everyPage, pageInfo } from '../../client/every-page.ts';
+import { everyPage } from '../../client/every-page.ts';
+import { rolesQuery } from '../../client/generated/operations.ts';
 import type { ChaosPlatform } from './platform.ts';
 
 const workspaces = z.object({ workspaces: z.object({ nodes: z.array(z.object({ id: z.string() })) }) });
 const created = z.object({ createRole: z.object({ name: z.string() }) });
-const rolePage = z.object({
-  workspace: z.object({ roles: z.object({ nodes: z.array(z.object({ name: z.string() })), pageInfo }) }),
-});
 
 const everyMs = 200;
 
@@ -47,13 +45,10 @@ export class Writer {
   /** What was acknowledged and is not there. */
   async lost(): Promise<readonly string[]> {
     const backend = await this.#platform.backend();
-    const document = `query ($w: ID, $first: Int, $after: String) {
-      workspace(id: $w) { roles(first: $first, after: $after) { nodes { name } pageInfo { next } } }
-    }`;
-    const roles = await everyPage(async (first, after) => {
-      const { workspace } = await backend.query(document, { w: this.#workspace, first, after }, rolePage.parse);
-      return workspace.roles;
-    });
+    const workspace = this.#workspace;
+    const roles = await everyPage(
+      async (page) => (await backend.send(rolesQuery, { workspace, ...page })).workspace?.roles,
+    );
     const there = new Set(roles.map(({ name }) => name));
     return this.acknowledged.filter((name) => !there.has(name));
   }

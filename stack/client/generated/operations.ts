@@ -1,0 +1,661 @@
+// Made by `npm run operations` from ../operations.graphql.
+
+import type { Operation } from '../operation.ts';
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+export type McpServerKind =
+  | 'child'
+  | 'http';
+
+export type McpServerStatus =
+  | 'Connected'
+  | 'Disconnected'
+  | 'Error';
+
+export type Health =
+  | 'green'
+  | 'yellow'
+  | 'red';
+
+export type Author =
+  | 'operator'
+  | 'member';
+
+export type KeyState =
+  | 'valid'
+  | 'expired'
+  | 'revoked';
+
+export type CreateWorkspaceInput = {
+  readonly name: string;
+  readonly ownerEmail: string;
+};
+
+export type RoleInput = {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly skills?: ReadonlyArray<string> | null | undefined;
+};
+
+export type RolePatch = {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly skills?: ReadonlyArray<string> | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
+export type SkillInput = {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly tools?: ReadonlyArray<ToolRef> | null | undefined;
+};
+
+export type SkillFileInput = {
+  /** Relative, such as references/forms.md */
+  readonly path: string;
+  /** sha256 of the bytes, as 64 hexadecimal digits. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+};
+
+export type SkillPatch = {
+  readonly name?: string | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly instructions?: string | null | undefined;
+  readonly tools?: ReadonlyArray<ToolRef> | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
+/** A tool by its MCP server's name and its own; it may be named before the MCP server has listed it. */
+export type ToolRef = {
+  readonly mcpServer: string;
+  readonly tool: string;
+};
+
+export type McpServerInput = {
+  readonly name: string;
+  readonly launch: LaunchInput;
+  /** Name of the runtime that runs it; without one the platform's own. */
+  readonly runtime?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+};
+
+export type McpServerPatch = {
+  readonly name?: string | null | undefined;
+  readonly launch?: LaunchInput | null | undefined;
+  /** An empty text gives it back to the platform's own. */
+  readonly runtime?: string | null | undefined;
+  readonly enabled?: boolean | null | undefined;
+  readonly ifVersion?: number | null | undefined;
+};
+
+/** Either command (with args, cwd, env) or url (with headers). */
+export type LaunchInput = {
+  readonly command?: string | null | undefined;
+  readonly args?: ReadonlyArray<string> | null | undefined;
+  readonly cwd?: string | null | undefined;
+  readonly env?: ReadonlyArray<Setting> | null | undefined;
+  readonly url?: string | null | undefined;
+  readonly headers?: ReadonlyArray<Setting> | null | undefined;
+};
+
+export type Setting = {
+  readonly name: string;
+  readonly value: string;
+};
+
+export type KeyInput = {
+  readonly name: string;
+  readonly roles?: ReadonlyArray<string> | null | undefined;
+  readonly expiresAt?: number | null | undefined;
+};
+
+export type SystemKeyInput = {
+  readonly component: string;
+  readonly key: string;
+  readonly runtimeNames?: ReadonlyArray<string> | null | undefined;
+};
+
+export type ProblemFragment = { readonly code: string, readonly message: string, readonly repair: string };
+
+export type WorkspaceQueryVariables = Exact<{
+  name?: string | null | undefined;
+}>;
+
+
+export type WorkspaceQuery = { readonly workspace: { readonly id: string, readonly name: string } | null };
+
+export type WorkspaceNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WorkspaceNamesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly name: string }> } };
+
+export type AnyWorkspaceQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AnyWorkspaceQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly id: string }> } };
+
+export type CreateWorkspaceMutationVariables = Exact<{
+  input: CreateWorkspaceInput;
+}>;
+
+
+export type CreateWorkspaceMutation = { readonly createWorkspace: { readonly id: string } };
+
+export type RegisterSystemKeysMutationVariables = Exact<{
+  remoteMcp: SystemKeyInput;
+  runtime: SystemKeyInput;
+}>;
+
+
+export type RegisterSystemKeysMutation = { readonly remoteMcp: boolean, readonly runtime: boolean };
+
+export type McpServerFragment = { readonly id: string, readonly name: string, readonly kind: McpServerKind, readonly enabled: boolean, readonly status: McpServerStatus, readonly health: Health, readonly restarts: number, readonly lastStartedAt: number | null, readonly nextRetryAt: number | null, readonly stderr: ReadonlyArray<string>, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly available: boolean }>, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly envNames: ReadonlyArray<string>, readonly headerNames: ReadonlyArray<string>, readonly setBy: Author } | null };
+
+export type McpServersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type McpServersQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<McpServerFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type McpServerQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type McpServerQuery = { readonly workspace: { readonly mcpServer: McpServerFragment | null } | null };
+
+export type ToolFragment = { readonly name: string | null, readonly originalName: string, readonly description: string | null, readonly listed: boolean };
+
+export type ToolsOfMcpServerQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ToolsOfMcpServerQuery = { readonly workspace: { readonly mcpServer: { readonly tools: { readonly nodes: ReadonlyArray<ToolFragment>, readonly pageInfo: { readonly next: string | null } } } | null } | null };
+
+export type CreateMcpServerMutationVariables = Exact<{
+  workspace: string;
+  input: McpServerInput;
+}>;
+
+
+export type CreateMcpServerMutation = { readonly createMcpServer: { readonly id: string, readonly name: string } };
+
+export type UpdateMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: McpServerPatch;
+}>;
+
+
+export type UpdateMcpServerMutation = { readonly updateMcpServer: { readonly id: string } };
+
+export type RemoveMcpServerMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveMcpServerMutation = { readonly removeMcpServer: boolean };
+
+export type SkillFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly id: string }>, readonly mcpServers: ReadonlyArray<{ readonly id: string, readonly name: string }> };
+
+export type SkillsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type SkillsQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<SkillFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type CreateSkillMutationVariables = Exact<{
+  workspace: string;
+  input: SkillInput;
+}>;
+
+
+export type CreateSkillMutation = { readonly createSkill: { readonly id: string, readonly name: string, readonly available: boolean, readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly originalName: string, readonly mcpServer: { readonly name: string } }> } };
+
+export type UpdateSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: SkillPatch;
+}>;
+
+
+export type UpdateSkillMutation = { readonly updateSkill: { readonly id: string } };
+
+export type RemoveSkillMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveSkillMutation = { readonly removeSkill: boolean };
+
+export type SkillFileFragment = { readonly path: string, readonly digest: string, readonly sizeBytes: number, readonly url: string };
+
+export type FilesOfSkillQueryVariables = Exact<{
+  workspace: string;
+  skill?: string | null | undefined;
+}>;
+
+
+export type FilesOfSkillQuery = { readonly workspace: { readonly skill: { readonly files: ReadonlyArray<SkillFileFragment> } | null } | null };
+
+export type AddSkillFileMutationVariables = Exact<{
+  workspace: string;
+  skill: string;
+  input: SkillFileInput;
+}>;
+
+
+export type AddSkillFileMutation = { readonly addSkillFile: { readonly url: string } };
+
+export type RemoveSkillFileMutationVariables = Exact<{
+  workspace: string;
+  skill: string;
+  path: string;
+}>;
+
+
+export type RemoveSkillFileMutation = { readonly removeSkillFile: boolean };
+
+export type RoleFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> };
+
+export type RolesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RolesQuery = { readonly workspace: { readonly roles: { readonly nodes: ReadonlyArray<RoleFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type CreateRoleMutationVariables = Exact<{
+  workspace: string;
+  input: RoleInput;
+}>;
+
+
+export type CreateRoleMutation = { readonly createRole: { readonly id: string, readonly name: string, readonly enabled: boolean } };
+
+export type UpdateRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+  input: RolePatch;
+}>;
+
+
+export type UpdateRoleMutation = { readonly updateRole: { readonly id: string } };
+
+export type RemoveRoleMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RemoveRoleMutation = { readonly removeRole: boolean };
+
+export type KeysQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type KeysQuery = { readonly workspace: { readonly keys: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly hint: string, readonly state: KeyState, readonly expiresAt: number | null, readonly lastUsedAt: number | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type CreateKeyMutationVariables = Exact<{
+  workspace: string;
+  input: KeyInput;
+}>;
+
+
+export type CreateKeyMutation = { readonly createKey: { readonly secret: string, readonly key: { readonly id: string, readonly name: string, readonly expiresAt: number | null } } };
+
+export type RevokeKeyMutationVariables = Exact<{
+  workspace: string;
+  key: string;
+}>;
+
+
+export type RevokeKeyMutation = { readonly revokeKey: { readonly id: string, readonly name: string, readonly hint: string } };
+
+export type RuntimeFragment = { readonly id: string, readonly name: string, readonly platform: boolean, readonly available: boolean, readonly lastHeartbeatAt: number | null, readonly versions: ReadonlyArray<string>, readonly sandboxes: ReadonlyArray<string> };
+
+export type RuntimesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type RuntimesQuery = { readonly workspace: { readonly runtimes: { readonly nodes: ReadonlyArray<RuntimeFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type PlatformRuntimesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type PlatformRuntimesQuery = { readonly platformRuntimes: { readonly nodes: ReadonlyArray<RuntimeFragment>, readonly pageInfo: { readonly next: string | null } } };
+
+export type RegisterRuntimeMutationVariables = Exact<{
+  workspace: string;
+  name: string;
+}>;
+
+
+export type RegisterRuntimeMutation = { readonly registerRuntime: { readonly secret: string, readonly busServers: ReadonlyArray<string>, readonly overlapEndsAt: number | null, readonly runtime: { readonly id: string, readonly name: string } } };
+
+export type RevokeRuntimeMutationVariables = Exact<{
+  workspace: string;
+  id: string;
+}>;
+
+
+export type RevokeRuntimeMutation = { readonly revokeRuntime: boolean };
+
+export type McpServerHealthFragment = { readonly id: string, readonly name: string, readonly status: McpServerStatus, readonly health: Health, readonly sandboxes: ReadonlyArray<string>, readonly reason: ProblemFragment | null };
+
+export type RuntimeHealthFragment = { readonly id: string, readonly name: string, readonly available: boolean, readonly sandboxes: ReadonlyArray<string> };
+
+export type HealthOfPlatformRuntimesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type HealthOfPlatformRuntimesQuery = { readonly platformRuntimes: { readonly nodes: ReadonlyArray<RuntimeHealthFragment>, readonly pageInfo: { readonly next: string | null } } };
+
+export type HealthOfWorkspacesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type HealthOfWorkspacesQuery = { readonly workspaces: { readonly nodes: ReadonlyArray<{ readonly id: string, readonly name: string, readonly mcpServers: { readonly nodes: ReadonlyArray<McpServerHealthFragment>, readonly pageInfo: { readonly next: string | null } }, readonly runtimes: { readonly nodes: ReadonlyArray<RuntimeHealthFragment>, readonly pageInfo: { readonly next: string | null } } }>, readonly pageInfo: { readonly next: string | null } } };
+
+export type HealthOfMcpServersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type HealthOfMcpServersQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<McpServerHealthFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type HealthOfRuntimesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type HealthOfRuntimesQuery = { readonly workspace: { readonly runtimes: { readonly nodes: ReadonlyArray<RuntimeHealthFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type LiveMcpServerFragment = { readonly id: string, readonly name: string, readonly enabled: boolean, readonly version: number, readonly launch: { readonly command: string | null, readonly args: ReadonlyArray<string> | null, readonly cwd: string | null, readonly url: string | null, readonly fingerprint: string, readonly setBy: Author } | null, readonly runtimes: ReadonlyArray<{ readonly name: string, readonly platform: boolean }> };
+
+export type LiveMcpServersQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveMcpServersQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<LiveMcpServerFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type LiveSkillFragment = { readonly id: string, readonly name: string, readonly description: string, readonly instructions: string, readonly version: number, readonly tools: ReadonlyArray<{ readonly originalName: string, readonly mcpServer: { readonly name: string } }> };
+
+export type LiveSkillsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveSkillsQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<LiveSkillFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type LiveRoleFragment = { readonly id: string, readonly name: string, readonly description: string, readonly enabled: boolean, readonly version: number, readonly skills: ReadonlyArray<{ readonly id: string, readonly name: string }> };
+
+export type LiveRolesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveRolesQuery = { readonly workspace: { readonly roles: { readonly nodes: ReadonlyArray<LiveRoleFragment>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type RuntimeNamesQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+}>;
+
+
+export type RuntimeNamesQuery = { readonly workspace: { readonly runtimes: { readonly nodes: ReadonlyArray<{ readonly name: string }> } } | null, readonly platformRuntimes: { readonly nodes: ReadonlyArray<{ readonly name: string }> } };
+
+export type JudgeLaunchQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  launch: LaunchInput;
+}>;
+
+
+export type JudgeLaunchQuery = { readonly workspace: { readonly launchFingerprint: string, readonly launchRefusal: string | null } | null };
+
+export type McpServersAppliedQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type McpServersAppliedQuery = { readonly workspace: { readonly mcpServers: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly status: McpServerStatus, readonly reason: ProblemFragment | null, readonly runtimes: ReadonlyArray<{ readonly available: boolean }> }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type SkillsAppliedQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type SkillsAppliedQuery = { readonly workspace: { readonly skills: { readonly nodes: ReadonlyArray<{ readonly name: string, readonly reason: { readonly code: string } | null }>, readonly pageInfo: { readonly next: string | null } } } | null };
+
+export type ProblemOfSkillQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  name?: string | null | undefined;
+}>;
+
+
+export type ProblemOfSkillQuery = { readonly workspace: { readonly skill: { readonly reason: ProblemFragment | null, readonly tools: ReadonlyArray<{ readonly originalName: string, readonly listed: boolean, readonly mcpServer: { readonly id: string, readonly name: string } }> } | null } | null };
+
+export type OfferedToolsQueryVariables = Exact<{
+  workspace?: string | null | undefined;
+  id?: string | null | undefined;
+}>;
+
+
+export type OfferedToolsQuery = { readonly workspace: { readonly mcpServer: { readonly tools: { readonly nodes: ReadonlyArray<{ readonly originalName: string, readonly listed: boolean }> } } | null } | null };
+
+export const workspaceQuery: Operation<WorkspaceQuery, WorkspaceQueryVariables> = {
+  text: "query Workspace($name:String){workspace(name:$name){id name}}",
+};
+
+export const workspaceNamesQuery: Operation<WorkspaceNamesQuery, WorkspaceNamesQueryVariables> = {
+  text: "query WorkspaceNames{workspaces{nodes{name}}}",
+};
+
+export const anyWorkspaceQuery: Operation<AnyWorkspaceQuery, AnyWorkspaceQueryVariables> = {
+  text: "query AnyWorkspace{workspaces(first:1){nodes{id}}}",
+};
+
+export const createWorkspaceMutation: Operation<CreateWorkspaceMutation, CreateWorkspaceMutationVariables> = {
+  text: "mutation CreateWorkspace($input:CreateWorkspaceInput!){createWorkspace(input:$input){id}}",
+};
+
+export const registerSystemKeysMutation: Operation<RegisterSystemKeysMutation, RegisterSystemKeysMutationVariables> = {
+  text: "mutation RegisterSystemKeys($remoteMcp:SystemKeyInput!$runtime:SystemKeyInput!){remoteMcp:registerSystemKey(input:$remoteMcp)runtime:registerSystemKey(input:$runtime)}",
+};
+
+export const mcpServersQuery: Operation<McpServersQuery, McpServersQueryVariables> = {
+  text: "query McpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServer}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames setBy}}",
+};
+
+export const mcpServerQuery: Operation<McpServerQuery, McpServerQueryVariables> = {
+  text: "query McpServer($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){...McpServer}}}fragment Problem on Reason{code message repair}fragment McpServer on McpServer{id name kind enabled status health reason{...Problem}restarts lastStartedAt nextRetryAt stderr runtimes{id name available}launch{command args cwd url envNames headerNames setBy}}",
+};
+
+export const toolsOfMcpServerQuery: Operation<ToolsOfMcpServerQuery, ToolsOfMcpServerQueryVariables> = {
+  text: "query ToolsOfMcpServer($workspace:ID$id:ID$first:Int$after:String){workspace(id:$workspace){mcpServer(id:$id){tools(first:$first after:$after){nodes{...Tool}pageInfo{next}}}}}fragment Tool on Tool{name originalName description listed}",
+};
+
+export const createMcpServerMutation: Operation<CreateMcpServerMutation, CreateMcpServerMutationVariables> = {
+  text: "mutation CreateMcpServer($workspace:ID!$input:McpServerInput!){createMcpServer(workspace:$workspace input:$input){id name}}",
+};
+
+export const updateMcpServerMutation: Operation<UpdateMcpServerMutation, UpdateMcpServerMutationVariables> = {
+  text: "mutation UpdateMcpServer($workspace:ID!$id:ID!$input:McpServerPatch!){updateMcpServer(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeMcpServerMutation: Operation<RemoveMcpServerMutation, RemoveMcpServerMutationVariables> = {
+  text: "mutation RemoveMcpServer($workspace:ID!$id:ID!){removeMcpServer(workspace:$workspace id:$id)}",
+};
+
+export const skillsQuery: Operation<SkillsQuery, SkillsQueryVariables> = {
+  text: "query Skills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...Skill}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment Skill on Skill{id name available reason{...Problem}tools{id}mcpServers(first:1000){id name}}",
+};
+
+export const createSkillMutation: Operation<CreateSkillMutation, CreateSkillMutationVariables> = {
+  text: "mutation CreateSkill($workspace:ID!$input:SkillInput!){createSkill(workspace:$workspace input:$input){id name available reason{...Problem}tools{originalName mcpServer{name}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const updateSkillMutation: Operation<UpdateSkillMutation, UpdateSkillMutationVariables> = {
+  text: "mutation UpdateSkill($workspace:ID!$id:ID!$input:SkillPatch!){updateSkill(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeSkillMutation: Operation<RemoveSkillMutation, RemoveSkillMutationVariables> = {
+  text: "mutation RemoveSkill($workspace:ID!$id:ID!){removeSkill(workspace:$workspace id:$id)}",
+};
+
+export const filesOfSkillQuery: Operation<FilesOfSkillQuery, FilesOfSkillQueryVariables> = {
+  text: "query FilesOfSkill($workspace:ID!$skill:ID){workspace(id:$workspace){skill(id:$skill){files{...SkillFile}}}}fragment SkillFile on SkillFile{path digest sizeBytes url}",
+};
+
+export const addSkillFileMutation: Operation<AddSkillFileMutation, AddSkillFileMutationVariables> = {
+  text: "mutation AddSkillFile($workspace:ID!$skill:ID!$input:SkillFileInput!){addSkillFile(workspace:$workspace skill:$skill input:$input){url}}",
+};
+
+export const removeSkillFileMutation: Operation<RemoveSkillFileMutation, RemoveSkillFileMutationVariables> = {
+  text: "mutation RemoveSkillFile($workspace:ID!$skill:ID!$path:String!){removeSkillFile(workspace:$workspace skill:$skill path:$path)}",
+};
+
+export const rolesQuery: Operation<RolesQuery, RolesQueryVariables> = {
+  text: "query Roles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...Role}pageInfo{next}}}}fragment Role on Role{id name enabled skills(first:1000){id name}}",
+};
+
+export const createRoleMutation: Operation<CreateRoleMutation, CreateRoleMutationVariables> = {
+  text: "mutation CreateRole($workspace:ID!$input:RoleInput!){createRole(workspace:$workspace input:$input){id name enabled}}",
+};
+
+export const updateRoleMutation: Operation<UpdateRoleMutation, UpdateRoleMutationVariables> = {
+  text: "mutation UpdateRole($workspace:ID!$id:ID!$input:RolePatch!){updateRole(workspace:$workspace id:$id input:$input){id}}",
+};
+
+export const removeRoleMutation: Operation<RemoveRoleMutation, RemoveRoleMutationVariables> = {
+  text: "mutation RemoveRole($workspace:ID!$id:ID!){removeRole(workspace:$workspace id:$id)}",
+};
+
+export const keysQuery: Operation<KeysQuery, KeysQueryVariables> = {
+  text: "query Keys($workspace:ID$first:Int$after:String){workspace(id:$workspace){keys(first:$first after:$after){nodes{id name hint state expiresAt lastUsedAt}pageInfo{next}}}}",
+};
+
+export const createKeyMutation: Operation<CreateKeyMutation, CreateKeyMutationVariables> = {
+  text: "mutation CreateKey($workspace:ID!$input:KeyInput!){createKey(workspace:$workspace input:$input){secret key{id name expiresAt}}}",
+};
+
+export const revokeKeyMutation: Operation<RevokeKeyMutation, RevokeKeyMutationVariables> = {
+  text: "mutation RevokeKey($workspace:ID!$key:String!){revokeKey(workspace:$workspace key:$key){id name hint}}",
+};
+
+export const runtimesQuery: Operation<RuntimesQuery, RuntimesQueryVariables> = {
+  text: "query Runtimes($workspace:ID$first:Int$after:String){workspace(id:$workspace){runtimes(first:$first after:$after){nodes{...Runtime}pageInfo{next}}}}fragment Runtime on Runtime{id name platform available lastHeartbeatAt versions sandboxes}",
+};
+
+export const platformRuntimesQuery: Operation<PlatformRuntimesQuery, PlatformRuntimesQueryVariables> = {
+  text: "query PlatformRuntimes($first:Int$after:String){platformRuntimes(first:$first after:$after){nodes{...Runtime}pageInfo{next}}}fragment Runtime on Runtime{id name platform available lastHeartbeatAt versions sandboxes}",
+};
+
+export const registerRuntimeMutation: Operation<RegisterRuntimeMutation, RegisterRuntimeMutationVariables> = {
+  text: "mutation RegisterRuntime($workspace:ID!$name:String!){registerRuntime(workspace:$workspace name:$name){secret busServers overlapEndsAt runtime{id name}}}",
+};
+
+export const revokeRuntimeMutation: Operation<RevokeRuntimeMutation, RevokeRuntimeMutationVariables> = {
+  text: "mutation RevokeRuntime($workspace:ID!$id:ID!){revokeRuntime(workspace:$workspace id:$id)}",
+};
+
+export const healthOfPlatformRuntimesQuery: Operation<HealthOfPlatformRuntimesQuery, HealthOfPlatformRuntimesQueryVariables> = {
+  text: "query HealthOfPlatformRuntimes($first:Int$after:String){platformRuntimes(first:$first after:$after){nodes{...RuntimeHealth}pageInfo{next}}}fragment RuntimeHealth on Runtime{id name available sandboxes}",
+};
+
+export const healthOfWorkspacesQuery: Operation<HealthOfWorkspacesQuery, HealthOfWorkspacesQueryVariables> = {
+  text: "query HealthOfWorkspaces($first:Int$after:String){workspaces(first:$first after:$after){nodes{id name mcpServers(first:$first){nodes{...McpServerHealth}pageInfo{next}}runtimes(first:$first){nodes{...RuntimeHealth}pageInfo{next}}}pageInfo{next}}}fragment Problem on Reason{code message repair}fragment McpServerHealth on McpServer{id name status health reason{...Problem}sandboxes}fragment RuntimeHealth on Runtime{id name available sandboxes}",
+};
+
+export const healthOfMcpServersQuery: Operation<HealthOfMcpServersQuery, HealthOfMcpServersQueryVariables> = {
+  text: "query HealthOfMcpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...McpServerHealth}pageInfo{next}}}}fragment Problem on Reason{code message repair}fragment McpServerHealth on McpServer{id name status health reason{...Problem}sandboxes}",
+};
+
+export const healthOfRuntimesQuery: Operation<HealthOfRuntimesQuery, HealthOfRuntimesQueryVariables> = {
+  text: "query HealthOfRuntimes($workspace:ID$first:Int$after:String){workspace(id:$workspace){runtimes(first:$first after:$after){nodes{...RuntimeHealth}pageInfo{next}}}}fragment RuntimeHealth on Runtime{id name available sandboxes}",
+};
+
+export const liveMcpServersQuery: Operation<LiveMcpServersQuery, LiveMcpServersQueryVariables> = {
+  text: "query LiveMcpServers($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{...LiveMcpServer}pageInfo{next}}}}fragment LiveMcpServer on McpServer{id name enabled version launch{command args cwd url fingerprint setBy}runtimes{name platform}}",
+};
+
+export const liveSkillsQuery: Operation<LiveSkillsQuery, LiveSkillsQueryVariables> = {
+  text: "query LiveSkills($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{...LiveSkill}pageInfo{next}}}}fragment LiveSkill on Skill{id name description instructions version tools(first:1000){originalName mcpServer{name}}}",
+};
+
+export const liveRolesQuery: Operation<LiveRolesQuery, LiveRolesQueryVariables> = {
+  text: "query LiveRoles($workspace:ID$first:Int$after:String){workspace(id:$workspace){roles(first:$first after:$after){nodes{...LiveRole}pageInfo{next}}}}fragment LiveRole on Role{id name description enabled version skills(first:1000){id name}}",
+};
+
+export const runtimeNamesQuery: Operation<RuntimeNamesQuery, RuntimeNamesQueryVariables> = {
+  text: "query RuntimeNames($workspace:ID){workspace(id:$workspace){runtimes{nodes{name}}}platformRuntimes{nodes{name}}}",
+};
+
+export const judgeLaunchQuery: Operation<JudgeLaunchQuery, JudgeLaunchQueryVariables> = {
+  text: "query JudgeLaunch($workspace:ID$launch:LaunchInput!){workspace(id:$workspace){launchFingerprint(launch:$launch)launchRefusal(launch:$launch)}}",
+};
+
+export const mcpServersAppliedQuery: Operation<McpServersAppliedQuery, McpServersAppliedQueryVariables> = {
+  text: "query McpServersApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){mcpServers(first:$first after:$after){nodes{name status reason{...Problem}runtimes{available}}pageInfo{next}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const skillsAppliedQuery: Operation<SkillsAppliedQuery, SkillsAppliedQueryVariables> = {
+  text: "query SkillsApplied($workspace:ID$first:Int$after:String){workspace(id:$workspace){skills(first:$first after:$after){nodes{name reason{code}}pageInfo{next}}}}",
+};
+
+export const problemOfSkillQuery: Operation<ProblemOfSkillQuery, ProblemOfSkillQueryVariables> = {
+  text: "query ProblemOfSkill($workspace:ID$name:String){workspace(id:$workspace){skill(name:$name){reason{...Problem}tools(first:1000){originalName listed mcpServer{id name}}}}}fragment Problem on Reason{code message repair}",
+};
+
+export const offeredToolsQuery: Operation<OfferedToolsQuery, OfferedToolsQueryVariables> = {
+  text: "query OfferedTools($workspace:ID$id:ID){workspace(id:$workspace){mcpServer(id:$id){tools{nodes{originalName listed}}}}}",
+};
