@@ -55,7 +55,7 @@ export abstract class SvcCommand extends Command {
     const command = this.config.findCommand(this.id ?? '');
     if (thrown instanceof SvcError || command === undefined) throw thrown;
     const { wrongUse } = await import('./wrong-use.ts');
-    throw wrongUse(thrown, command) ?? thrown;
+    throw wrongUse(thrown, command, this.argv) ?? thrown;
   }
 }
 

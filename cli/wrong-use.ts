@@ -1,10 +1,12 @@
+import { parseArgs } from 'node:util';
 import type { Command } from '@oclif/core/command';
+import { CLIError } from '@oclif/core/errors';
 import { z } from 'zod';
 import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { usageOf } from './usage.ts';
 
-/** What oclif's errors tell of the words it read: enough to say what is wrong in our own words. */
+/** What oclif's errors say of the words it read. */
 const unread = z.object({
   parse: z.object({
     output: z.object({
@@ -20,14 +22,14 @@ type Read = z.output<typeof unread>['parse']['output'];
 /** Flags that Node takes from anywhere on the command line before a program is asked, and reads a file for. */
 const nodesOwn: readonly string[] = ['--env-file', '--env-file-if-exists'];
 
-/** oclif refuses wrong flags and arguments in its words; these are ours. Null for every other error. */
-export function wrongUse(thrown: unknown, command: Command.Cached): SvcError | null {
+/** oclif refuses wrong flags and arguments in its own words; these are ours. Null for every other error. */
+export function wrongUse(thrown: unknown, command: Command.Cached, typed: readonly string[]): SvcError | null {
+  if (!(thrown instanceof CLIError)) return null;
   const usage = `Usage: svc ${usageOf(command)}`;
   const refusal = (message: string, hint?: string) =>
     new SvcError('invalid_input', message, { hint: hint === undefined ? usage : `${hint}\n${usage}` });
-  const found = unread.safeParse(thrown);
-  if (found.success) return whatIsWrong(found.data.parse.output, command, refusal);
-  return thrown instanceof Error && 'oclif' in thrown ? wrongValue(thrown.message, command.flags, refusal) : null;
+  const read = unread.safeParse(thrown).data?.parse.output;
+  return read === undefined ? wrongValue(typed, command.flags, refusal) : whatIsWrong(read, command, refusal);
 }
 
 type Refusal = (message: string, hint?: string) => SvcError;
@@ -45,6 +47,10 @@ function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal):
       : refusal(`"${extra}" is one word too many.`);
   }
   const absent = Object.entries(args).filter(([name, arg]) => arg.required && read.args[name] === undefined);
+  const dependent = Object.values(flags).find((flag) => dependencyOf(flag, read) !== undefined);
+  if (dependent !== undefined) {
+    return refusal(`--${dependent.name} is only for --${dependencyOf(dependent, read)}.`);
+  }
   const wanted = [...absent.map(([, arg]) => arg.name.toUpperCase()), ...missing.map((flag) => `--${flag.name}`)];
   return refusal(`${wanted.join(' and ')} ${wanted.length === 1 ? 'is' : 'are'} missing.`);
 }
@@ -64,12 +70,32 @@ function unknownFlag(typed: string, flags: Definition['flags'], refusal: Refusal
   return refusal(`There is no flag ${name}.`, meant === null ? undefined : `Did you mean ${meant}?`);
 }
 
-/** Errors of a single flag carry nothing but their text. */
-function wrongValue(text: string, flags: Definition['flags'], refusal: Refusal): SvcError {
-  const [, name = '', trouble] = /^Flag --(\S+) (expects|can only)/.exec(text) ?? [];
-  const flag = flags[name];
-  if (trouble === 'can only') return refusal(`--${name} was given more than once.`);
-  if (trouble === 'expects' && flag?.type === 'option')
-    return refusal(`--${name} needs a value: --${name} ${flag.helpValue ?? 'VALUE'}.`);
-  return refusal(text.split('\n').find((line) => line.trim() !== '') ?? text);
+/** The flag without which this one has no meaning, where it was left out. */
+function dependencyOf(flag: Command.Flag.Cached, read: Read): string | undefined {
+  if (read.flags[flag.name] === undefined) return undefined;
+  return flag.dependsOn?.find((name) => read.flags[name] === undefined);
+}
+
+/** For a flag without a value and for one given twice oclif throws the same class, so the words that were typed decide. */
+function wrongValue(typed: readonly string[], flags: Definition['flags'], refusal: Refusal): SvcError | null {
+  const options = Object.fromEntries(
+    Object.values(flags).map(({ name, type, char }) => [
+      name,
+      { type: type === 'boolean' ? 'boolean' : 'string', ...(char === undefined ? {} : { short: char }) } as const,
+    ]),
+  );
+  const { tokens } = parseArgs({ args: [...typed], options, strict: false, allowPositionals: true, tokens: true });
+  const isFlag = (word: string) =>
+    Object.values(flags).some(({ name, char }) => word === `--${name}` || word === `-${char}`);
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    const flag = token.kind === 'option' ? flags[token.name] : undefined;
+    if (token.kind !== 'option' || flag?.type !== 'option') continue;
+    if (seen.has(flag.name) && !flag.multiple) return refusal(`--${flag.name} was given more than once.`);
+    if (token.value === undefined || isFlag(token.value)) {
+      return refusal(`--${flag.name} needs a value: --${flag.name} ${flag.helpValue ?? 'VALUE'}.`);
+    }
+    seen.add(flag.name);
+  }
+  return null;
 }

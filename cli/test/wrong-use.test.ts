@@ -23,7 +23,18 @@ describe('what was typed wrong is said with the way to write it', () => {
     ['status -x', 'There is no flag -x.\nUsage: svc status [--watch]'],
     ['--jsn status', 'There is no flag --jsn before a command.\nDid you mean --json?'],
     ['keys create --name', `--name needs a value: --name NAME.\n${keysCreate}`],
+    ['keys create --name --role A', `--name needs a value: --name NAME.\n${keysCreate}`],
+    ['keys create --name a --role', `--role needs a value: --role ROLE.\n${keysCreate}`],
     ['keys create --name a --name b', `--name was given more than once.\n${keysCreate}`],
+    ['keys create --name=a --name b', `--name was given more than once.\n${keysCreate}`],
+    [
+      'up --confirm x',
+      `--confirm is only for --start-empty.\nUsage: svc up [--foreground] [--as-copy] [--start-empty] [--confirm NAME]`,
+    ],
+    [
+      'logs -n',
+      `--lines needs a value: --lines NUMBER.\nUsage: svc logs [SERVICE…] [--follow] [--lines NUMBER] [--since TIME] [--level LEVEL] [--request ID]`,
+    ],
     ['logs -n abc', '--lines must be a whole number from 0 to 100000, not "abc".'],
     ['logs -n -1', '--lines must be a whole number from 0 to 100000, not "-1".'],
     ['keys create', `--name is missing.\n${keysCreate}`],
