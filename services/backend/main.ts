@@ -9,4 +9,5 @@ const service = await startBackend(process.env, surroundings).catch((error: unkn
   process.exit(1);
 });
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void service.stop());
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => void service.stop().then(() => process.exit(0)));

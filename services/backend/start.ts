@@ -24,6 +24,7 @@ export async function startBackend(env: EnvRecord, surroundings: Surroundings): 
   return {
     url: server.url,
     async stop() {
+      await backend.bus.beginClose();
       await running.disposeAsync();
       logger.info('stopped');
     },

@@ -9,4 +9,5 @@ const service = await startRemoteMcp(process.env, surroundings).catch((error: un
   process.exit(1);
 });
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void service.stop());
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => void service.stop().then(() => process.exit(0)));

@@ -31,7 +31,7 @@ export const startRemoteMcp: StartService = async (
       http.leaving.begin();
       platform.streams.stop();
       platform.waits.stop();
-      await http.leaving.quiet();
+      await Promise.all([platform.link.beginStop(), http.leaving.quiet()]);
       const late = setTimeout(() => endCalls(platform, drainMs), drainMs);
       await stopListening(http.server, drainMs + lastWordsMs);
       clearTimeout(late);

@@ -150,6 +150,7 @@ function startWork(
     assignments,
     reporter,
     async withdraw() {
+      await bus.beginClose();
       await Promise.all([assignments.stop(), commands.stop()]);
       if (await reporter.withdraw()) await calls.quiet();
     },

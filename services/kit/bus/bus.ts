@@ -52,6 +52,12 @@ export interface Bus {
   /** Hears which clients' connections ended. The backend's connection only. */
   onGone(listener: (identity: Identity) => void): Subscription;
 
+  /**
+   * The first step of a stop. A connection that is lost, or whose bus does not answer within two seconds, ends here: everything that waits for
+   * the bus fails at once. So does everything under way where the connection gets lost later.
+   */
+  beginClose(): Promise<void>;
+
   /** Finishes what is under way, within the deadline of each, then lets go. */
   close(): Promise<void>;
 }

@@ -42,6 +42,7 @@ export class BusLink {
   #problem = 'not connected yet';
   #hello: HelloReply | null = null;
   #backendProblem: string | null = 'not asked yet';
+  #isLeaving = false;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: BusLinkOptions) {
@@ -67,7 +68,7 @@ export class BusLink {
     for (let present = this.present; ; present = this.present) {
       if (present !== null) return present;
       const leftMs = deadline - performance.now();
-      if (leftMs <= 0 || this.#stopping.signal.aborted) throw notConnected();
+      if (leftMs <= 0 || this.#isLeaving) throw notConnected();
       await Promise.race([this.#changes.promise, wait(leftMs, undefined, { ref: false })]);
     }
   }
@@ -86,11 +87,20 @@ export class BusLink {
     return this.#backendProblem;
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort();
+  /** From now on nothing waits for a lost connection to return, nor for the answers of a silent bus. */
+  async beginStop(): Promise<void> {
+    this.#isLeaving = true;
     this.#tellWaiting();
+    await this.#bus?.beginClose();
+  }
+
+  async stop(): Promise<void> {
+    await this.beginStop();
+    this.#stopping.abort();
+    // A connection that is still being made closes by itself.
+    if (this.#bus === null) return;
     await this.#running;
-    await this.#bus?.close();
+    await this.#bus.close();
   }
 
   async #run(signal: AbortSignal): Promise<void> {

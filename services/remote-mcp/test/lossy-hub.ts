@@ -33,6 +33,7 @@ export function lossy(hub: Hub): LossyHub {
     authorize: (authorizer) => bus.authorize(authorizer),
     disconnect: (...whom) => bus.disconnect(...whom),
     onGone: (listener) => bus.onGone(listener),
+    beginClose: () => bus.beginClose(),
     close: () => bus.close(),
   });
   return {

@@ -9,6 +9,7 @@ import { createLog } from '../../kit/log.ts';
 export interface NatsHub extends Hub {
   /** As BUS_SERVERS says it. */
   readonly url: string;
+  readonly server: TestServer;
 }
 
 /** A real server, to which processes of their own can connect too. */
@@ -19,6 +20,7 @@ export async function startNatsHub(): Promise<NatsHub> {
   const buses: Bus[] = [];
   return {
     url: server.url,
+    server,
     async connect(given, nonce) {
       const credentials = given.kind === 'backend' ? { kind: given.kind, seeds: server.seeds } : given;
       const bus = await connectNats({

@@ -12,6 +12,7 @@ import type { RunningService } from '../../kit/service.ts';
 import { startRemoteMcp } from '../start.ts';
 import { connectRuntime, type TestRuntime } from './runtime.ts';
 
+type Environment = Readonly<Record<string, string>>;
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The platform around remote-mcp: real bus, real backend, and in place of the runtime a connection that answers calls as tests need. */
@@ -25,6 +26,8 @@ export interface Platform {
   readonly logged: readonly string[];
   /** Lets in a runtime "cloud" or "lonely". */
   readonly runtimeKey: string;
+  /** Variables of a further process of the service, beside its BUS_SERVERS. */
+  readonly variables: { readonly backend: Environment; readonly remoteMcp: Environment };
   /** A GraphQL question by an operator. */
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   must(query: string, variables?: Variables): Promise<any>;
@@ -60,35 +63,27 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
 
   let port = '0';
   const backendUrl = () => `http://127.0.0.1:${port}`;
+  const ofBackend: Environment = {
+    PRIVATE_GRAPHDB_URL: `file:${join(folder, 'graph.sqlite')}`,
+    FILES_DIR: join(folder, 'blobs'),
+    ENCRYPTION_KEY: '5e'.repeat(32),
+    JWT_PRIVATE_KEY_PATH: join(folder, 'private.pem'),
+    JWT_PUBLIC_KEY_PATH: join(folder, 'public.pem'),
+    ...options.backendEnv,
+  };
+  const ofRemoteMcp = (): Environment => ({
+    SYSTEM_KEY: systemKeys.remoteMcp.reveal(),
+    REMOTE_PORT: '0',
+    PRIVATE_BACKEND_URL: backendUrl(),
+    ...options.env,
+  });
   const bootBackend = async () => {
-    const service = await startBackend(
-      {
-        PORT: port,
-        PRIVATE_GRAPHDB_URL: `file:${join(folder, 'graph.sqlite')}`,
-        FILES_DIR: join(folder, 'blobs'),
-        BUS_SERVERS: 'inproc:',
-        ENCRYPTION_KEY: '5e'.repeat(32),
-        JWT_PRIVATE_KEY_PATH: join(folder, 'private.pem'),
-        JWT_PUBLIC_KEY_PATH: join(folder, 'public.pem'),
-        ...options.backendEnv,
-      },
-      surroundings(hub),
-    );
+    const service = await startBackend({ PORT: port, BUS_SERVERS: 'inproc:', ...ofBackend }, surroundings(hub));
     port = new URL(service.url ?? '').port;
     return service;
   };
   const bootRemoteMcp = (env: Readonly<Record<string, string>> = {}, through = hub, drainMs = 10_000) =>
-    startRemoteMcp(
-      {
-        SYSTEM_KEY: systemKeys.remoteMcp.reveal(),
-        BUS_SERVERS: 'inproc:',
-        REMOTE_PORT: '0',
-        PRIVATE_BACKEND_URL: backendUrl(),
-        ...options.env,
-        ...env,
-      },
-      { ...surroundings(through), drainMs },
-    );
+    startRemoteMcp({ BUS_SERVERS: 'inproc:', ...ofRemoteMcp(), ...env }, { ...surroundings(through), drainMs });
 
   const must: Platform['must'] = async (query, variables) => {
     const claims: JWTPayload = {
@@ -126,6 +121,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const platform = (): Platform => ({
     ...{ hub, remoteMcp, runtime, logged, must },
     runtimeKey: systemKeys.runtime.reveal(),
+    variables: { backend: ofBackend, remoteMcp: ofRemoteMcp() },
     url: remoteMcp.url ?? '',
     mcpUrl: `${remoteMcp.url}/mcp`,
     backendUrl: backendUrl(),

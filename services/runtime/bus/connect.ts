@@ -4,6 +4,7 @@ import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import type { Bus } from '../../kit/bus/bus.ts';
 import { type OpenBusOptions, openBus } from '../../kit/bus/open-bus.ts';
 import { type Backoff, backoffMs } from '../time/backoff.ts';
+import { untilAborted } from '../time/until-aborted.ts';
 
 /** The bus, and who this process is on it. */
 export interface RuntimeConnection {
@@ -28,7 +29,7 @@ const retry: Backoff = { firstMs: 200, maxMs: 10_000 };
 export async function connect({ open, signal, onProblem }: ConnectOptions): Promise<RuntimeConnection | null> {
   for (let failures = 1; !signal.aborted; failures++) {
     try {
-      return await connectOnce(open, signal);
+      return await Promise.race([connectOnce(open, signal), untilAborted(signal).then(() => null)]);
     } catch (thrown) {
       onProblem(toSvcError(thrown));
     }

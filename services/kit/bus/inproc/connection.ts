@@ -181,6 +181,9 @@ export class Connection implements Bus {
     return this.#backendOnly.add(this.#inside.goneWatchers.add(listener));
   }
 
+  /** The bus inside this process answers as long as the process does. */
+  async beginClose(): Promise<void> {}
+
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;

@@ -67,8 +67,8 @@ export interface NatsBusOptions {
 
 type State = 'open' | 'closing' | 'closed';
 
-/** A bus that takes nothing any more keeps nobody from leaving it. */
-const flushDeadlineMs = 10_000;
+/** A healthy bus answers within milliseconds. A service that stops waits no longer for a bus that is silent. */
+const answerDeadlineMs = 2000;
 
 /** The bus on NATS, as one connection to it. */
 export class NatsBus implements Bus {
@@ -91,6 +91,7 @@ export class NatsBus implements Bus {
   #hearsReplies = false;
   #state: State = 'open';
   #connected = true;
+  #isLeaving = false;
   #closing: Promise<void> | null = null;
 
   constructor({ identity, connection, persistent, logger, accounts }: NatsBusOptions) {
@@ -235,6 +236,12 @@ export class NatsBus implements Bus {
     return this.#goneWatchers.add(listener);
   }
 
+  async beginClose(): Promise<void> {
+    this.#isLeaving = true;
+    if (this.#connected) await this.#flushSoon().catch(() => this.lost());
+    else await this.#closeConnections();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#finish();
     return this.#closing;
@@ -253,6 +260,8 @@ export class NatsBus implements Bus {
     this.#outbox.clear();
     this.#exchanges.abandon();
     this.#watchers.tell('disconnected');
+    // Requests to JetStream wait for their answers until the connection is closed.
+    if (this.#isLeaving) void this.#closeConnections();
   }
 
   /** The connection is back, with all that it listened to. */
@@ -265,14 +274,22 @@ export class NatsBus implements Bus {
 
   async #finish(): Promise<void> {
     this.#state = 'closing';
+    await this.beginClose();
     const [consumers, listeners] = [this.#consumers, this.#listeners];
     await finishHandlers({ identity: this.identity, consumers, listeners, logger: this.#logger });
     await this.#exchanges.none();
     this.#state = 'closed';
-    if (this.#connected) await withinDeadline(this.flush(), flushDeadlineMs, notTaken).catch(() => {});
+    if (this.#connected) await this.#flushSoon().catch(() => {});
     this.#connected = false;
-    await this.#accounts?.close();
-    await this.#connection.close();
+    await this.#closeConnections();
+  }
+
+  #flushSoon(): Promise<void> {
+    return withinDeadline(this.flush(), answerDeadlineMs, notTaken);
+  }
+
+  async #closeConnections(): Promise<void> {
+    await Promise.all([this.#accounts?.close(), this.#connection.close()]);
   }
 
   /** Every backend hears it of NATS, and tells all whom it may concern. */
@@ -354,5 +371,5 @@ export class NatsBus implements Bus {
 }
 
 function notTaken(): SvcError {
-  return new SvcError('timeout', `The bus did not take what was said within ${flushDeadlineMs} ms.`);
+  return new SvcError('timeout', `The bus did not take what was said within ${answerDeadlineMs} ms.`);
 }
