@@ -67,6 +67,6 @@ test('svc config docs refuses what is no setting, with the nearest one', async (
   expect(code).not.toBe(0);
   const beside = await svc('config', 'docs', 'limits.nothing');
   expect(beside.stderr).toContain(
-    'Known here: limits.sessionIdleTimeoutMs, limits.fileSizeMaxMb, limits.startSecondsMax, limits.memoryMaxMb.',
+    'Known here: limits.sessionIdleTimeoutMs, limits.fileSizeMaxMb, limits.historyDays, limits.startSecondsMax, limits.memoryMaxMb.',
   );
 });

@@ -55,6 +55,7 @@ test('with nothing chosen, these and no others', () => {
       CORS_ORIGINS: 'http://localhost:8888,http://localhost:3000,http://127.0.0.1:8888',
       MCP_SERVER_COMMANDS: 'any',
       SVC_MAX_FILE_SIZE_MB: '10',
+      HISTORY_DAYS: '365',
       FILES_DIR: '/srv/svc/data/blobs',
       EMAIL_PROVIDER: 'log',
       EMAIL_FROM_NAME: 'The Service Team',

@@ -422,6 +422,13 @@ null: that Dgraph knows no users.`,
         variables: { backend: ['SVC_MAX_FILE_SIZE_MB'], runtime: ['SVC_MAX_FILE_SIZE_MB'] },
         write: String,
       }),
+      historyDays: setting(like(backend.HISTORY_DAYS), {
+        meaning:
+          'How many days the activity of a workspace and the usage of its tools are kept. What is older is removed.',
+        default: 365,
+        variables: { backend: ['HISTORY_DAYS'] },
+        write: String,
+      }),
       startSecondsMax: setting(orAuto(wholeNumber(5, 3600)), {
         meaning: 'How long a part may take from its start until it is ready, in seconds.',
         default: 'auto',

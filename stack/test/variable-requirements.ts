@@ -295,6 +295,13 @@ export const variableRequirements: readonly Requirement[] = [
     says: 'Largest file',
     shown: [`${variablesTest}: backend SVC_MAX_FILE_SIZE_MB`],
   },
+  {
+    id: 'additions.backend.HISTORY_DAYS',
+    says: 'Days that activity and usage are kept',
+    shown: [
+      'services/backend/collect-garbage.test.ts: activity and usage older than HISTORY_DAYS are removed in every workspace, and the rest stays',
+    ],
+  },
   ...['PROVIDER_A_URL', 'PROVIDER_B_URL', 'SMTP_HOST', 'SMTP_PORT', 'SMTP_TLS', 'SMTP_USER', 'SMTP_PASSWORD'].map(
     (name): Requirement => ({ id: `additions.backend.${name}`, says: 'Mail', shown: mail }),
   ),

@@ -228,6 +228,13 @@ export const variables = {
       source: 'additions',
     }),
     SVC_MAX_FILE_SIZE_MB: { ...fileSizeMax, source: 'additions' as const },
+    HISTORY_DAYS: integer({
+      meaning: 'How many days activity and usage are kept.',
+      default: '365',
+      min: 1,
+      max: 36_500,
+      source: 'additions',
+    }),
     MCP_SERVER_COMMANDS: text({
       meaning: 'Which commands MCP servers may run: any, none, or a comma-separated list of command names.',
       default: 'any',

@@ -46,6 +46,7 @@ describe('what Docker shall have', () => {
         'PORT=3000',
         'MCP_SERVER_COMMANDS=any',
         'SVC_MAX_FILE_SIZE_MB=10',
+        'HISTORY_DAYS=365',
         'EMAIL_PROVIDER=log',
         'EMAIL_FROM_NAME=The Service Team',
         'PROVIDER_A_TIMEOUT_SECONDS=10',

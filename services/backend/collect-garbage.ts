@@ -1,0 +1,38 @@
+import type { Subscription } from '../kit/bus/bus.ts';
+import { forgetHistory } from './activity/forget-history.ts';
+import type { WithConfig, WithLog } from './bus/with-bus.ts';
+import type { WithBlobs } from './files/blobs.ts';
+import { removeUnused } from './files/keep-blobs.ts';
+import type { WithGraph } from './graph/graph.ts';
+
+const everyMs = 10 * 60_000;
+const dayMs = 24 * 60 * 60 * 1000;
+
+type Context = WithGraph & WithBlobs & WithLog & WithConfig<'HISTORY_DAYS'>;
+
+/** Removes from time to time the bytes that no file uses, and the history that is old enough. Several backends may do so at once. */
+export function collectGarbage(backend: Context): Subscription {
+  const logger = backend.log('garbage');
+  const stopping = new AbortController();
+  let running: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    running ??= collect(backend, stopping.signal)
+      .catch((thrown: unknown) => logger.warn({ err: thrown }, 'could not remove what is unused, and will try again'))
+      .finally(() => {
+        running = null;
+      });
+  }, everyMs).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function collect(backend: Context, signal: AbortSignal): Promise<void> {
+  const now = Date.now();
+  await removeUnused(backend, { now, signal });
+  await forgetHistory(backend.graph, now - backend.config.HISTORY_DAYS * dayMs, signal);
+}
