@@ -2,6 +2,8 @@ export interface AskOptions {
   readonly timeoutMs: number;
   /** All that the program knows of an environment; default: this process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Written to its input; default: nothing. */
+  readonly input?: string;
 }
 
 /** How a program ended, and what it printed. */
@@ -17,12 +19,12 @@ const answerMaxBytes = 1024 * 1024;
 export async function askProgram(
   program: string,
   args: readonly string[],
-  { timeoutMs, env }: AskOptions,
+  { timeoutMs, env, input = '' }: AskOptions,
 ): Promise<ProgramAnswer> {
   // Loaded when a program is asked: most starts ask none.
   const { execa } = await import('execa');
   const { failed, stdout, stderr } = await execa(program, args, {
-    ...{ reject: false, stdin: 'ignore', timeout: timeoutMs, maxBuffer: answerMaxBytes },
+    ...{ reject: false, input, timeout: timeoutMs, maxBuffer: answerMaxBytes },
     ...(env === undefined ? {} : { env, extendEnv: false }),
   });
   return { failed, stdout, stderr };

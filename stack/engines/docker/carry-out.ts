@@ -10,6 +10,7 @@ import { applySteps } from './apply-steps.ts';
 import type { DockerPlan } from './container-plan.ts';
 import type { Decision } from './decide.ts';
 import type { DockerState } from './docker-state.ts';
+import { removeFormerImages } from './former-images.ts';
 import { isPublished } from './site.ts';
 import { takeDown } from './take-down.ts';
 import { ensureVolumes, handOverVolumes, releaseVolumes } from './volumes.ts';
@@ -37,6 +38,7 @@ export async function carryOut(work: CarryOut): Promise<void> {
     logs.close();
   }
   await releaseVolumes(daemon.docker, definition.id);
+  await removeFormerImages(daemon.docker, installation, state.serviceImage);
   writeLease(installation, plan.ports, wishesOf(definition).filter(isPublished));
   recordFingerprint(installation);
 }

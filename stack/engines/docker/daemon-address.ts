@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
+import { dockerFolder, readDockerConfig, readJsonIn } from './docker-config.ts';
 
 /** A socket that a daemon listens on, and the place that names it. */
 export interface DaemonAddress {
@@ -31,16 +32,14 @@ function chosenByVariable(env: EnvRecord): Chosen | null {
   return host === '' ? null : { socket: socketOf(host, 'DOCKER_HOST'), saidBy: 'DOCKER_HOST' };
 }
 
-const config = z.object({ currentContext: z.string().optional() });
 const context = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string() }) }) });
 
 /** `docker context use` stores the name. The folder of a context is the hash of its name. */
 function chosenByContext(env: EnvRecord): Chosen | null {
-  const folder = env.DOCKER_CONFIG ?? join(env.HOME ?? '', '.docker');
-  const name = env.DOCKER_CONTEXT ?? config.safeParse(readJsonIn(join(folder, 'config.json'))).data?.currentContext;
+  const name = env.DOCKER_CONTEXT ?? readDockerConfig(env).currentContext;
   if (name === undefined || name === '' || name === 'default') return null;
   const hash = createHash('sha256').update(name).digest('hex');
-  const found = context.safeParse(readJsonIn(join(folder, 'contexts/meta', hash, 'meta.json'))).data;
+  const found = context.safeParse(readJsonIn(join(dockerFolder(env), 'contexts/meta', hash, 'meta.json'))).data;
   const saidBy = `the context "${name}" of Docker`;
   if (found === undefined) {
     throw new SvcError('not_found', `There is no ${saidBy.slice('the '.length)}.`, {
@@ -78,13 +77,5 @@ function isSocket(path: string): boolean {
     return statSync(path).isSocket();
   } catch {
     return false;
-  }
-}
-
-function readJsonIn(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
   }
 }

@@ -41,13 +41,13 @@ export interface DockerState {
 export async function readDockerState(
   plan: Plan,
   daemon: Daemon,
-  { installation, signal, onNotice }: EngineStart,
+  { installation, env, signal, onNotice }: EngineStart,
 ): Promise<DockerState> {
   const { definition } = plan;
   const { docker } = daemon;
   const before = readContainers(installation);
   const serviceImage = serviceImageOn(definition.images.base).name;
-  const images = await ensurePlanImages(plan, { docker, signal, onNotice });
+  const images = await ensurePlanImages(plan, { docker, env, signal, onNotice });
   tellOthers(images, before, onNotice);
   const networks = await ensureNetworks(docker, networkPlansOf(definition));
   const { user } = runsAs(installation, daemon.isRootless);

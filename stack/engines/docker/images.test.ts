@@ -35,7 +35,7 @@ afterEach(async () => {
 async function fetching(signal: AbortSignal) {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const onNotice = (message: string) => message.includes('%') && begin();
-  const fetched = ensureImage('nats:9.9.9', 'images.nats', { docker, signal, onNotice });
+  const fetched = ensureImage('nats:9.9.9', 'images.nats', { docker, env: {}, signal, onNotice });
   await Promise.race([begun, fetched]);
   return { fetched };
 }

@@ -1,12 +1,16 @@
 import type Docker from 'dockerode';
 import { z } from 'zod';
 import { isDiskFull, makeRoom, statusOf, wordsOf } from '../../../services/contracts/docker.ts';
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { pullFailure } from './pull-failure.ts';
+import { findRegistryLogin } from './registry-login.ts';
 import type { ServiceImage } from './service-image.ts';
 
 export interface Images {
   readonly docker: Docker;
+  /** Logins at registries are found through it. */
+  readonly env: EnvRecord;
   readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 }
@@ -32,9 +36,12 @@ export async function findImage(docker: Docker, name: string): Promise<ImageFact
 export async function ensureImage(name: string, field: string, images: Images): Promise<ImageFacts> {
   const present = await findImage(images.docker, name);
   if (present !== null) return present;
+  const login = await findRegistryLogin(name, images.env);
   images.onNotice(`Fetching ${name} …`);
   try {
-    const begin = (abortSignal: AbortSignal) => images.docker.pull(name, { abortSignal });
+    // Not docker.pull: it would write the login into the address of the request.
+    const begin = (abortSignal: AbortSignal) =>
+      images.docker.createImage(login ?? undefined, { fromImage: name, abortSignal });
     await follow(begin, images, percentOf(name, images.onNotice));
   } catch (error) {
     if (images.signal.aborted) throw error;

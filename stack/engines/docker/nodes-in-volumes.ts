@@ -19,7 +19,7 @@ import { ensureVolumes, holdVolumes, listVolumes, removeVolumes } from './volume
 /** What a copy needs of Docker. */
 type VolumeAccess = Pick<DockerState, 'daemon' | 'plan' | 'serviceImage' | 'user'>;
 
-export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' | 'onState'> {
+export interface NodesInVolumes extends Pick<EngineStart, 'env' | 'signal' | 'onNotice' | 'onState'> {
   readonly daemon: Daemon;
   /** Names of the volumes that exist and hold no unfinished copy. */
   readonly volumes: ReadonlySet<string>;
@@ -28,12 +28,12 @@ export interface NodesInVolumes extends Pick<EngineStart, 'signal' | 'onNotice' 
 /** Reads and copies the volumes of Dgraph nodes. */
 export async function nodesInVolumes(
   plan: Plan,
-  { daemon, volumes, signal, onNotice, onState }: NodesInVolumes,
+  { daemon, volumes, env, signal, onNotice, onState }: NodesInVolumes,
 ): Promise<NodePlaces> {
   const { installation, definition } = plan;
   const serviceImage = serviceImageOn(definition.images.base).name;
   // Copies run in the service image.
-  await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice });
+  await ensurePlanImages(plan, { docker: daemon.docker, env, signal, onNotice });
   const state = { daemon, plan, serviceImage, user: runsAs(installation, daemon.isRootless).user };
   const { services } = await statusOfContainers({ installation, readPlan: () => plan, signal });
   return {

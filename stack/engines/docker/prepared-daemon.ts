@@ -27,7 +27,7 @@ export async function prepareDaemon(preparation: DaemonPreparation): Promise<Pre
   const daemon = await connectToOwnDaemon(installation, env);
   const images: Record<string, ImageFacts> = {};
   for (const plan of plans) {
-    Object.assign(images, await ensurePlanImages(plan, { docker: daemon.docker, signal, onNotice }));
+    Object.assign(images, await ensurePlanImages(plan, { docker: daemon.docker, env, signal, onNotice }));
   }
   return { ...daemon, images };
 }

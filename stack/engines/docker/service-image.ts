@@ -18,6 +18,7 @@ export interface ServiceImage {
 
 const packageFile = fileURLToPath(new URL('../../../package.json', import.meta.url));
 const dockerfile = fileURLToPath(new URL('../../../templates/Dockerfile', import.meta.url));
+const repository = 'svc-platform:';
 const sources = ['package.json', 'oclif.manifest.json', 'dist'];
 
 /** The tag contains the version and a hash of all sources, so that a new image is built exactly when one of them changes. */
@@ -30,8 +31,13 @@ export function serviceImageOn(base: string): ServiceImage {
       .update(readFileSync(file))
       .update('\0');
   }
-  const name = `svc-platform:${ownVersion()}-${hash.digest('hex').slice(0, 12)}`;
+  const name = `${repository}${ownVersion()}-${hash.digest('hex').slice(0, 12)}`;
   return { name, context, sources, dockerfile: 'dist/templates/Dockerfile', base };
+}
+
+/** Whether an image is one of the services, of this version or another. */
+export function isServiceImage(name: string): boolean {
+  return name.startsWith(repository);
 }
 
 function filesIn(context: string, source: string): readonly string[] {

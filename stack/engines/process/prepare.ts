@@ -23,7 +23,7 @@ export async function prepareProcesses(
 ): Promise<Prepared> {
   const cleared = found === null ? await clearStaleRecord(installation) : null;
   if (cleared !== null) onNotice(cleared);
-  await prepareSandbox(plan.definition, { signal, onNotice });
+  await prepareSandbox(plan.definition, { env, signal, onNotice });
   const before = found?.record?.settings ?? null;
   const after = settingsOf(plan);
   const changes = before === null ? null : changesBetween(before, after);

@@ -1,6 +1,8 @@
+import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import type { Definition } from '../../settings/definition.ts';
 
 export interface Preparing {
+  readonly env: EnvRecord;
   readonly signal: AbortSignal;
   readonly onNotice: (message: string) => void;
 }

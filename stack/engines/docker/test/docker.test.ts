@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Agent } from '../../../test/agent.ts';
@@ -188,6 +190,19 @@ describe.skipIf(dockerHost === null)('on a real Docker', () => {
       expect.stringContaining('The image "nats-that-nobody-has:1.0.0" is missing and could not be pulled'),
     ]);
     await trial.edit('  nats: nats-that-nobody-has:1.0.0', '  nats: nats:2.15.0-alpine');
+  });
+
+  test('a port that another program took is refused once, by the name of its holder, and nothing is started', async () => {
+    const { frontend } = trial.platform.ports;
+    await trial.containerOf('frontend').stop();
+    const taken = createServer().listen(frontend, '127.0.0.1');
+    await once(taken, 'listening');
+    const { code, stderr } = await trial.platform.run(['up']);
+    taken.close();
+    expect([code, stderr]).toEqual([5, expect.stringContaining(`Port ${frontend} of frontend is taken by "`)]);
+    expect(stderr.match(/is taken by/g)).toHaveLength(1);
+    expect(stderr).toContain(`(pid ${process.pid})`);
+    expect(await up()).toContain('frontend was stopped: it goes on.');
   });
 
   test('another engine or another Docker never takes its place without a word', async () => {
