@@ -1,4 +1,5 @@
 import {
+  type Consumer,
   DeliverPolicy,
   type JetStreamManager,
   type JsMsg,
@@ -115,16 +116,15 @@ class NatsBusContent implements BusContent {
       return { consumer: found, pending: (await found.info()).num_pending };
     });
     for (let left = pending; left > 0; ) {
-      let count = 0;
       // Never more than there is: a fetch waits for what it asks for.
       const wanted = Math.min(left, batchMax);
-      for await (const message of await consumer.fetch({ max_messages: wanted, expires: fetchTimeoutMs })) {
-        left = message.info.pending;
-        count++;
-        yield message;
-      }
-      if (count === 0) {
+      const batch = await throughElection(this.#connection, () => fetchBatch(consumer, wanted));
+      if (batch.length === 0) {
         throw new SvcError('unavailable', `The bus did not hand out what it keeps in "${config.name}" in time.`);
+      }
+      for (const message of batch) {
+        left = message.info.pending;
+        yield message;
       }
     }
   }
@@ -134,6 +134,18 @@ class NatsBusContent implements BusContent {
       question(await jetstreamManager(this.#connection, { checkAPI: false })),
     );
   }
+}
+
+/** At most so many messages. A fetch that breaks off behind some of them has brought these: the next one goes on after them. */
+async function fetchBatch(consumer: Consumer, wanted: number): Promise<readonly JsMsg[]> {
+  const batch: JsMsg[] = [];
+  try {
+    const fetched = await consumer.fetch({ max_messages: wanted, expires: fetchTimeoutMs });
+    for await (const message of fetched) batch.push(message);
+  } catch (error) {
+    if (batch.length === 0) throw error;
+  }
+  return batch;
 }
 
 /** The messages of a batch are sent one after the other, and waited for together. */

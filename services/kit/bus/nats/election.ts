@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { JetStreamApiError } from '@nats-io/jetstream';
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
 import { type NatsConnection, TimeoutError } from '@nats-io/transport-node';
 import { SvcError } from '../../../contracts/errors.ts';
 
@@ -34,6 +34,8 @@ export async function throughElection<Result>(
 function isUnserved(error: unknown): boolean {
   if (error instanceof SvcError) return isUnserved(error.cause);
   if (error instanceof JetStreamApiError) return error.status === unavailable;
+  // A consumer that nodes do not know yet, just after their start: "no responders". The client keeps the class of this error to itself.
+  if (error instanceof JetStreamError && 'code' in error) return error.code === unavailable;
   return error instanceof TimeoutError || isNotAnswered(error);
 }
 

@@ -1,0 +1,37 @@
+import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { describe, expect, test } from 'vitest';
+import { throughElection } from './election.ts';
+
+const connectedTo = (info: object) => ({ info }) as NatsConnection;
+const cluster = connectedTo({ cluster: 'svc' });
+const apiError = (code: number) => new JetStreamApiError({ code, err_code: 1, description: 'refused' });
+/** As the client makes them of the status of a message. */
+const statusError = (message: string, code: number) => Object.assign(new JetStreamError(message), { code });
+
+/** Fails with these errors, one after the other, before it is done. */
+function failing(...errors: readonly Error[]) {
+  const left = [...errors];
+  return async () => {
+    const error = left.shift();
+    if (error !== undefined) throw error;
+    return 'done';
+  };
+}
+
+describe('what several nodes are asked while one of them takes over', () => {
+  test('is asked again until it is answered', async () => {
+    const work = failing(apiError(503), statusError('no responders', 503));
+    expect(await throughElection(cluster, work)).toBe('done');
+  });
+
+  test.each([apiError(404), statusError('bad request', 400), new Error('ours')])(
+    'and is refused for another reason (%s) is not asked again',
+    async (error) => await expect(throughElection(cluster, failing(error))).rejects.toBe(error),
+  );
+});
+
+test('one node alone has no other that takes over', async () => {
+  const error = statusError('no responders', 503);
+  await expect(throughElection(connectedTo({}), failing(error))).rejects.toBe(error);
+});
