@@ -75,6 +75,8 @@ export interface Target {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The server gives its clients no session. */
+  readonly isStateless?: boolean;
 }
 
 /** The bytes of a POST of one JSON-RPC message. */
@@ -103,30 +105,28 @@ async function callOnce(caller: Caller): Promise<void> {
   if (!answer.includes(caller.expected)) throw new Error(`A wrong answer: ${answer.toString().slice(0, 400)}`);
 }
 
-/** Latencies in milliseconds of `count` calls, one after the other. */
-export async function oneAfterTheOther(caller: Caller, count: number): Promise<Float64Array> {
-  const latencies = new Float64Array(count);
-  for (let i = 0; i < count; i++) {
-    const start = performance.now();
-    await callOnce(caller);
-    latencies[i] = performance.now() - start;
-  }
-  return latencies;
+/** A number of calls: how long each took, and how long all took together. */
+export interface Load {
+  readonly latenciesMs: Float64Array;
+  readonly seconds: number;
 }
 
-/** Calls a second of all callers together, each with one call under way. */
-export async function allAtOnce(callers: readonly Caller[], count: number): Promise<number> {
-  let left = count;
+/** All callers together make `count` calls, each caller one after the other. */
+export async function allAtOnce(callers: readonly Caller[], count: number): Promise<Load> {
+  const latenciesMs = new Float64Array(count);
   const start = performance.now();
+  let begun = 0;
   await Promise.all(
     callers.map(async (caller) => {
-      while (left > 0) {
-        left--;
+      while (begun < count) {
+        const index = begun++;
+        const asked = performance.now();
         await callOnce(caller);
+        latenciesMs[index] = performance.now() - asked;
       }
     }),
   );
-  return count / ((performance.now() - start) / 1000);
+  return { latenciesMs, seconds: (performance.now() - start) / 1000 };
 }
 
 /**

@@ -1,17 +1,21 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { findDgraph } from '../../../services/backend/graph/dgraph/test/test-cluster.ts';
 import { measureBackup } from './backup.ts';
 import { measureChanges } from './changes.ts';
 import { measureCommands, measureUp } from './commands.ts';
 import { measureContainers } from './containers.ts';
 import { measureDistributed } from './distributed.ts';
 import { measureDisturbances } from './disturbances.ts';
+import { measureEndurance } from './endurance.ts';
 import type { Figure } from './figure.ts';
 import { measureGraph } from './graph.ts';
 import { measureMemory } from './memory.ts';
 import { measureMove } from './move.ts';
 import { type Platform, type PlatformOptions, startPlatform } from './platform.ts';
 import { repository } from './processes.ts';
+import { measureProxies } from './proxies.ts';
 import { measureReplicas } from './replicas.ts';
 import { table } from './report.ts';
 import { measureSpeed } from './speed.ts';
@@ -19,29 +23,74 @@ import { measureSpeed } from './speed.ts';
 /** NATS, Dgraph and all services: two elections are most of it. */
 const upWithDgraphMaxMs = 10_000;
 
-/** `npm run bench [-- NAME…]`: measures the figures that the platform promises and prints them, with what was reached. */
-const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
-  commands: () => onOwnPlatform({}, measureCommands),
-  up: () => onOwnPlatform({}, measureUp),
-  speed: () => onOwnPlatform({}, measureSpeed),
-  disturbances: () => onOwnPlatform({}, measureDisturbances),
-  memory: () => onOwnPlatform({}, measureMemory),
-  distributed: () => onOwnPlatform({ replicas: 1 }, measureDistributed),
-  changes: () => onOwnPlatform({ replicas: 1 }, measureChanges),
-  replicas: () => onOwnPlatform({ replicas: 2 }, measureReplicas),
-  graph: measureGraph,
-  dgraph: () => onOwnPlatform({ replicas: 1, graph: 'dgraph' }, (platform) => measureUp(platform, upWithDgraphMaxMs)),
-  backup: measureBackup,
-  move: measureMove,
-  containers: measureContainers,
-};
-const wanted = process.argv.slice(2);
+interface Group {
+  /** Why it cannot be measured here; null where it can. */
+  readonly missing?: () => string | null;
+  readonly measure: () => Promise<Figure[]>;
+}
 
+const { positionals: wanted, values: files } = parseArgs({
+  allowPositionals: true,
+  options: { tbxark: { type: 'string' }, 'npm-proxy': { type: 'string' } },
+});
+const { tbxark = '', 'npm-proxy': npmProxy = '' } = files;
+
+/** `npm run bench [-- GROUP…]`: measures the figures that the platform promises and prints them, with what was reached. */
+const groups: Readonly<Record<string, Group>> = {
+  commands: { measure: () => onOwnPlatform({}, measureCommands) },
+  up: { measure: () => onOwnPlatform({}, measureUp) },
+  speed: { measure: () => onOwnPlatform({}, measureSpeed) },
+  proxies: {
+    missing: () =>
+      tbxark === '' || npmProxy === '' ? 'name the two proxies: proxies --tbxark FILE --npm-proxy FILE' : null,
+    measure: () => onOwnPlatform({}, (platform) => measureProxies(platform, { tbxark, npmProxy })),
+  },
+  endurance: { measure: () => onOwnPlatform({}, measureEndurance) },
+  disturbances: { measure: () => onOwnPlatform({}, measureDisturbances) },
+  memory: { measure: () => onOwnPlatform({}, measureMemory) },
+  distributed: { measure: () => onOwnPlatform({ replicas: 1 }, measureDistributed) },
+  changes: { measure: () => onOwnPlatform({ replicas: 1 }, measureChanges) },
+  replicas: { measure: () => onOwnPlatform({ replicas: 2 }, measureReplicas) },
+  graph: { measure: measureGraph },
+  dgraph: {
+    missing: () => (findDgraph() === null ? 'dgraph is not on the path' : null),
+    measure: () =>
+      onOwnPlatform({ replicas: 1, graph: 'dgraph' }, (platform) => measureUp(platform, upWithDgraphMaxMs)),
+  },
+  backup: { measure: measureBackup },
+  move: { measure: measureMove },
+  containers: { measure: measureContainers },
+};
+
+for (const name of wanted) {
+  if (Object.hasOwn(groups, name)) continue;
+  process.stderr.write(`There is no group "${name}". Groups: ${Object.keys(groups).join(', ')}.\n`);
+  process.exit(2);
+}
+
+const file = join(repository, 'dist', 'bench', 'figures.json');
 const figures: Figure[] = [];
-for (const [name, measure] of Object.entries(groups)) {
+const skipped: Record<string, string> = {};
+for (const [name, { missing, measure }] of Object.entries(groups)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  process.stderr.write(`measuring ${name}\n`);
-  figures.push(...(await measure()));
+  const why = missing?.() ?? null;
+  if (why === null) {
+    process.stderr.write(`measuring ${name}\n`);
+    const measured = await measure();
+    figures.push(...measured);
+    process.stderr.write(`${table(measured)}\n`);
+  } else {
+    process.stderr.write(`skipped ${name}: ${why}\n`);
+    skipped[name] = why;
+  }
+  await writeFigures();
+}
+
+/** After each group, so that a group that fails loses none of the figures before it. */
+async function writeFigures(): Promise<void> {
+  await mkdir(join(file, '..'), { recursive: true });
+  const content = { at: new Date().toISOString(), node: process.version, figures, skipped };
+  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
 /** What one group leaves behind is none of the next one's business. */
@@ -57,8 +106,5 @@ async function onOwnPlatform(
   }
 }
 
-const file = join(repository, 'dist', 'bench', 'figures.json');
-await mkdir(join(file, '..'), { recursive: true });
-await writeFile(file, `${JSON.stringify({ at: new Date().toISOString(), node: process.version, figures }, null, 2)}\n`);
 process.stdout.write(`${table(figures)}\n\n${file.slice(repository.length + 1)}\n`);
 process.exit(figures.some((figure) => figure.reached === false) ? 1 : 0);

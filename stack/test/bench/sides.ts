@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { freePort } from '../free-ports.ts';
 import { type Caller, Connection, postBytes, type Target } from './load.ts';
 import { eventually, everything, startNode } from './processes.ts';
@@ -34,12 +33,7 @@ export async function openCaller(target: Target, call: Call = echo): Promise<Cal
       params: { protocolVersion, capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
     }),
   );
-  const session = /\r\nmcp-session-id: *([^\r]+)/i.exec(opened.toString())?.[1];
-  if (session === undefined) throw new Error(`No session was opened: ${opened.toString().slice(0, 300)}`);
-  const inSession = {
-    ...target,
-    headers: { ...target.headers, 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion },
-  };
+  const inSession = { ...target, headers: { ...target.headers, ...headersOfSession(target, opened.toString()) } };
   await connection.ask(postBytes(inSession, { jsonrpc: '2.0', method: 'notifications/initialized' }));
   const request = postBytes(inSession, {
     jsonrpc: '2.0',
@@ -48,6 +42,14 @@ export async function openCaller(target: Target, call: Call = echo): Promise<Cal
     params: { name: call.name, arguments: call.arguments },
   });
   return { connection, request, expected: call.expected };
+}
+
+function headersOfSession({ isStateless = false }: Target, opened: string): Readonly<Record<string, string>> {
+  const version = { 'mcp-protocol-version': protocolVersion };
+  if (isStateless && opened.includes('"serverInfo"')) return version;
+  const session = /\r\nmcp-session-id: *([^\r]+)/i.exec(opened)?.[1];
+  if (session === undefined) throw new Error(`No session was opened: ${opened.slice(0, 300)}`);
+  return { ...version, 'mcp-session-id': session };
 }
 
 async function openCallers(target: Target, count: number): Promise<readonly Caller[]> {
@@ -60,9 +62,13 @@ async function openCallers(target: Target, count: number): Promise<readonly Call
 export async function startDirect(): Promise<Side> {
   const port = await freePort();
   const child = startNode([everything, 'streamableHttp'], { PORT: String(port) });
-  const target: Target = { port, path: '/mcp', headers: {} };
-  (await eventually('the direct server', () => openCaller(target))).connection.close();
-  return { name: 'direct', callers: (count) => openCallers(target, count), stop: () => end(child) };
+  return await sideOf('direct', { port, path: '/mcp', headers: {} }, () => child.kill('SIGKILL'));
+}
+
+/** The side is ready once a session was opened on it. */
+export async function sideOf(name: string, target: Target, stop: () => void): Promise<Side> {
+  (await eventually(name, () => openCaller(target))).connection.close();
+  return { name, callers: (count) => openCallers(target, count), stop };
 }
 
 /** What is behind addresses that are already there: the platform. Callers take them in turn. */
@@ -87,21 +93,13 @@ export async function startFloor(bus: 'inproc' | 'nats' = 'inproc'): Promise<Sid
   const port = await freePort();
   const program = bus === 'inproc' ? './floor.ts' : './floor-on-nats.ts';
   const child = startNode([new URL(program, import.meta.url).pathname, String(port), everything]);
-  const target: Target = { port, path: '/mcp', headers: {} };
-  (await eventually('the floor', () => openCaller(target))).connection.close();
   // It ends what it started.
-  return { name: 'floor', callers: (count) => openCallers(target, count), stop: () => void child.kill('SIGTERM') };
+  return await sideOf('floor', { port, path: '/mcp', headers: {} }, () => child.kill('SIGTERM'));
 }
 
 /** A server that answers the same bytes to everything: how fast the generator itself can be. */
 export async function startMirror(): Promise<Side> {
   const port = await freePort();
   const child = startNode([new URL('./mirror.ts', import.meta.url).pathname, String(port), said]);
-  const target: Target = { port, path: '/mcp', headers: {} };
-  (await eventually('the mirror', () => openCaller(target))).connection.close();
-  return { name: 'mirror', callers: (count) => openCallers(target, count), stop: () => end(child) };
-}
-
-function end(child: ChildProcess): void {
-  child.kill('SIGKILL');
+  return await sideOf('mirror', { port, path: '/mcp', headers: {} }, () => child.kill('SIGKILL'));
 }

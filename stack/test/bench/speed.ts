@@ -1,5 +1,5 @@
 import { atLeast, atMost, type Figure, reported } from './figure.ts';
-import { allAtOnce, median, oneAfterTheOther, quantile, steadily } from './load.ts';
+import { allAtOnce, type Load, median, quantile, steadily } from './load.ts';
 import type { Platform } from './platform.ts';
 import { type Side, startDirect, startFloor, startMirror } from './sides.ts';
 
@@ -7,6 +7,8 @@ const rounds = 5;
 const warmCalls = 1000;
 const calls = 10_000;
 const sessions = 32;
+/** server-everything's HTTP transport keeps every event of a session, so that each call of a long session is slower than the one before. */
+const callsOfSession = 500;
 
 /** The platform, the MCP server's own transport and the floor, turn about in one run. */
 export async function measureSpeed(platform: Platform): Promise<Figure[]> {
@@ -37,31 +39,52 @@ export async function measureSpeed(platform: Platform): Promise<Figure[]> {
   }
 }
 
-export type Numbers = Readonly<Record<string, readonly number[]>>;
+/** What was measured of each side, in the order of the rounds. */
+export type PerSide<Measured> = Readonly<Record<string, readonly Measured[]>>;
+export type Numbers = PerSide<number>;
 
-export async function perSide(sides: readonly Side[], measure: (side: Side) => Promise<number>): Promise<Numbers> {
-  const numbers: Record<string, number[]> = Object.fromEntries(sides.map((side) => [side.name, []]));
+/** Measures the sides in turn, so that what the machine does meanwhile slows all of them. */
+export async function perSide<Measured>(
+  sides: readonly Side[],
+  measure: (side: Side) => Promise<Measured>,
+): Promise<PerSide<Measured>> {
+  const measured: Record<string, Measured[]> = Object.fromEntries(sides.map((side) => [side.name, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const side of sides) numbers[side.name]?.push(await measure(side));
+    for (const side of sides) measured[side.name]?.push(await measure(side));
   }
-  return numbers;
+  return measured;
+}
+
+/** The load of so many sessions at once, each of which is replaced by a new one after some calls. */
+export async function loadOf(side: Side, sessions: number): Promise<Load> {
+  await loadOnce(side, sessions, warmCalls);
+  const loads: Load[] = [];
+  for (let left = calls; left > 0; left -= sessions * callsOfSession) {
+    loads.push(await loadOnce(side, sessions, Math.min(left, sessions * callsOfSession)));
+  }
+  return {
+    latenciesMs: Float64Array.from(loads.flatMap(({ latenciesMs }) => [...latenciesMs])),
+    seconds: loads.reduce((sum, { seconds }) => sum + seconds, 0),
+  };
+}
+
+async function loadOnce(side: Side, sessions: number, count: number): Promise<Load> {
+  const callers = await side.callers(sessions);
+  const load = await allAtOnce(callers, count);
+  for (const caller of callers) caller.connection.close();
+  return load;
 }
 
 export async function oneSession(side: Side): Promise<number> {
-  const [caller] = await side.callers(1);
-  if (caller === undefined) throw new Error(`No session with ${side.name}.`);
-  await oneAfterTheOther(caller, warmCalls);
-  const latencies = await oneAfterTheOther(caller, calls);
-  caller.connection.close();
-  return median(latencies);
+  return median((await loadOf(side, 1)).latenciesMs);
 }
 
 export async function manySessions(side: Side): Promise<number> {
-  const callers = await side.callers(sessions);
-  await allAtOnce(callers, warmCalls);
-  const perSecond = await allAtOnce(callers, calls);
-  for (const caller of callers) caller.connection.close();
-  return perSecond;
+  return perSecondOf(await loadOf(side, sessions));
+}
+
+export function perSecondOf({ latenciesMs, seconds }: Load): number {
+  return latenciesMs.length / seconds;
 }
 
 async function steadySessions(side: Side): Promise<number> {
@@ -72,6 +95,7 @@ async function steadySessions(side: Side): Promise<number> {
   return quantile(latencies, 0.99);
 }
 
-export function ratio(numbers: Numbers, name: string): number {
-  return median(numbers[name] ?? []) / median(numbers.direct ?? []);
+/** The median of a side against that of another one. */
+export function ratio(numbers: Numbers, name: string, other = 'direct'): number {
+  return median(numbers[name] ?? []) / median(numbers[other] ?? []);
 }

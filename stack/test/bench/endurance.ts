@@ -1,0 +1,36 @@
+import { liveBytes } from '../adversary/live-memory.ts';
+import { atLeast, atMost, type Figure } from './figure.ts';
+import { allAtOnce } from './load.ts';
+import type { Platform } from './platform.ts';
+import { perSecondOf } from './speed.ts';
+
+const sessions = 8;
+const rounds = 10;
+const callsOfRound = 100_000;
+const heapGrowthMax = 1.1;
+/** A machine that other programs use is not equally fast for minutes. */
+const paceMin = 0.9;
+
+/** A million calls in the same sessions: the heap and the pace of the last round against those of the first. */
+export async function measureEndurance(platform: Platform): Promise<Figure[]> {
+  const callers = await platform.side().callers(sessions);
+  const heapMb: number[] = [];
+  const perSecond: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    perSecond.push(perSecondOf(await allAtOnce(callers, callsOfRound)));
+    heapMb.push((await liveBytes(platform.pid)) / 1_048_576);
+  }
+  for (const { connection } of callers) connection.close();
+  return [
+    atMost('heap after 1,000,000 calls against after 100,000', lastAgainstFirst(heapMb), heapGrowthMax, '×', {
+      heapMb,
+    }),
+    atLeast('calls a second of the last 100,000 against the first', lastAgainstFirst(perSecond), paceMin, '×', {
+      perSecond,
+    }),
+  ];
+}
+
+function lastAgainstFirst(values: readonly number[]): number {
+  return (values.at(-1) ?? Number.NaN) / (values[0] ?? Number.NaN);
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../free-ports.ts';
+import { atLeast, atMost, type Figure, reported } from './figure.ts';
+import { median, quantile } from './load.ts';
+import type { Platform } from './platform.ts';
+import { everything, startNode } from './processes.ts';
+import { type Side, sideOf } from './sides.ts';
+import { loadOf, type PerSide, perSecondOf, perSide, ratio } from './speed.ts';
+
+/** Where other proxies of MCP servers lie, which this repository does not hold. */
+export interface ProxyFiles {
+  /** The program `mcp-proxy` of github.com/TBXark/mcp-proxy, in Go. */
+  readonly tbxark: string;
+  /** The script of the npm package `mcp-proxy`. */
+  readonly npmProxy: string;
+}
+
+/** The platform and two proxies without keys, roles or usage, in turn; behind each, server-everything as a child. */
+export async function measureProxies(platform: Platform, files: ProxyFiles): Promise<Figure[]> {
+  const sides = [platform.side(), await startTbxark(files.tbxark), await startNpmProxy(files.npmProxy)];
+  try {
+    const one = await measured(sides, 1);
+    const some = await measured(sides, 8);
+    const many = await measured(sides, 32);
+    return [
+      atMost('one session: median against TBXark', ratio(one.median, 'svc', 'TBXark'), 1.05, '×', one.median),
+      reported('one session: median against npm mcp-proxy', ratio(one.median, 'svc', 'npm'), '×'),
+      atLeast(
+        '8 sessions: calls a second against TBXark',
+        ratio(some.perSecond, 'svc', 'TBXark'),
+        0.9,
+        '×',
+        some.perSecond,
+      ),
+      atMost('8 sessions: p99 against TBXark', ratio(some.p99, 'svc', 'TBXark'), 1.5, '×', some.p99),
+      reported('8 sessions: calls a second against npm mcp-proxy', ratio(some.perSecond, 'svc', 'npm'), '×'),
+      atLeast(
+        '32 sessions: calls a second against TBXark',
+        ratio(many.perSecond, 'svc', 'TBXark'),
+        0.9,
+        '×',
+        many.perSecond,
+      ),
+      reported('32 sessions: p99 against TBXark', ratio(many.p99, 'svc', 'TBXark'), '×', many.p99),
+      reported('32 sessions: calls a second against npm mcp-proxy', ratio(many.perSecond, 'svc', 'npm'), '×'),
+    ];
+  } finally {
+    for (const side of sides) side.stop();
+  }
+}
+
+async function measured(sides: readonly Side[], sessions: number) {
+  const loads = await perSide(sides, (side) => loadOf(side, sessions));
+  return {
+    median: numbersOf(loads, ({ latenciesMs }) => median(latenciesMs)),
+    p99: numbersOf(loads, ({ latenciesMs }) => quantile(latenciesMs, 0.99)),
+    perSecond: numbersOf(loads, perSecondOf),
+  };
+}
+
+function numbersOf<Measured>(measured: PerSide<Measured>, numberOf: (one: Measured) => number): PerSide<number> {
+  return Object.fromEntries(Object.entries(measured).map(([name, all]) => [name, all.map(numberOf)]));
+}
+
+async function startTbxark(file: string): Promise<Side> {
+  const port = await freePort();
+  const addr = `127.0.0.1:${port}`;
+  const config = {
+    mcpProxy: { baseURL: `http://${addr}`, addr, name: 'bench', version: '1', type: 'streamable-http' },
+    mcpServers: { everything: { command: process.execPath, args: [everything, 'stdio'], env: {} } },
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-proxy-'));
+  const configFile = join(folder, 'config.json');
+  await writeFile(configFile, JSON.stringify(config));
+  const child = spawn(file, ['-config', configFile], { stdio: 'ignore' });
+  const target = { port, path: '/everything/', headers: {}, isStateless: true };
+  return await sideOf('TBXark', target, () => {
+    child.kill('SIGTERM');
+    rmSync(folder, { recursive: true });
+  });
+}
+
+async function startNpmProxy(file: string): Promise<Side> {
+  const port = await freePort();
+  const flags = ['--host', '127.0.0.1', '--port', String(port), '--server', 'stream'];
+  const child = startNode([file, ...flags, '--', process.execPath, everything, 'stdio']);
+  return await sideOf('npm', { port, path: '/mcp', headers: {} }, () => child.kill('SIGTERM'));
+}
