@@ -1,4 +1,4 @@
-import type { UsageRecord } from '../../contracts/bus/messages.ts';
+import { hourMs, type UsageRecord } from '../../contracts/bus/messages.ts';
 import type { KeyId, McpServerId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
 import type { KeyUse } from '../keys/last-used.ts';
 
@@ -18,20 +18,18 @@ export interface UsageSum {
   readonly durationMs: number;
 }
 
-const hourMs = 60 * 60 * 1000;
-
 export function sumUsage(records: readonly UsageRecord[]): readonly UsageSum[] {
   const sums = new Map<string, UsageSum>();
   for (const { workspace, key, at, call } of records) {
     if (call === undefined) continue;
-    const { mcpServer, tool, skill, outcome, durationMs } = call;
+    const { mcpServer, tool, skill, outcome, calls, durationMs } = call;
     const hour = at - (at % hourMs);
     const slot = [hour, key, tool, skill ?? '-'].join(' ');
     const before = sums.get(`${workspace} ${slot}`) ?? { calls: 0, errors: 0, durationMs: 0 };
     sums.set(`${workspace} ${slot}`, {
       ...{ slot, workspace, hour, key, tool, skill, mcpServer },
-      calls: before.calls + 1,
-      errors: before.errors + (outcome === 'ok' ? 0 : 1),
+      calls: before.calls + calls,
+      errors: before.errors + (outcome === 'ok' ? 0 : calls),
       durationMs: before.durationMs + durationMs,
     });
   }

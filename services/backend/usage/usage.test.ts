@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { UsageRecord } from '../../contracts/bus/messages.ts';
+import { type UsageRecord, usageCallsMax } from '../../contracts/bus/messages.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
 import { type KeyId, newId, newProcessId, type WorkspaceId } from '../../contracts/ids.ts';
 import { newKey } from '../../contracts/keys.ts';
@@ -47,7 +47,7 @@ const skill = newId('skill');
 const hour = Date.parse('2026-01-01T10:00:00Z');
 
 function call(at: number, durationMs: number, more: Partial<NonNullable<UsageRecord['call']>> = {}): UsageRecord {
-  return { workspace, key, at, call: { mcpServer, tool, skill, outcome: 'ok', durationMs, ...more } };
+  return { workspace, key, at, call: { mcpServer, tool, skill, outcome: 'ok', calls: 1, durationMs, ...more } };
 }
 
 async function send(records: readonly UsageRecord[]): Promise<void> {
@@ -85,6 +85,21 @@ test('calls are added up by hour, key, tool and skill', async () => {
       { hour: hour + 3_600_000, skill, calls: 1, errors: 0, durationMs: 5 },
     ]),
   );
+});
+
+test('a record may stand for several calls, and one without a count stands for one', async () => {
+  await send([call(hour, 30, { calls: 3 }), call(hour, 8, { calls: 2, outcome: 'error' })]);
+  const { calls, ...withoutCount } = call(hour, 2).call ?? {};
+  await remoteMcp.stream(streams.usage).append(toBody([{ ...call(hour, 2), call: withoutCount }]));
+  await expect.poll(total, patiently).toBe(6);
+  expect(await rows()).toEqual([{ hour, skill, calls: 6, errors: 2, durationMs: 40 }]);
+});
+
+test.each([0, -1, 1.5, usageCallsMax + 1])('a record that stands for %d calls is refused', async (calls) => {
+  await send([call(hour, 1, { calls })]);
+  await send([call(hour, 1)]);
+  await expect.poll(total, patiently).toBe(1);
+  expect(backend.logged.filter((line) => line.includes('usage records dropped'))).toHaveLength(1);
 });
 
 test('uses of a key are written down, with a call or without', async () => {

@@ -226,9 +226,15 @@ export const event = z.object({
 });
 export type PlatformEvent = z.infer<typeof event>;
 
+/** Usage is kept by the hour. */
+export const hourMs = 60 * 60 * 1000;
+/** Calls that one record stands for at most: far more than a remote-mcp answers between two messages to the backend. */
+export const usageCallsMax = 100_000;
+
 export const usageRecord = z.object({
   workspace: id('workspace'),
   key: id('key'),
+  /** When the key was used last. */
   at: time,
   /** Absent for a record that only says that the key was used. */
   call: z
@@ -237,11 +243,14 @@ export const usageRecord = z.object({
       tool: id('tool'),
       skill: id('skill').nullable(),
       outcome: z.enum(['ok', 'tool_error', 'error']),
+      /** Calls of this hour that have all else in common. */
+      calls: z.number().int().positive().max(usageCallsMax).default(1),
+      /** Of all these calls together. */
       durationMs: z.number().nonnegative(),
     })
     .optional(),
 });
 export type UsageRecord = z.infer<typeof usageRecord>;
-/** A record has at most 400 bytes. */
+/** A record has at most 420 bytes. */
 export const usageBatchMaxBytes = 1024 * 1024;
 export const usageBatch = z.array(usageRecord).max(1000);

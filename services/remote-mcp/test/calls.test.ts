@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callHeader } from '../../contracts/bus/call.ts';
+import type { UsageRecord } from '../../contracts/bus/messages.ts';
 import { streams, subjects } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import { type McpServerId, newProcessId } from '../../contracts/ids.ts';
@@ -502,7 +503,7 @@ test('a runtime process that the backend says is gone gets no call, until it is 
 
 test('calls and used keys are counted', async () => {
   const backendBus = await platform.hub.connect({ kind: 'backend' }, newProcessId());
-  const records: { key: string; call?: { outcome: string; skill: string; durationMs: number } }[] = [];
+  const records: UsageRecord[] = [];
   const consumer = backendBus.stream(streams.usage).consume('test', async (batch) => {
     for (const one of batch) records.push(...JSON.parse(Buffer.from(one).toString()));
   });
@@ -521,8 +522,10 @@ test('calls and used keys are counted', async () => {
   platform.runtime.answer(async () => rpcError({ code: 1, message: 'no' }));
   await callEcho();
   const own = () => records.filter(({ key: by }) => by === counted.id);
-  await until(() => own().filter((record) => record.call !== undefined).length === 4);
-  expect(own().flatMap((record) => record.call?.outcome ?? [])).toEqual(['ok', 'tool_error', 'ok', 'error']);
+  const calls = (outcome: string) =>
+    own().reduce((sum, { call }) => sum + (call?.outcome === outcome ? call.calls : 0), 0);
+  await until(() => calls('ok') + calls('tool_error') + calls('error') === 4);
+  expect([calls('ok'), calls('tool_error'), calls('error')]).toEqual([2, 1, 1]);
   expect(own().filter((record) => record.call === undefined)).toHaveLength(1);
   expect(own().at(-1)?.call).toMatchObject({ skill: expect.stringMatching(/^skl_/), durationMs: expect.any(Number) });
   await consumer.stop();

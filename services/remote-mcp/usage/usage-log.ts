@@ -1,21 +1,34 @@
-import type { Principal, UsageRecord } from '../../contracts/bus/messages.ts';
+import { hourMs, type Principal, type UsageRecord, usageCallsMax } from '../../contracts/bus/messages.ts';
 import { streams } from '../../contracts/bus/subjects.ts';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 
-type Call = NonNullable<UsageRecord['call']>;
+/** One call of a tool, and how it ended. */
+export type UsedTool = Pick<
+  NonNullable<UsageRecord['call']>,
+  'mcpServer' | 'tool' | 'skill' | 'outcome' | 'durationMs'
+>;
+
+/** A record that further calls are added to. */
+interface Tally extends UsageRecord {
+  call: NonNullable<UsageRecord['call']>;
+}
 
 const flushEveryMs = 1000;
-/** What one message carries (usageBatch accepts as much). */
+/** Records of one message to the backend (usageBatch accepts as many), and tallies at once. */
 const batchMax = 1000;
-/** About a minute of a busy remote-mcp whose bus is away; past it the oldest records are lost, and that is said. */
+/** Records that wait while the bus is away. Past it the oldest records are lost, and the log says so. */
 const waitingMax = 100_000;
 
-/** What was called and which keys were used, gathered here and handed to the bus's durable stream about once a second. */
+/**
+ * Counts calls and uses of keys, and sends them to the bus's durable stream about once a second. Calls of one second that differ only in their
+ * duration become one record.
+ */
 export class UsageLog {
   readonly #link: BusLink;
   readonly #log: Logger;
+  readonly #tallies = new Map<string, Tally>();
   #waiting: UsageRecord[] = [];
   #lost = 0;
   #flushing: Promise<void> | null = null;
@@ -34,14 +47,29 @@ export class UsageLog {
     this.#add({ workspace, key, at: Date.now() });
   }
 
-  called({ workspace, key }: Principal, call: Call): void {
-    this.#add({ workspace, key, at: Date.now(), call });
+  called({ workspace, key }: Principal, used: UsedTool): void {
+    const at = Date.now();
+    const name = `${key} ${used.tool} ${used.skill} ${used.outcome} ${Math.floor(at / hourMs)}`;
+    const tally = this.#tallies.get(name);
+    if (tally === undefined || tally.call.calls >= usageCallsMax) {
+      if (tally !== undefined || this.#tallies.size >= batchMax) this.#endTallies();
+      this.#tallies.set(name, { workspace, key, at, call: { ...used, calls: 1 } });
+      return;
+    }
+    tally.at = at;
+    tally.call.calls++;
+    tally.call.durationMs += used.durationMs;
   }
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#flushing;
     await this.#flushOnce();
+  }
+
+  #endTallies(): void {
+    for (const tally of this.#tallies.values()) this.#add(tally);
+    this.#tallies.clear();
   }
 
   #add(record: UsageRecord): void {
@@ -59,6 +87,7 @@ export class UsageLog {
   }
 
   async #flush(): Promise<void> {
+    this.#endTallies();
     if (this.#lost > 0) {
       this.#log.warn({ lost: this.#lost }, 'lost usage records because the bus was away for too long');
       this.#lost = 0;
