@@ -1,32 +1,35 @@
+import { SvcError } from '../../contracts/errors.ts';
 import type { KeyId, SessionId, WorkspaceId } from '../../contracts/ids.ts';
-import type { CallUnderWay, RequestId } from './call-under-way.ts';
+import { CallUnderWay, type RequestId } from './call-under-way.ts';
 import type { Disclosure } from './disclosure.ts';
 import type { LogLevel, ProtocolVersion } from './protocol.ts';
 import type { SessionState } from './session-record.ts';
 
+/** Calls of one session at once. */
+const callsMax = 256;
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * A session as it is held here; its record on the bus is what counts. Ten thousand of them are idle most of the time, so it is a small
- * flat thing without timers or functions of its own; what only a busy session has is made when needed.
+ * This process's copy of a session; the record on the bus decides. Ten thousand sessions may be idle, so a copy is small and flat, without
+ * timers or closures. State of busy sessions is made when needed.
  */
 export class Session {
   readonly id: SessionId;
-  /** It belongs to the key it was opened with, and to no other. */
+  /** The key that opened the session. No other key may use it. */
   readonly key: KeyId;
   readonly workspace: WorkspaceId;
   readonly protocol: ProtocolVersion;
   disclosure: Disclosure;
   logLevel: LogLevel;
-  /** When it was last used here, by this process's own clock, which nobody sets. */
+  /** When it was last used here, on the monotonic clock. */
   seenAt = performance.now();
-  /** The last use here that its record was written after, and when that was last tried. */
+  /** The last use that the record includes, and when the record was last written. */
   savedSeenAt = never;
   savedAt = never;
   revision: number;
-  /** When the record was last read or written, counted in connections to the bus (see Sessions). */
+  /** The connection to the bus on which the record was last read or written (see Sessions). */
   epoch: number;
-  /** Stands for the list of tools that the agent knows; null where that is not known here. */
+  /** Fingerprint of the list of tools that the agent last saw; null if unknown here. */
   listed: number | null = null;
   /** Requests under way, by the agent's ids; null while there are none. */
   calls: Map<RequestId, CallUnderWay> | null = null;
@@ -46,21 +49,44 @@ export class Session {
     this.epoch = saved.epoch;
   }
 
-  /** What its record says, unless that is older: of two reads the one that began first may end last, and something be written meanwhile. */
+  /** Takes over the record, unless it is older than this copy: reads may end in another order than they began. */
   adopt(state: SessionState, saved: { readonly revision: number; readonly epoch: number }): void {
     if (saved.revision < this.revision) return;
     this.disclosure = state.disclosure;
     this.logLevel = state.logLevel;
-    // Written elsewhere, nobody here knows when.
+    // Another remote-mcp wrote the record, at an unknown time.
     if (saved.revision > this.revision) this.savedSeenAt = this.savedAt = never;
     this.revision = saved.revision;
     this.epoch = saved.epoch;
   }
 
-  /** Its record was written here just now, when it had been used last at that time. */
+  /** Notes that the record was just written with this time of last use. */
   saved(seenAt: number): void {
     this.savedSeenAt = seenAt;
     this.savedAt = performance.now();
+  }
+
+  /**
+   * Notes a request under way by the agent's id. Null if a request of that id is under way, because a cancellation could mean either. Throws
+   * `rate_limited`.
+   */
+  beginCall(id: RequestId, authorization: string | undefined): CallUnderWay | null {
+    this.calls ??= new Map();
+    if (this.calls.has(id)) return null;
+    if (this.calls.size >= callsMax) {
+      throw new SvcError('rate_limited', `This session has ${callsMax} calls under way, which is the limit.`, {
+        hint: 'Wait until some have ended.',
+      });
+    }
+    const call = new CallUnderWay(authorization);
+    this.calls.set(id, call);
+    return call;
+  }
+
+  endCall(id: RequestId, call: CallUnderWay): void {
+    call.answered();
+    this.calls?.delete(id);
+    if (this.calls?.size === 0) this.calls = null;
   }
 
   endCalls(): void {
