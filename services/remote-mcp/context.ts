@@ -91,7 +91,7 @@ export function buildRemoteMcp({ config, hub, version, log }: Surroundings): Rem
   function backend(): BackendAddress {
     const backendUrl = config.PRIVATE_BACKEND_URL ?? link.hello?.backendUrl;
     if (backendUrl !== undefined) return { backendUrl, systemKey: config.SYSTEM_KEY };
-    throw new SvcError('unavailable', 'The address of the backend is not known yet: it has not answered.');
+    throw new SvcError('unavailable', 'The address of the backend is not known yet: the backend has not answered.');
   }
 
   return {

@@ -12,11 +12,11 @@ import type { SessionMessage } from './sessions/session-messages.ts';
 /** A record that could not be read is read again after this long. */
 const readAgainMs = 5000;
 
-/** What remote-mcp hears on the bus, and what each part makes of it. */
+/** Subscribes to the bus, and passes each message to the parts that it concerns. */
 export class Listeners implements BusListener {
   readonly #platform: RemoteMcp;
   readonly #rechecks: Rechecks;
-  /** Sessions in use here, whose record was or may have been changed. */
+  /** Sessions in use here whose record may have changed. */
   readonly #outdated: Backlog<Session>;
 
   constructor(platform: RemoteMcp) {
@@ -31,7 +31,7 @@ export class Listeners implements BusListener {
     this.#platform.messages.listen(bus, (session, message) => this.#hearOfSession(session, message));
   }
 
-  /** Events may have been missed: nothing that was learnt before counts without being looked at again. */
+  /** Events may have been missed: all cached data is checked again. */
   connected(): void {
     const { principals, sessions, catalogues, streams } = this.#platform;
     principals.forgetAll();
@@ -55,7 +55,7 @@ export class Listeners implements BusListener {
     else this.#platform.catalogues.changed(workspace, happened);
   }
 
-  /** Of one key, or of all of the workspace. What is open or under way with it ends, or is checked again. */
+  /** Checks the streams and calls of one key, or of a whole workspace, again. */
   #forgetKey(workspace: WorkspaceId, key: ReturnType<typeof event.parse>['key']): void {
     const { principals, streams, sessions } = this.#platform;
     if (key === undefined) {
@@ -73,7 +73,7 @@ export class Listeners implements BusListener {
     const { sessions, streams, listChanges } = this.#platform;
     const session = sessions.peek(id);
     switch (message.kind) {
-      // These two concern also who reads its record just now.
+      // These two also concern reads of the record that are under way.
       case 'changed':
         sessions.changedElsewhere(id);
         if (session !== null && (session.calls !== null || streams.has(id))) this.#outdated.add([session]);
@@ -93,7 +93,7 @@ export class Listeners implements BusListener {
     }
   }
 
-  /** Whoever has its stream or a call of it here asks nothing that would have its record read. */
+  /** A session with only a stream or a call here sends no request that would read its record. */
   async #catchUp(session: Session): Promise<boolean> {
     const isRead = await this.#platform.sessions.catchUp(session);
     if (isRead) this.#platform.listChanges.ofSession(session.id);

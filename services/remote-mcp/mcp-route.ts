@@ -17,7 +17,7 @@ import { Endpoint } from './wire/revision-2025-11-25/endpoint.ts';
 
 const methods = 'GET, POST, DELETE, OPTIONS';
 
-/** `/mcp`: whoever asks is checked in the order of architecture §2 (key, origin, method), and handed to the endpoint. */
+/** `/mcp`: checks each request in the order of architecture §2 (key, origin, method) and hands it to the endpoint. */
 export class McpRoute {
   readonly #platform: RemoteMcp;
   readonly #endpoint: Endpoint;
@@ -48,11 +48,11 @@ export class McpRoute {
       else await this.#serve(exchange, origin);
     } catch (thrown) {
       const error = withBugReported(thrown, this.#platform.log('http'));
-      // A stranger's requests cost those of others no more than a moment.
+      // Requests without a valid key must not hold up others.
       if (error.code === 'unauthenticated') await giveWay();
       this.#note(exchange, error);
       this.#refusedBodies.drop(request);
-      // Where the answer has begun there is nothing left to say but that it is over.
+      // After the answer has begun, only its end can be sent.
       if (response.headersSent) response.end();
       else exchange.refuse(error);
     }
@@ -82,7 +82,7 @@ export class McpRoute {
     }
   }
 
-  /** Who was refused and why, for an operator who asks why an agent gets in no more. Strangers share the lines of one workspace. */
+  /** Logs who was refused and why, for the operator. Clients without a valid key share the log lines of one workspace. */
   #note({ id, owner, request }: Exchange, { code, message }: SvcError): void {
     const from = request.socket.remoteAddress;
     const { method } = request;
@@ -94,7 +94,7 @@ export class McpRoute {
     );
   }
 
-  /** Browsers ask before they send the key, so this is the one request without (Fetch standard, "CORS-preflight fetch"). */
+  /** Browsers send a preflight without the key (Fetch standard, "CORS-preflight fetch"), so only this request needs none. */
   #preflight(exchange: Exchange, origin: string | undefined): void {
     this.#origins.check(origin);
     exchange.empty(204, ['allow', methods, ...(origin === undefined ? [] : preflightHeaders)]);

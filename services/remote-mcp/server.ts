@@ -11,15 +11,15 @@ import type { RemoteMcp } from './context.ts';
 import { McpRoute } from './mcp-route.ts';
 import { degraded, missing } from './readiness.ts';
 
-/** A client that sends slowly is let go; calls may take as long as they need, and what is not read is looked after by UnreadAnswers. */
+/** Deadlines for receiving a request. `UnreadAnswers` bounds how long an answer may stay unread, and a call may take longer. */
 const headersDeadlineMs = 15_000;
 const requestDeadlineMs = 60_000;
 const deadlinesCheckedEveryMs = 5000;
-/** Longer than the front's or any usual proxy's, so that no request meets a connection that is being closed. */
+/** Longer than that of the front and of common proxies, so that no request arrives on a connection that is being closed. */
 const keepAliveMs = 75_000;
 
 const connectionsMax = 20_000;
-/** Agents of one key may have all their streams open, and as many calls under way. */
+/** Enough for all streams of a key and as many calls under way. */
 const connectionShares = { key: 4000, workspace: 10_000 };
 
 function connectionPlaces() {

@@ -8,7 +8,7 @@ import { buildRemoteMcp, type RemoteMcp } from './context.ts';
 import { Listeners } from './listeners.ts';
 import { RemoteMcpServer } from './server.ts';
 
-/** What was ended has to be written. */
+/** Time to write the answers of calls that were ended. */
 const lastWordsMs = 1000;
 
 /** Serves /mcp, /health and /ready at once; the bus and the backend may come later. */
@@ -52,14 +52,14 @@ function startParts(platform: RemoteMcp, listeners: Listeners): void {
   platform.link.start();
 }
 
-/** Nobody waits for them any longer, here or at their MCP servers. */
+/** Ends calls here and at their MCP servers. */
 function endCalls({ sessions }: RemoteMcp, drainMs: number): void {
   const message = `This remote-mcp is being stopped, and the call was not answered within ${drainMs / 1000} s: it may have been carried out or not.`;
   const why = new SvcError('timeout', message, { hint: 'Send it again only if doing it twice does no harm.' });
   for (const { calls } of sessions.busy()) for (const call of calls?.values() ?? []) call.end(why);
 }
 
-/** In the order in which they still need each other; the bus is last. */
+/** Each part stops before the parts that it needs; the bus is last. */
 async function stopParts(platform: RemoteMcp): Promise<void> {
   platform.processes.stop();
   await platform.catalogues.stop();

@@ -6,13 +6,13 @@ import type { Secret } from '../../contracts/secret.ts';
 import { AnswererGone, NobodyAnswers } from '../../kit/bus/bus.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 
-/** An agent waits for this: past it, the backend is as good as away. */
+/** An agent waits for the check. After this time the backend counts as unavailable. */
 const deadlineMs = 5000;
-/** A backend that is started anew, or finds back to the bus, is there within a second or two: asked again in the meantime, it need not be missed. */
+/** A backend that restarts or reconnects is back within two seconds. Retries bridge that time. */
 const patienceMs = 2500;
 const againAfterMs = 100;
 
-/** Asks the backend whose a key is. Any failure means that the key could not be checked, never that it is wrong. */
+/** Asks the backend who owns a key. A failure means that the key could not be checked, never that it is wrong. */
 export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
   const question = Buffer.from(JSON.stringify({ key: key.reveal() }));
   let until: number | null = null;
@@ -23,7 +23,7 @@ export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
       return keyReply.parse(JSON.parse(Buffer.from(reply.payload).toString()));
     } catch (cause) {
       const isAway = cause instanceof NobodyAnswers || cause instanceof AnswererGone;
-      // Counted from the first time that it is missed: before, the bus itself may have been waited for.
+      // Counted from the first failure, because the first attempt may have waited for the bus.
       until ??= performance.now() + patienceMs;
       if (!isAway || performance.now() > until) throw notChecked(cause);
     }
@@ -33,7 +33,7 @@ export async function checkKey(link: BusLink, key: Secret): Promise<KeyReply> {
 
 function notChecked(cause: unknown): SvcError {
   return new SvcError('unavailable', 'The API key cannot be checked now: the backend is not answering.', {
-    hint: 'Try again shortly. Whoever runs the platform: svc status.',
+    hint: 'Try again shortly. An operator can run: svc status.',
     cause,
   });
 }

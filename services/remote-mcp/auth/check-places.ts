@@ -9,7 +9,7 @@ export interface CheckPlacesOptions {
   readonly waitMaxMs: number;
 }
 
-/** A connection, and whether its request has a chunked body: that may wait in ten thousand pieces of memory. */
+/** A connection, and whether its request has a chunked body, which may occupy ten thousand pieces of memory. */
 export interface Waiter {
   readonly socket: Socket;
   readonly isChunked: boolean;
@@ -36,7 +36,7 @@ export class CheckPlaces {
     this.#options = options;
   }
 
-  /** Throws `unavailable` where no place is free in time, or where the connection is closed before. */
+  /** Throws `unavailable` if no place is free in time, or if the connection closes first. */
   async run<Result>(sender: CheckSender, check: () => Promise<Result>): Promise<Result> {
     const mustWait = this.#taken >= this.#options.places;
     if (mustWait) await this.#wait(sender);

@@ -18,7 +18,7 @@ export interface PrincipalsOptions {
 export const freshMs = 30_000;
 const refusedMs = 2000;
 const usedEveryMs = 5000;
-/** Keys in use at one remote-mcp; refusals apart, so that a flood of wrong keys drives no good one out. */
+/** Keys in use at one remote-mcp. Refusals are kept apart, so that a flood of wrong keys evicts no good key. */
 const principalsMax = 10_000;
 const refusalsMax = 1000;
 /** A flood of unknown keys must not become a flood on the bus, or hold up calls. A request that waits holds up to 64 KiB of its body. */
@@ -28,7 +28,7 @@ const knownChecks = { places: 64, waitingMax: principalsMax, waitMaxMs: 5000 };
 
 interface Known {
   readonly principal: Principal;
-  /** By the clock that cannot be set. */
+  /** On the monotonic clock. */
   readonly freshUntil: number;
   usedAt: number;
 }
@@ -39,17 +39,17 @@ interface Refused {
   readonly until: number;
 }
 
-/** Whose the keys are that agents show: asked of the backend, remembered for a short while under a digest of the key. */
+/** The owners of keys. The backend is asked once, and its answer is remembered for a short time under a digest of the key. */
 export class Principals {
   readonly #options: PrincipalsOptions;
   readonly #known = new BoundedMap<Known>(principalsMax);
   readonly #refused = new BoundedMap<Refused>(refusalsMax);
-  /** Digests of keys that were good when they were last checked, kept when all else about a key is forgotten. */
+  /** Digests of keys that were good at their last check. They outlive the rest of the entry. */
   readonly #good = new BoundedMap<true>(principalsMax);
   readonly #checks = new Map<string, Promise<Principal>>();
   readonly #unknownPlaces = new CheckPlaces(unknownChecks);
   readonly #knownPlaces = new CheckPlaces(knownChecks);
-  /** Raised by whatever makes answers that are still on their way too old to be remembered. */
+  /** Raised when answers that are still under way become too old to be remembered. */
   #generation = 0;
 
   constructor(options: PrincipalsOptions) {
@@ -57,15 +57,15 @@ export class Principals {
   }
 
   /**
-   * At once where the key is remembered. Throws `unauthenticated`; `unavailable` where the key cannot be checked now. `sender` is
-   * who waits where places are scarce; null for a key that was let in before.
+   * Without a promise if the key is remembered. Throws `unauthenticated`, and `unavailable` if the key cannot be checked now. `sender` is the
+   * connection that waits for a place; null for a key that was accepted before.
    */
   authenticate(authorization: string | undefined, sender: CheckSender | null = null): Principal | Promise<Principal> {
     const token = bearerToken(authorization);
     const digest = hash('sha256', token, 'base64');
     const known = this.#known.get(digest);
     if (known !== undefined) {
-      // What has expired stays so, whether or not anybody can be asked.
+      // An expired key is refused even if the backend is away.
       refuseExpired(known.principal);
       const now = performance.now();
       if (now < known.freshUntil) {
@@ -95,7 +95,7 @@ export class Principals {
     this.#known.clear();
   }
 
-  /** What is answered to questions that were asked before is too old for whoever asks from now on. */
+  /** Answers to earlier questions are too old for later requests. */
   #outdateChecks(): void {
     this.#generation++;
     this.#checks.clear();

@@ -3,18 +3,18 @@ import { Backlog } from '../bus/backlog.ts';
 import type { Principals } from './principals.ts';
 import { refuseSuspended } from './refusals.ts';
 
-/** What a key has let in and goes on: a stream, or a call. */
+/** A stream or a call that a key opened and that still goes on. */
 export interface Admitted {
-  /** The header that the key came in. */
+  /** The Authorization header with the key. */
   readonly authorization: string | undefined;
   readonly isOver: boolean;
   end(why: SvcError): void;
 }
 
-/** While the backend is away keys can't be checked, and may well be good: what they let in goes on until it is back. */
+/** While the backend is away, keys cannot be checked. Their streams and calls go on until it is back. */
 const againMs = 5000;
 
-/** Ends what was let in by a key that is not good any more. */
+/** Ends the streams and calls of keys that are no longer valid. */
 export class Rechecks extends Backlog<Admitted> {
   constructor(checks: Pick<Principals, 'authenticate'>) {
     super({ againMs, work: (admitted) => recheck(checks, admitted) });

@@ -1,13 +1,13 @@
 export interface BacklogOptions<Item> {
-  /** False where it could not be done now: it comes again after a while. */
+  /** False if the item could not be handled now. It is retried after a while. */
   readonly work: (item: Item) => Promise<boolean>;
   readonly againMs: number;
 }
 
-/** Ten thousand things that are to be looked after at once must not become ten thousand questions on the bus at once. */
+/** Ten thousand items that become due together must not become ten thousand requests on the bus. */
 const atOnceMax = 16;
 
-/** Things to be looked after soon, each once however often it was named meanwhile. */
+/** Items to handle soon. An item that is added again while it waits is handled once. */
 export class Backlog<Item> {
   readonly #options: BacklogOptions<Item>;
   readonly #waiting = new Set<Item>();

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 const firstMs = 50;
 const maxMs = 10_000;
 
-/** Waits before the next attempt: twice as long each time up to a maximum, and never in step with others. */
+/** Waits before the next attempt: each wait is twice the one before, up to a maximum, with jitter. */
 export class Backoff {
   #nextMs = firstMs;
 

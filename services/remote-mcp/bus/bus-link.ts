@@ -12,11 +12,11 @@ export interface BusLinkOptions {
   readonly log: Logger;
 }
 
-/** What is listened to on the bus, set up once per connection. */
+/** Sets up the subscriptions of a connection. */
 export interface BusListener {
-  /** A connection was made for the first time: subscribe here. */
+  /** Called with the first connection: subscribe here. */
   opened(bus: Bus): void;
-  /** The connection is there, for the first time or again: what was said meanwhile was missed. */
+  /** Called after each connect, the first and every later one. Messages sent in between were missed. */
   connected(): void;
 }
 
@@ -24,13 +24,13 @@ export interface Connected {
   readonly bus: Bus;
 }
 
-/** A bus that is started anew is back within two seconds: agents need not be told of it. */
+/** A restarted bus is back within two seconds. Agents wait that long and get no error. */
 const returnPatienceMs = 5000;
-/** How long an answer to hello is waited for, and how often the backend is asked whether it is still there. */
+/** The deadline of a hello, and how often remote-mcp checks that the backend still answers. */
 const helloDeadlineMs = 5000;
 const helloEveryMs = 5000;
 
-/** The way to the bus: connects however long it takes, introduces remote-mcp to the backend, and knows who of the two is there. */
+/** The link to the bus: connects with retries, introduces remote-mcp to the backend, and knows whether bus and backend are reachable. */
 export class BusLink {
   readonly #options: BusLinkOptions;
   readonly #listeners: BusListener[] = [];
@@ -62,7 +62,7 @@ export class BusLink {
     return this.#bus !== null && this.#isConnected ? { bus: this.#bus } : null;
   }
 
-  /** The connection as soon as it is there. Throws `unavailable` where that takes longer than anybody should wait. */
+  /** The connection, once there is one. Throws `unavailable` when the wait is over. */
   async connected(): Promise<Connected> {
     const deadline = performance.now() + returnPatienceMs;
     for (let present = this.present; ; present = this.present) {
@@ -73,12 +73,12 @@ export class BusLink {
     }
   }
 
-  /** What the backend said when it was greeted; null until it answered. */
+  /** The backend's answer to hello; null until it has answered. */
   get hello(): HelloReply | null {
     return this.#hello;
   }
 
-  /** Null where all is well, else why not, in words for whoever runs the platform. */
+  /** The problem, in words for the operator; null if there is none. */
   get busProblem(): string | null {
     return this.#isConnected ? null : this.#problem;
   }
@@ -155,7 +155,7 @@ export class BusLink {
     this.#changes = Promise.withResolvers();
   }
 
-  /** Says hello until it is answered, and then again and again: that is how the absence of the backend is noticed. */
+  /** Sends hello until the backend answers, then periodically, so that an absent backend is noticed. */
   async #greet(bus: Bus, signal: AbortSignal): Promise<void> {
     const backoff = new Backoff();
     for (;;) {

@@ -1,17 +1,17 @@
 import type { SvcError } from '../../contracts/errors.ts';
 import { silenceMaxMs } from './call-deadlines.ts';
 
-/** A call that ends whoever takes it must not end them all. */
+/** A call that crashes each process that takes it must not crash them all. */
 const repeatsMax = 2;
 
-/** One call of an agent, and what goes from one attempt at it to the next. */
+/** One call of an agent, and the state that its attempts share. */
 export class Attempts {
   #startedAt = performance.now();
   #heardAt = this.#startedAt;
   #isSent = false;
   #repeats = 0;
   #failure: SvcError | null = null;
-  /** The most progress that the agent was told of, in all attempts and in those before this one. */
+  /** The highest progress that the agent was told, in all attempts and in the attempts before this one. */
   #told = Number.NEGATIVE_INFINITY;
   #toldBefore = Number.NEGATIVE_INFINITY;
 
@@ -20,7 +20,7 @@ export class Attempts {
     return this.#startedAt;
   }
 
-  /** Called before the call is sent. The time that it waited for a start is not part of its duration. */
+  /** Called before the call is sent. The wait for a start is not part of the duration. */
   sending(): void {
     if (this.#isSent) return;
     this.#isSent = true;
@@ -32,7 +32,7 @@ export class Attempts {
     return this.#failure;
   }
 
-  /** Begins another attempt. False where there have been enough. */
+  /** Begins another attempt. False if no further attempt is allowed. */
   again(failure: SvcError): boolean {
     this.#failure = failure;
     if (this.#repeats >= repeatsMax) return false;
@@ -51,7 +51,7 @@ export class Attempts {
     this.#heardAt = performance.now();
   }
 
-  /** Progress must not go back (2025-11-25, "Progress"), and another attempt begins from nothing. */
+  /** Progress must not decrease (2025-11-25, "Progress"), and each attempt begins at zero. */
   isNews(progress: unknown): boolean {
     if (typeof progress !== 'number') return this.#repeats === 0;
     if (progress <= this.#toldBefore) return false;

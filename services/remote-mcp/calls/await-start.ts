@@ -9,12 +9,12 @@ interface WaitingCall {
   readonly attempts: Pick<Attempts, 'silenceLeftMs'>;
 }
 
-/** Clients give up after a minute. Half of it leaves time to tell them what the call waited for. */
+/** Clients give up after a minute. Half of it leaves time to answer what the call waited for. */
 const startWaitMaxMs = 30_000;
 
 /**
- * Waits while an MCP server of the tool's skill starts, or has just lost its process: until all of them are Connected, one has failed, or the time
- * is over. Returns the view of that moment. The key is checked again, because it may have been revoked meanwhile.
+ * Waits while an MCP server of the tool's skill starts or has just lost its process: until all are Connected, one has failed, or the time is
+ * over. Returns the new view. The key is checked again, because it may have been revoked meanwhile.
  */
 export async function awaitStart(
   { waits, principals }: Pick<CallParts, 'waits' | 'principals'>,

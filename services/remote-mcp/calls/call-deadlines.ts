@@ -1,4 +1,4 @@
 /** Architecture §11: a call may be silent for this long. */
 export const silenceMaxMs = 60_000;
-/** And last so long in all. */
+/** The longest time that a call may take in all. */
 export const callMaxMs = 30 * 60_000;

@@ -4,8 +4,8 @@ import { namesOf } from '../catalogue/availability.ts';
 import type { Tool } from '../catalogue/catalogue.ts';
 import { silenceMaxMs } from './call-deadlines.ts';
 
-/** The call was carried out by nobody. */
-export class NobodyHasIt extends SvcError {
+/** No runtime process took the call. */
+export class NotConnected extends SvcError {
   constructor({ mcpServer }: Tool) {
     super('unavailable', `No runtime has MCP server "${mcpServer.name}" Connected now.`, {
       hint: 'Try again shortly.',
@@ -13,7 +13,7 @@ export class NobodyHasIt extends SvcError {
   }
 }
 
-/** Whoever had the call is gone, or cannot be heard any more: it may have been carried out or not. */
+/** The process that took the call has ended or is unreachable: the call may have been carried out or not. */
 export class CallInterrupted extends SvcError {
   constructor({ isRepeatable }: Tool, what: string, cause: SvcError) {
     super('unavailable', `${what}: the call may have been carried out or not.`, {
@@ -25,7 +25,7 @@ export class CallInterrupted extends SvcError {
   }
 }
 
-/** What a runtime answered cannot be passed on: the call was carried out or not. */
+/** The runtime's answer cannot be passed on: the call may have been carried out or not. */
 export function unusableAnswer({ name, mcpServer }: Tool, why: string): SvcError {
   return new SvcError(
     'unavailable',
@@ -34,7 +34,7 @@ export function unusableAnswer({ name, mcpServer }: Tool, why: string): SvcError
   );
 }
 
-/** What the bus says of subjects means nothing to an agent; what a runtime says is for it. */
+/** Rewords an error of the bus, which speaks of subjects, for an agent. Errors of a runtime stay as they are. */
 export function worded(thrown: unknown, tool: Tool): unknown {
   if (!(thrown instanceof SvcError) || !isOfBus(thrown)) return thrown;
   const { name, mcpServer } = tool;
@@ -63,7 +63,7 @@ export function worded(thrown: unknown, tool: Tool): unknown {
   }
 }
 
-/** Said by the bus and not by a runtime: only the bus speaks of subjects. */
+/** Whether the bus, and not a runtime, raised the error: only the bus names subjects. */
 export function isOfBus({ message }: SvcError): boolean {
   return message.includes('svc.runtime.');
 }

@@ -9,7 +9,7 @@ import { resolveTool } from '../tools/view.ts';
 import { Attempts } from './attempts.ts';
 import { awaitStart } from './await-start.ts';
 import type { Call, CallAnswer, CallParts, CallView } from './call.ts';
-import { CallInterrupted, NobodyHasIt } from './call-failure.ts';
+import { CallInterrupted, NotConnected } from './call-failure.ts';
 import { paramsOfCall } from './call-params.ts';
 import { isToolError } from './is-tool-error.ts';
 import { passNotification } from './pass-notification.ts';
@@ -109,8 +109,8 @@ function unknownTool(name: string): CallAnswer {
   };
 }
 
-function isRepeatable(thrown: unknown, tool: Tool): thrown is NobodyHasIt | CallInterrupted {
-  return thrown instanceof NobodyHasIt || (thrown instanceof CallInterrupted && tool.isRepeatable);
+function isRepeatable(thrown: unknown, tool: Tool): thrown is NotConnected | CallInterrupted {
+  return thrown instanceof NotConnected || (thrown instanceof CallInterrupted && tool.isRepeatable);
 }
 
 /** Whether the tool can be called now, or when its MCP server has started. */

@@ -1,17 +1,16 @@
 import { memberTexts, writeMembers } from '../../kit/json-members.ts';
 
-/** What the MCP server shall see of a call. */
+/** The parts of a call that are rewritten for the MCP server. */
 export interface Forwarded {
   /** JSON text of the tool's name as the MCP server knows it. */
   readonly nameText: string;
-  /** Stands in for the agent's own progress token, where it gave one. */
+  /** Replaces the agent's own progress token; null if the agent gave none. */
   readonly progressToken: string | null;
 }
 
 /**
- * The `params` of a call for the MCP server: arguments and all else as the agent wrote them. The name is written once and by us, so that no
- * reader downstream can take another of two names than the one that was allowed. `task` is left out: we offer no task-augmented calls, so
- * it has no meaning (2025-11-25, "Tasks", "Capabilities").
+ * The `params` of a call for the MCP server. remote-mcp writes the name itself and once, so that a duplicate name cannot reach another tool.
+ * `task` is left out, because remote-mcp offers no task-augmented calls (2025-11-25, "Tasks", "Capabilities").
  */
 export function paramsOfCall(members: ReadonlyMap<string, string>, { nameText, progressToken }: Forwarded): string {
   let text = `{"name":${nameText}`;
@@ -23,7 +22,7 @@ export function paramsOfCall(members: ReadonlyMap<string, string>, { nameText, p
   return `${text}}`;
 }
 
-/** The members of a call that was made through the tool that calls others: its arguments are the call, its `_meta` stays outside. */
+/** The members of a call that was made through `call_tool`: the arguments are the inner call, and `_meta` stays outside. */
 export function membersOfInnerCall(outer: ReadonlyMap<string, string>): Map<string, string> {
   const inner = memberTexts(outer.get('arguments') ?? '{}');
   const given = inner?.get('arguments');

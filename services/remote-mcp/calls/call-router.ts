@@ -12,7 +12,7 @@ import { boundsOfCall, InterimBudget } from '../routing/interim-budget.ts';
 import { leastBusy, type RuntimeProcess } from '../routing/runtime-process.ts';
 import type { Session } from '../sessions/session.ts';
 import { callMaxMs } from './call-deadlines.ts';
-import { isOfBus, NobodyHasIt, unusableAnswer, worded } from './call-failure.ts';
+import { isOfBus, NotConnected, unusableAnswer, worded } from './call-failure.ts';
 
 export interface RoutedCall {
   readonly tool: Tool;
@@ -23,19 +23,19 @@ export interface RoutedCall {
   readonly principal: Principal;
   /** Id that follows the request through every log. */
   readonly request: string;
-  /** Stands in `params` for the agent's progress token. */
+  /** Replaces the agent's progress token in `params`. */
   readonly progressToken: string | null;
-  /** How long it may be silent. */
+  /** How long the MCP server may be silent. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
-  /** Takes notice of something that came before the answer: null where it is nothing to pass on. */
+  /** Called for each interim reply; null if it is not a notification that may be passed on. */
   readonly onInterim: (notification: Notification | null) => void;
 }
 
 const tooFast = 'is one of more interim replies than are passed on';
 const none: ReadonlySet<RuntimeProcess> = new Set();
 
-/** Brings calls to a runtime process in which the tool's MCP server is Connected: of several, the one with fewest under way. */
+/** Sends calls to a runtime process in which the tool's MCP server is Connected, the one with the fewest calls under way first. */
 export class CallRouter {
   readonly #link: BusLink;
   readonly #tokenPrefix = randomText(12);
@@ -47,14 +47,14 @@ export class CallRouter {
     this.#refusals = new BoundedLog(logger);
   }
 
-  /** Unique among all remote-mcps: two agents may well have chosen the same. */
+  /** Unique among all remote-mcps, because two agents may choose the same token. */
   newProgressToken(): string {
     return `${this.#tokenPrefix}-${(this.#tokens++).toString(36)}`;
   }
 
   /**
-   * The final reply of the process that took the call. Throws what the bus or the runtime say, in words that name the MCP server; NobodyHasIt
-   * and CallInterrupted where the call may be sent again once more is known.
+   * The final reply of the process that took the call. Throws errors of the bus and the runtime in words that name the MCP server. After
+   * `NotConnected` and `CallInterrupted` the caller may send the call again.
    */
   async send(call: RoutedCall): Promise<Reply> {
     const { processes } = call.tool.mcpServer;
@@ -62,19 +62,19 @@ export class CallRouter {
     let refusal: unknown = null;
     for (;;) {
       const process = leastBusy(processes, tried);
-      if (process === null) throw refusal ?? new NobodyHasIt(call.tool);
+      if (process === null) throw refusal ?? new NotConnected(call.tool);
       try {
         const checked = checkReply(await this.#ask(process, call));
         if (checked.kind === 'answer') return checked.reply;
         if (checked.kind === 'unusable') throw this.#unusable(process, call, checked.why);
         refusal = checked.refusal;
       } catch (thrown) {
-        // It has gone, without a word or with this call.
+        // The process ended before it took this call, or during it.
         if (thrown instanceof NobodyAnswers || thrown instanceof AnswererGone) process.gone();
         if (isOverloaded(thrown)) refusal = worded(thrown, call.tool);
         else if (!(thrown instanceof NobodyAnswers)) throw worded(thrown, call.tool);
       }
-      // The call reached nobody who took it, so another may have it.
+      // No process took the call, so another one may have it.
       tried = new Set([...tried, process]);
     }
   }
@@ -133,7 +133,7 @@ function headersOf({ tool, method, session, principal, request, progressToken }:
   return headers;
 }
 
-/** It has as many requests under way as it accepts, and took no notice of this one. */
+/** The process has as many requests under way as it accepts, and refused this one. */
 function isOverloaded(thrown: unknown): boolean {
   return thrown instanceof SvcError && thrown.code === 'rate_limited' && isOfBus(thrown);
 }

@@ -2,7 +2,7 @@ import { memberTexts } from '../../kit/json-members.ts';
 
 const member = Buffer.from('"isError"');
 
-/** Whether a result says that the tool failed. Most results don't hold the word at all, and the rest are not read further than needed. */
+/** Whether a result says that the tool failed. Most results do not contain the word, and only the others are parsed. */
 export function isToolError(result: Uint8Array): boolean {
   const bytes = Buffer.from(result.buffer, result.byteOffset, result.byteLength);
   if (!bytes.includes(member)) return false;

@@ -21,7 +21,7 @@ export function passNotification({ method, params }: Notification, call: Call, t
   }
 }
 
-/** At least as severe as the agent asked for with `logging/setLevel`. */
+/** Whether the level is at least as severe as the one that the agent set with `logging/setLevel`. */
 function isWanted(level: unknown, { logLevel }: Session): boolean {
   const given = findLogLevel(level);
   return given !== null && logLevels.indexOf(given) >= logLevels.indexOf(logLevel);

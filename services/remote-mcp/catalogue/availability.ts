@@ -1,32 +1,32 @@
 import { startingCode } from '../../contracts/bus/messages.ts';
 import type { McpServer, Skill } from './catalogue.ts';
 
-/** Something a skill needs and doesn't have, in words for the agent: what, why, and what mends it. */
+/** A missing part of a skill, in words for the agent: what is missing, why, and how to mend it. */
 export interface Lack {
   readonly what: string;
   readonly repair: string;
 }
 
-/** Connected, in a process that is still there. */
+/** Connected in a process that is alive. */
 export function isConnected(mcpServer: McpServer): boolean {
   if (mcpServer.status !== 'Connected') return false;
   for (const process of mcpServer.processes) if (process.isThere) return true;
   return false;
 }
 
-/** On its way to Connected: it is started for the first time, or with another configuration. One that has failed before is not. */
+/** Starting for the first time or with a new configuration. An MCP server that failed before does not count. */
 function isStarting({ status, reason }: McpServer): boolean {
   return status === 'Disconnected' && reason?.code === startingCode;
 }
 
-/** Connected in processes that have all gone, one of them just now: it may be starting elsewhere, and that is not known yet. */
+/** Connected only in processes that left, one of them just now. The MCP server may be starting elsewhere already. */
 function isMoving({ status, processes }: McpServer): boolean {
   if (status !== 'Connected') return false;
   for (const process of processes) if (process.hasJustLeft) return true;
   return false;
 }
 
-/** Available, or about to be: its tools are known from before, so they are listed, and calls wait. */
+/** Available now or soon: its tools are known, so they are listed, and calls wait. */
 export function isExpected(skill: Skill): boolean {
   for (const mcpServer of skill.mcpServers) {
     if (!isConnected(mcpServer) && !isStarting(mcpServer) && !isMoving(mcpServer)) return false;
@@ -45,11 +45,11 @@ export function lacksOf(skill: Skill, now = Date.now()): readonly Lack[] {
   return skill.mcpServers.flatMap((mcpServer) => (isConnected(mcpServer) ? [] : [lackOf(mcpServer, now)]));
 }
 
-/** Tools that an available skill asks for in vain: the others can be used. */
+/** Tools that an available skill names but that do not exist. Its other tools can be used. */
 export function missingToolsOf(skill: Skill): readonly Lack[] {
   return skill.missingTools.map((tool) => ({
     what: `The tool "${tool}" is not offered by its MCP server.`,
-    repair: 'Take it out of the skill with svc apply, or mend the MCP server: svc server show.',
+    repair: 'Remove it from the skill with svc apply, or correct the MCP server: svc server show.',
   }));
 }
 
@@ -70,7 +70,7 @@ function lackOf(mcpServer: McpServer, now: number): Lack {
   };
 }
 
-/** The runtime it is bound to, in the place behind that word; whose of several it was, nobody need know. */
+/** The name of the runtime that it is bound to, for a message. Several runtimes are not named. */
 export function namesOf({ runtimes }: McpServer): string {
   return runtimes.length === 1 ? ` "${runtimes[0]}"` : '';
 }

@@ -16,12 +16,12 @@ interface Wait {
   readonly end: (why: SvcError) => void;
 }
 
-/** Who waits for a catalogue to be another than it is. */
+/** Calls that wait for a change of their catalogue. */
 export class CatalogueWaits {
   readonly #waits = new Map<WorkspaceId, Set<Wait>>();
   #isStopped = false;
 
-  /** The catalogue as soon as it is so, else what it is when the time is over. Throws `cancelled`, and `unavailable` at a stop. */
+  /** The catalogue once it fulfils the condition, or the present one after the timeout. Throws `cancelled`, and `unavailable` at a stop. */
   async until({ present, isSo, timeoutMs, signal }: WaitFor): Promise<Catalogue> {
     if (signal.aborted) throw cancelled();
     if (isSo(present)) return present;
@@ -54,12 +54,12 @@ export class CatalogueWaits {
     for (const wait of this.#waits.get(catalogue.workspace) ?? []) wait.hear(catalogue);
   }
 
-  /** What a catalogue says may be another although it is the same: a process that has it has come back. */
+  /** The same catalogue may mean something else now, because a runtime process has left or returned. */
   lookAgain(): void {
     for (const waits of this.#waits.values()) for (const wait of waits) wait.lookAgain();
   }
 
-  /** Nothing will change any more. */
+  /** Ends all waits. */
   stop(): void {
     this.#isStopped = true;
     for (const waits of this.#waits.values()) for (const wait of waits) wait.end(stopped());

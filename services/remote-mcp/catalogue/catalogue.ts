@@ -2,7 +2,7 @@ import type { Health, Reason, ServerStatus } from '../../contracts/bus/messages.
 import type { FileId, McpServerId, RoleId, SkillId, ToolId, WorkspaceId } from '../../contracts/ids.ts';
 import type { RuntimeProcess } from '../routing/runtime-process.ts';
 
-/** What a workspace offers, at one version of it: built once, never changed, and replaced as a whole. */
+/** The skills, roles and tools of a workspace at one version. Immutable. */
 export interface Catalogue {
   readonly workspace: WorkspaceId;
   readonly name: string;
@@ -25,9 +25,9 @@ export interface McpServer {
   readonly health: Health;
   readonly reason: Reason | null;
   readonly nextRetryAt: number | null;
-  /** Names of those it is bound to; none: the platform's own run it. */
+  /** Names of the runtimes that it is bound to. Without any, the platform's own runtimes run it. */
   readonly runtimes: readonly string[];
-  /** Where it is Connected. */
+  /** The processes in which it is Connected. */
   readonly processes: readonly RuntimeProcess[];
 }
 
@@ -41,7 +41,7 @@ export interface Tool {
   readonly skills: readonly Skill[];
   /** JSON text of the tool as agents see it; null where its MCP server's description of it is none. */
   readonly definition: string | null;
-  /** A call may be sent again where nobody knows whether it was carried out. */
+  /** An interrupted call may be sent again. */
   readonly isRepeatable: boolean;
   /** Equal for equal definitions: 48 bits. */
   readonly hash: number;

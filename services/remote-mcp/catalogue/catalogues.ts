@@ -12,12 +12,12 @@ export interface CataloguesOptions {
   readonly log: Logger;
 }
 
-/** A workspace that nobody used for this long is forgotten. */
+/** A workspace that is unused for this long is forgotten. */
 const unusedMs = 10 * 60_000;
 const sweepEveryMs = 60_000;
 /** Workspaces in use at once; each may hold thousands of tools. */
 const workspacesMax = 1000;
-/** An agent waits for the first pull of its workspace at most this long. */
+/** The longest time that an agent waits for the first pull of its workspace. */
 const firstPullDeadlineMs = 10_000;
 
 /** The catalogues of all workspaces that agents use here. */
@@ -34,14 +34,14 @@ export class Catalogues {
     this.#timer = setInterval(() => this.#sweep(performance.now()), sweepEveryMs).unref();
   }
 
-  /** At once where it is known. Throws `unavailable`. */
+  /** Without a promise if the catalogue is known. Throws `unavailable`. */
   of(workspace: WorkspaceId): Catalogue | Promise<Catalogue> {
     const known = this.#workspaces.get(workspace) ?? this.#add(workspace);
     known.usedAt = performance.now();
     return known.current ?? withinDeadline(known.load());
   }
 
-  /** What is known now. Where that is nothing yet it is asked for, and told as a change when it comes. */
+  /** The catalogue if it is known. Otherwise null, and its arrival is reported as a change. */
   now(workspace: WorkspaceId): Catalogue | null {
     const loading = this.of(workspace);
     if (!(loading instanceof Promise)) return loading;
@@ -49,13 +49,13 @@ export class Catalogues {
     return null;
   }
 
-  /** It is in use although nobody asks: somebody listens for its changes. */
+  /** Keeps a workspace whose changes are listened for, although it gets no requests. */
   keep(workspace: WorkspaceId): void {
     const known = this.#workspaces.get(workspace);
     if (known !== undefined) known.usedAt = performance.now();
   }
 
-  /** What is known already, without asking anybody. */
+  /** The catalogue if it is known, without a pull. */
   peek(workspace: WorkspaceId): Catalogue | null {
     return this.#workspaces.get(workspace)?.current ?? null;
   }
@@ -115,9 +115,13 @@ function withinDeadline(loading: Promise<Catalogue>): Promise<Catalogue> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(
-        new SvcError('unavailable', 'What this workspace offers is not known yet: the backend is slow to answer.', {
-          hint: 'Try again shortly.',
-        }),
+        new SvcError(
+          'unavailable',
+          'The catalogue of this workspace is not loaded yet: the backend is slow to answer.',
+          {
+            hint: 'Try again shortly.',
+          },
+        ),
       );
     }, firstPullDeadlineMs);
     loading.then(resolve, reject).finally(() => clearTimeout(timer));

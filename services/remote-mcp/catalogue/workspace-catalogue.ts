@@ -15,21 +15,21 @@ const compareEveryMs = 15_000;
 const gatherMs = 20;
 /** Pulls take at most a sixth of the time: after one that took a second, the next begins five seconds later. */
 const restPerCost = 5;
-/** A pull that took longer than the largest workspace takes has waited for a backend that was away, which costs nobody anything. */
+/** A longer pull than that of the largest workspace has waited for a backend that was away, which costs nothing. */
 const restMaxMs = 5000;
 /** The last of them asks for a snapshot. */
 const attemptsMax = 4;
 const retryFirstMs = 500;
 const retryMaxMs = 15_000;
 
-/** The catalogue of one workspace as far as it is known here: pulled when needed, kept while the backend is away. */
+/** The catalogue of one workspace: pulled when needed, and kept while the backend is away. */
 export class WorkspaceCatalogue {
   readonly #options: WorkspaceCatalogueOptions;
   readonly #stopping = new AbortController();
   #current: Catalogue | null = null;
   #etag: string | null = null;
   #pulling: Promise<void> | null = null;
-  /** What changed during a pull may be missing in its answer. */
+  /** A change during a pull may be missing in its result. */
   #isOutdated = false;
   #timer: NodeJS.Timeout | null = null;
   #dueAt = Number.POSITIVE_INFINITY;
@@ -49,8 +49,8 @@ export class WorkspaceCatalogue {
   async load(): Promise<Catalogue> {
     if (this.#current === null) await this.#pull();
     if (this.#current !== null) return this.#current;
-    throw new SvcError('unavailable', 'What this workspace offers cannot be learnt from the backend now.', {
-      hint: 'Try again shortly. Whoever runs the platform: svc status.',
+    throw new SvcError('unavailable', 'The catalogue of this workspace cannot be loaded from the backend now.', {
+      hint: 'Try again shortly. An operator can run: svc status.',
     });
   }
 
@@ -98,14 +98,14 @@ export class WorkspaceCatalogue {
       this.#restUntil = endedAt + Math.min((endedAt - startedAt) * restPerCost, restMaxMs);
       return compareEveryMs;
     } catch (thrown) {
-      // Said once: whoever waits for a first catalogue tries again and again.
+      // Logged once, because the first pull is retried again and again.
       const level = this.#failures === 0 ? 'warn' : 'debug';
       if (!this.#stopping.signal.aborted) this.#options.log[level]({ err: thrown }, 'failed to pull a catalogue');
       return Math.min(retryFirstMs * 2 ** this.#failures++, retryMaxMs) * (0.5 + Math.random() / 2);
     }
   }
 
-  /** Of a workspace under constant change no pull may be quicker than the changes, but for one of a moment. */
+  /** In a workspace under constant change only a pull of one moment succeeds. */
   async #pullWhole(): Promise<Pulled> {
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const asked = { etag: this.#etag, isSnapshot: attempt === attemptsMax };

@@ -1,6 +1,6 @@
 import { HttpRefusal } from '../../kit/http/http-refusal.ts';
 
-/** In which forms the client takes an answer. */
+/** The forms of answer that the client accepts. */
 export interface Accepts {
   readonly json: boolean;
   readonly events: boolean;
@@ -8,7 +8,7 @@ export interface Accepts {
 
 const both: Accepts = { json: true, events: true };
 
-/** Reads an Accept header (RFC 9110, 12.5.1); without one, anything is taken. Throws `unsupported` where neither form is. */
+/** Reads an Accept header (RFC 9110, 12.5.1); without a header both forms are accepted. Throws `unsupported` if neither form is. */
 export function readAccept(header: string | undefined): Accepts {
   if (header === undefined || header === usual) return both;
   const ranges = header.split(',', rangesMax).map(readRange);
@@ -18,13 +18,17 @@ export function readAccept(header: string | undefined): Accepts {
   };
   const accepts = { json: takes('application/json', 'application/*'), events: takes('text/event-stream', 'text/*') };
   if (accepts.json || accepts.events) return accepts;
-  throw new HttpRefusal('unsupported', `Accept "${header.slice(0, 200)}" allows no form of answer that there is.`, {
-    status: 406,
-    hint: 'Send "Accept: application/json, text/event-stream".',
-  });
+  throw new HttpRefusal(
+    'unsupported',
+    `Accept "${header.slice(0, 200)}" allows neither application/json nor text/event-stream.`,
+    {
+      status: 406,
+      hint: 'Send "Accept: application/json, text/event-stream".',
+    },
+  );
 }
 
-/** A body must be JSON, as it is: no other type and no compression. */
+/** A body must be uncompressed JSON. */
 export function checkContent(type: string | undefined, encoding: string | undefined): void {
   const [essence = ''] = (type ?? '').split(';', 1);
   if (essence.trim().toLowerCase() !== 'application/json') {
@@ -40,7 +44,7 @@ export function checkContent(type: string | undefined, encoding: string | undefi
   });
 }
 
-/** What every client of the official libraries sends. */
+/** The header that all clients of the official libraries send. */
 const usual = 'application/json, text/event-stream';
 const rangesMax = 50;
 

@@ -3,7 +3,7 @@ import { request as requestOverTls } from 'node:https';
 import { SvcError } from '../../contracts/errors.ts';
 import type { Secret } from '../../contracts/secret.ts';
 
-/** Where the backend is, and what it knows remote-mcp by. */
+/** The backend's address, and the key that remote-mcp shows it. */
 export interface BackendAddress {
   readonly backendUrl: string;
   readonly systemKey: Secret;
@@ -11,11 +11,11 @@ export interface BackendAddress {
 
 export interface Asking {
   readonly headers: OutgoingHttpHeaders;
-  /** Ends the answer as well, however far it is. */
+  /** Also ends an answer that is under way. */
   readonly signal: AbortSignal;
 }
 
-/** The beginning of the backend's answer to a GET; its body is the caller's. Throws `unavailable` where there is none. */
+/** The head of the backend's answer to a GET; the caller reads its body. Throws `unavailable` if the backend does not answer. */
 export function askBackend(
   { backendUrl, systemKey }: BackendAddress,
   path: string,

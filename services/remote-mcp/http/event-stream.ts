@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** What may wait for a client that reads slowly before notifications are left out; results are never left out. */
+/** Past this many unread bytes, notifications are dropped. Results never are. */
 const waitingMaxBytes = 1024 * 1024;
 
 const newline = 10;
@@ -22,13 +22,13 @@ export class EventStream {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** Called at once where the client left before it was listened for. */
+  /** Calls the listener at once if the client has already left. */
   onClose(listener: () => void): void {
     if (this.#response.destroyed) listener();
     else this.#response.once('close', listener);
   }
 
-  /** False where it was left out. */
+  /** False if the notification was dropped. */
   notify(message: string): boolean {
     if (!this.isOpen) return false;
     if (this.#response.writableLength > waitingMaxBytes) return false;
@@ -45,12 +45,12 @@ export class EventStream {
     this.#written();
   }
 
-  /** The client may come again, after the time given here or when it likes (2025-11-25, "Listening for Messages from the Server"). */
+  /** The client may reconnect, after the given time if there is one (2025-11-25, "Listening for Messages from the Server"). */
   end(retryMs: number | null = null): void {
     if (this.isOpen) this.#response.end(retryMs === null ? '' : `retry: ${retryMs}\n\n`);
   }
 
-  /** Keeps proxies from taking the stream for dead, and finds out whether it is. */
+  /** Keeps proxies from closing an idle stream, and detects a lost connection. */
   keepAlive(): void {
     if (this.isOpen && this.#response.writableLength === 0) this.#response.write(': \n\n');
   }
@@ -64,7 +64,7 @@ export class EventStream {
   }
 }
 
-/** A raw line break would end the event; in JSON it can only be white space between tokens. Texts of ours have none. */
+/** A raw line break would end the event. In JSON it can only be white space between tokens. */
 function onOneLine(bytes: Buffer): Buffer {
   for (const byte of [newline, carriageReturn]) {
     for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) bytes[at] = space;

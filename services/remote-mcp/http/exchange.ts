@@ -12,7 +12,7 @@ export interface ExchangeOptions {
   readonly unread: UnreadAnswers;
 }
 
-/** One HTTP request and its answer. Whatever is answered carries the request's id and, for a page that may read it, the CORS headers. */
+/** One HTTP request and its answer. Each answer carries the request's id and, for an allowed page, the CORS headers. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -20,7 +20,7 @@ export class Exchange {
   readonly id: string;
   readonly #common: readonly string[];
   readonly #unread: UnreadAnswers;
-  /** The key that the request was let in with, and its workspace. */
+  /** The key that admitted the request, and its workspace. */
   owner: AgentOwner = strangers;
 
   constructor(request: IncomingMessage, response: ServerResponse, { id, cors, unread }: ExchangeOptions) {
@@ -31,7 +31,7 @@ export class Exchange {
     this.#unread = unread;
   }
 
-  /** False once it is answered, or its client has gone. */
+  /** False once the request is answered or its client has disconnected. */
   get isOpen(): boolean {
     return !this.response.writableEnded && !this.response.destroyed;
   }
@@ -82,7 +82,7 @@ export class Exchange {
   }
 }
 
-/** What an answer of that status must or should say beside its body (RFC 9110: 11.6.1 for 401, 10.2.3 for those that may be tried again). */
+/** Headers that an answer of this status must or should have (RFC 9110: 11.6.1 for 401, 10.2.3 for statuses that invite a retry). */
 export function headersOfStatus(status: number): readonly string[] {
   switch (status) {
     case 401:

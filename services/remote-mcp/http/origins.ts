@@ -11,8 +11,8 @@ const none: readonly string[] = [];
 
 /**
  * Which browser pages may talk to /mcp (2025-11-25, "Streamable HTTP", "Security Warning"; part 5 of the specification, "Secret storage and
- * transport safety"). A page whose name was rebound to this address still sends its own Origin, and that is what is judged; programs
- * that are no browsers send none.
+ * transport safety"). A page whose name was rebound to this address still sends its own Origin, which is checked. Programs that are not
+ * browsers send no Origin.
  */
 export class Origins {
   readonly #rules: OriginRules;
@@ -31,7 +31,7 @@ export class Origins {
   check(origin: string | undefined): void {
     if (this.isAllowed(origin)) return;
     throw new SvcError('forbidden', `The origin "${origin?.slice(0, 200)}" is not allowed.`, {
-      hint: 'Whoever runs the platform can add it to SVC_ALLOWED_ORIGINS.',
+      hint: 'An operator can add it to SVC_ALLOWED_ORIGINS.',
     });
   }
 

@@ -2,7 +2,7 @@ import { newProcessId } from '../../contracts/ids.ts';
 
 const lengthMax = 64;
 
-/** Gives every request a name: its client's own where that is one (X-Request-Id), else the next of this process. */
+/** Gives each request an id: the client's own if its X-Request-Id is valid, else the next id of this process. */
 export class RequestIds {
   readonly #prefix = `${newProcessId()}-`;
   #count = 0;

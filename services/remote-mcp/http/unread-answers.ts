@@ -3,7 +3,7 @@ import type { BoundedLog } from '../../kit/bounded-log.ts';
 import type { Held } from '../../kit/budget.ts';
 import type { AgentMemory, AgentOwner } from './agent-memory.ts';
 
-/** A client that reads nothing of its answer for this long is taken for gone. */
+/** A client that reads nothing of its answer for this long counts as gone. */
 const silenceMaxMs = 60_000;
 
 interface Waiting {
@@ -17,7 +17,7 @@ export interface UnreadAnswersOptions {
   readonly silenceMaxMs?: number;
 }
 
-/** Answers that wait in this process because their clients do not read them: no answer for ever, and of each key only so much. */
+/** Bounds the answers that clients do not read: how long each may wait, and how much memory those of one key may take. */
 export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions;
   /** Of each key, oldest first. */
@@ -27,7 +27,7 @@ export class UnreadAnswers {
     this.#options = options;
   }
 
-  /** To be told of what was just written. Nearly always the system has taken all of it by then. */
+  /** Called after each write. Nearly always the system has taken all of it by then. */
   note(response: ServerResponse, owner: AgentOwner): void {
     if (response.writableLength > 0) this.#wait(response, owner);
   }
@@ -50,16 +50,16 @@ export class UnreadAnswers {
       this.#forget(response, owner);
       response.off('close', release);
       socket.off('close', release).off('drain', onDrain);
-      // Answers that go on are silent for as long as they like; after those that have ended Node counts the connection's idle time.
+      // An open stream may be silent for any time. After an answer has ended, Node itself counts the connection's idle time.
       if (!response.writableEnded) response.setTimeout(0);
     };
     const waiting: Waiting = { held: this.#options.memory.hold(owner, 0), release };
     const ofOwner = this.#waitingOf.get(owner.key) ?? new Map<ServerResponse, Waiting>();
     this.#waitingOf.set(owner.key, ofOwner.set(response, waiting));
-    // That of the connection as well: an answer behind another one that was never sent is not told.
+    // The connection's event too: Node emits no event on an answer that waits behind another one.
     response.once('close', release);
     socket.once('close', release).on('drain', onDrain);
-    // Node begins anew while the client reads, and ends the connection when the time is over.
+    // Node restarts this timer while the client reads, and closes the connection when it fires.
     response.setTimeout(this.#options.silenceMaxMs ?? silenceMaxMs);
     return waiting;
   }
@@ -70,7 +70,7 @@ export class UnreadAnswers {
     if (ofOwner?.size === 0) this.#waitingOf.delete(owner.key);
   }
 
-  /** The owner's answer that has waited longest goes first, and the new one last. Nobody else's is touched. */
+  /** Ends answers of this owner, the oldest first and the new one last. Answers of other owners stay. */
   #makeRoom(owner: AgentOwner, bytes: number): void {
     const { memory, refusals } = this.#options;
     for (const [response, { held, release }] of this.#waitingOf.get(owner.key) ?? []) {

@@ -7,10 +7,10 @@ import type { Reply } from '../../kit/bus/bus.ts';
 import { errorFromBus, receivedError } from '../../kit/bus/error-on-bus.ts';
 import { isJson, jsonDepthMax, scanJson, tooDeep } from '../../kit/scan-json.ts';
 
-/** What a runtime sends may be from a customer's machine: nothing of it reaches an agent before it was checked here. */
+/** A runtime may run on a customer's machine, so its replies are checked here before they reach an agent. */
 export type CheckedReply =
   | { readonly kind: 'answer'; readonly reply: Reply }
-  /** Nobody was given the call. */
+  /** The runtime did not pass the call to the MCP server. */
   | { readonly kind: 'refused'; readonly refusal: SvcError }
   | { readonly kind: 'unusable'; readonly why: string };
 
@@ -56,16 +56,16 @@ function unusable(why: string): CheckedReply {
   return { kind: 'unusable', why };
 }
 
-/** Parsing this many takes 2 ms. A notification has ten. */
+/** Parsing this many values takes 2 ms. A notification has ten. */
 const notificationValuesMax = 10_000;
 
-/** Null where the interim reply is no notification. */
+/** Null if the interim reply is not a notification. */
 export function notificationIn({ headers, payload }: Reply): Notification | null {
   if (headers[callHeader.kind] !== callReplyKinds.notification || payload.length > notificationMaxBytes) return null;
   if (countValues(payload, notificationValuesMax) > notificationValuesMax) return null;
   if (!isUtf8(payload) || !isJson(payload)) return null;
   const { jsonrpc, id, method, params } = membersOf(payload);
-  // It is written anew, so that a version that is missing does no harm.
+  // The notification is written anew for the agent, so a missing version does no harm.
   if (
     (jsonrpc !== undefined && jsonrpc !== '2.0') ||
     id !== undefined ||

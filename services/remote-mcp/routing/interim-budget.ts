@@ -1,4 +1,4 @@
-/** Interim replies and their bytes that may come at once, and how many are allowed anew each second. */
+/** How many interim replies and bytes may come at once, and how many are added each second. */
 export interface InterimBounds {
   readonly repliesMax: number;
   readonly repliesPerSecond: number;
@@ -8,7 +8,7 @@ export interface InterimBounds {
 
 const mebibyte = 1024 * 1024;
 
-/** Of one call. A person who waits for it can follow a few notifications a second. */
+/** Of one call. A person can follow a few notifications a second. */
 export const boundsOfCall: InterimBounds = {
   ...{ repliesMax: 200, repliesPerSecond: 100 },
   ...{ bytesMax: mebibyte, bytesPerSecond: mebibyte },
@@ -19,7 +19,7 @@ export const boundsOfProcess: InterimBounds = {
   ...{ bytesMax: 4 * mebibyte, bytesPerSecond: 4 * mebibyte },
 };
 
-/** What may be checked and passed on of the interim replies of one sender. */
+/** The interim replies of one sender that are checked and passed on. */
 export class InterimBudget {
   readonly #bounds: InterimBounds;
   #replies: number;
@@ -33,7 +33,7 @@ export class InterimBudget {
     this.#at = now;
   }
 
-  /** False where the sender is beyond its bounds, and nothing is spent. */
+  /** False if the sender exceeds its bounds. Then nothing is spent. */
   spend(now: number, bytes: number): boolean {
     const { repliesMax, repliesPerSecond, bytesMax, bytesPerSecond } = this.#bounds;
     const seconds = (now - this.#at) / 1000;

@@ -3,19 +3,19 @@ import { subjects } from '../../contracts/bus/subjects.ts';
 import type { ProcessId, RuntimeId } from '../../contracts/ids.ts';
 import { boundsOfProcess, InterimBudget } from './interim-budget.ts';
 
-/** A process of a runtime that calls can go to, as far as its signs of life tell. */
+/** A process of a runtime that takes calls. Its heartbeats tell whether it is alive. */
 export class RuntimeProcess {
   readonly runtime: RuntimeId;
   readonly process: ProcessId;
   readonly callSubject: string;
-  /** Calls of this remote-mcp that it has not answered yet. */
+  /** Calls of this remote-mcp that the process has not answered yet. */
   inFlight = 0;
-  /** Over all its calls of this remote-mcp: many calls at once must not make a flood. */
+  /** The budget of all its calls together: many concurrent calls must not become a flood. */
   readonly interims = new InterimBudget(boundsOfProcess, performance.now());
   #isGone = false;
   #leftAt: number | null = null;
   #heardAt: number | null = null;
-  /** Calls of others that it had under way when it was last heard. */
+  /** Calls of other remote-mcps, by the last heartbeat. */
   #ofOthers = 0;
   #intervalMs = 0;
 
@@ -25,12 +25,12 @@ export class RuntimeProcess {
     this.callSubject = subjects.call(runtime, process);
   }
 
-  /** One that was never heard is believed to be there: the backend said so, and would say otherwise. */
+  /** A process without a heartbeat so far counts as alive, because the backend named it. */
   get isThere(): boolean {
     return !this.#isGone;
   }
 
-  /** Calls under way: those of this remote-mcp, and of others as far as the last heartbeat tells. */
+  /** Calls under way: those of this remote-mcp, and those of others by the last heartbeat. */
   get load(): number {
     return this.inFlight + this.#ofOthers;
   }
@@ -43,12 +43,12 @@ export class RuntimeProcess {
     this.#leftAt = null;
   }
 
-  /** Its silence counts anew from now. */
+  /** Restarts the count of its silence. */
   pardon(now: number): void {
     if (this.#heardAt !== null) this.#heardAt = now;
   }
 
-  /** So lately that the backend has hardly told yet what became of what it ran. */
+  /** The process left so recently that the backend may not have reported yet what became of its MCP servers. */
   get hasJustLeft(): boolean {
     return this.#leftAt !== null;
   }
@@ -59,26 +59,26 @@ export class RuntimeProcess {
     this.#leftAt = performance.now();
   }
 
-  /** True where it has not just left any more, and had until now. */
+  /** True once, when the process no longer counts as one that has just left. */
   settle(now: number): boolean {
     if (this.#leftAt === null || now - this.#leftAt <= newsMaxMs) return false;
     this.#leftAt = null;
     return true;
   }
 
-  /** Two heartbeats missed, and a little for the way. */
+  /** Two heartbeats are missed, with some time for the transport. */
   isSilent(now: number): boolean {
     return this.#heardAt !== null && now - this.#heardAt > this.#intervalMs * 2 + lateMs;
   }
 }
 
 const lateMs = 250;
-/** What becomes of an MCP server whose process has gone is known a moment later, or never while the backend is away. */
+/** The backend reports a moment later what became of the MCP servers of a process that left, or not at all while it is away. */
 const newsMaxMs = 5000;
 
 /**
- * The one with the fewest calls under way among those that are there and not left out, and of equals any: several remote-mcps that heard the same
- * heartbeat would all choose the same one. Null where there is none.
+ * The process with the fewest calls under way, of those that are alive and not left out. Among equals the choice is random, because several
+ * remote-mcps hear the same heartbeat. Null if there is none.
  */
 export function leastBusy(
   processes: readonly RuntimeProcess[],

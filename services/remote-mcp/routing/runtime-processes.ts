@@ -4,26 +4,26 @@ import { findId, findProcessId, type ProcessId, type RuntimeId } from '../../con
 import type { Bus, Message } from '../../kit/bus/bus.ts';
 import { RuntimeProcess } from './runtime-process.ts';
 
-/** Heartbeats come every 50 ms at the quickest (HEARTBEAT_INTERVAL). */
+/** The shortest heartbeat interval is 50 ms (HEARTBEAT_INTERVAL). */
 const lookEveryMs = 100;
-/** A look that comes this late means that this process was busy: heartbeats wait in the same queue and are read first. */
+/** A check that runs this late means that this process was busy. Heartbeats wait in the same queue and are read first. */
 const lateLookMs = 400;
 /**
- * Those that are gone are remembered, because a catalogue may name them for as long as it is kept, and they may be heard again after any outage.
- * Every start of a runtime makes another one, so only so many are.
+ * Processes that left are remembered: a catalogue may still name them, and they may return after an outage. Each start of a runtime adds a
+ * process, so their number is bounded.
  */
 const rememberedMax = 2000;
 
-/** The processes of all runtimes: who is there, by heartbeats and by what the backend says of ended connections. */
+/** The processes of all runtimes. Heartbeats and the backend's reports of ended connections tell which are alive. */
 export class RuntimeProcesses {
-  /** By runtime and process: a process of one runtime can't speak for another's, whatever id it takes. */
+  /** By runtime and process, so that a process of one runtime cannot speak for a process of another. */
   readonly #all = new Map<string, RuntimeProcess>();
   readonly #onChange: () => void;
   #timer: NodeJS.Timeout | null = null;
   #lookedAt = 0;
   #isConnected = true;
 
-  /** `onChange` is called when a process went, and when that was a while ago, or came back. */
+  /** `onChange` is called when a process leaves, again a while after that, and when it returns. */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
@@ -68,7 +68,7 @@ export class RuntimeProcesses {
     if (process?.isThere) this.#take(process);
   }
 
-  /** While nobody can be heard, it is not they who are silent. Who ended meanwhile answers nothing, which is noticed. */
+  /** Without a connection no heartbeat can arrive, so silence counts from the reconnect. A call to a process that ended meanwhile fails at once. */
   #connected(isConnected: boolean): void {
     this.#isConnected = isConnected;
     if (!isConnected) return;
@@ -91,7 +91,7 @@ export class RuntimeProcesses {
     }
   }
 
-  /** Of those that are gone, the one that was met first. */
+  /** Forgets the oldest process that left. */
   #forgetOne(): void {
     for (const [name, process] of this.#all) {
       if (process.isThere) continue;

@@ -4,7 +4,7 @@ import type { Admitted } from '../auth/rechecks.ts';
 /** The agent's id of a request. A number and a text of the same digits are two ids (JSON-RPC 2.0, section 4). */
 export type RequestId = string | number;
 
-/** A request that is being carried out, until it is answered or ended with the reason why it is not. */
+/** A request under way, until it is answered or ended with a reason. */
 export class CallUnderWay implements Admitted {
   readonly #controller = new AbortController();
   readonly authorization: string | undefined;
@@ -27,7 +27,7 @@ export class CallUnderWay implements Admitted {
     this.#isAnswered = true;
   }
 
-  /** Nobody wants its answer any more. */
+  /** The agent no longer wants the answer. */
   cancel(): void {
     this.end(new SvcError('cancelled', 'The request was cancelled.'));
   }

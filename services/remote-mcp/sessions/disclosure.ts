@@ -1,11 +1,11 @@
 import type { RoleId, SkillId } from '../../contracts/ids.ts';
 
-/** Which roles an agent chose for its session: all of its key, or some. */
+/** The roles that an agent chose for its session: all roles of its key, or some. */
 export type RoleChoice =
   | { readonly kind: 'all_but'; readonly roles: readonly RoleId[] }
   | { readonly kind: 'only'; readonly roles: readonly RoleId[] };
 
-/** What of its workspace a session has been shown, beyond the constant tools. Small, and never changed: replaced. */
+/** The skills and roles that a session was shown, beyond the constant tools. Immutable. */
 export interface Disclosure {
   readonly choice: RoleChoice;
   /** Loaded, or named by `skillIds`. */

@@ -1,4 +1,4 @@
-/** Revisions with `initialize` that are spoken, newest first. They differ in nothing that remote-mcp itself writes. */
+/** Supported revisions with `initialize`, newest first. They do not differ in what remote-mcp itself writes. */
 export const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 export type ProtocolVersion = (typeof protocolVersions)[number];
 

@@ -5,21 +5,21 @@ import type { Bus } from '../../kit/bus/bus.ts';
 import type { Logger } from '../../kit/log.ts';
 import type { BusLink } from '../bus/bus-link.ts';
 
-/** What the remote-mcps tell each other about a session, on `svc.session.<session>`. */
+/** Messages about a session between remote-mcps, on `svc.session.<session>`. */
 const sessionMessage = z.discriminatedUnion('kind', [
-  /** Its record was written: whoever holds a copy reads it again. */
+  /** The record was written: holders of a copy read it again. */
   z.object({ kind: z.literal('changed') }),
   z.object({ kind: z.literal('ended') }),
-  /** A stream of it was opened then: older ones elsewhere say nothing while that one is open. */
+  /** A stream was opened at that time: older streams elsewhere stay silent while it is open. */
   z.object({ kind: z.literal('listening'), since: z.number() }),
   /** That stream is closed. */
   z.object({ kind: z.literal('silent') }),
-  /** The agent cancels one of its requests: whoever has it under way ends it. */
+  /** The agent cancels a request: the remote-mcp that carries it out ends it. */
   z.object({ kind: z.literal('cancel'), request: z.union([z.string(), z.number()]) }),
 ]);
 export type SessionMessage = z.infer<typeof sessionMessage>;
 
-/** Who sent it: everybody hears all messages, and one's own are no news. */
+/** The sender. Each remote-mcp hears all messages and ignores its own. */
 const senderHeader = 'svc-from';
 
 export class SessionMessages {
@@ -31,7 +31,7 @@ export class SessionMessages {
     this.#log = log;
   }
 
-  /** Tells the others. A message that is lost delays: whoever holds a copy compares it with the record when it renews it. */
+  /** Tells the other remote-mcps. A lost message only delays: a copy is compared with the record at its renewal. */
   tell(session: SessionId, message: SessionMessage): void {
     const { present } = this.#link;
     if (present === null) return;

@@ -7,7 +7,7 @@ import { type LogLevel, logLevels, type ProtocolVersion, protocolVersions } from
 const rolesMax = 10_000;
 const roles = z.array(id('role')).max(rolesMax);
 
-/** A session as it lies in the bucket, from where any remote-mcp can go on with it. */
+/** A session's record in the bucket. Any remote-mcp can continue the session from it. */
 const sessionRecord = z.object({
   v: z.literal(1),
   key: id('key'),
@@ -21,7 +21,7 @@ const sessionRecord = z.object({
   }),
 });
 
-/** What a session is apart from whose it is, and apart from what only its holder knows. */
+/** The state of a session that all remote-mcps share, without its owner. */
 export interface SessionState {
   readonly protocol: ProtocolVersion;
   readonly logLevel: LogLevel;
@@ -40,7 +40,7 @@ export function formatRecord(
   return Buffer.from(JSON.stringify({ v: 1, key, workspace, protocol, logLevel, disclosure }));
 }
 
-/** Null where it is not this key's, or was written by a version that this one doesn't know. */
+/** Null if the record belongs to another key, or has an unknown version. */
 export function parseRecord(value: Uint8Array, key: KeyId): SessionRecord | null {
   const parsed = sessionRecord.safeParse(JSON.parse(Buffer.from(value).toString()));
   return parsed.success && parsed.data.key === key ? parsed.data : null;

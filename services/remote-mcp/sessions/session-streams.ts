@@ -7,19 +7,19 @@ import type { EventStream } from '../http/event-stream.ts';
 import type { Session } from './session.ts';
 import type { SessionMessage } from './session-messages.ts';
 
-/** A client that lost its connection opens a new stream before the old one is known to be dead; the oldest gives way. */
+/** A client that lost its connection opens a new stream before the old one is known to be dead. The oldest stream is closed. */
 const perSessionMax = 4;
 const streamsMax = 10_000;
 const streamShares = { key: 2000, workspace: 5000 };
-/** Clients whose remote-mcp stops come back after this, or up to twice as long: not all at once, and when a single one has started again. */
+/** Clients of a stopping remote-mcp reconnect after this time or up to twice as long: not all at once, and after a restart. */
 const returnMinMs = 1000;
-/** Shorter than the idle time of any proxy that people use. */
+/** Shorter than the idle timeout of common proxies. */
 const keepAliveEveryMs = 15_000;
 
 export interface OpenedWith {
   readonly stream: EventStream;
   readonly session: Session;
-  /** Whose key it was opened with. */
+  /** The owner of the key that opened the stream. */
   readonly principal: Principal;
   readonly authorization: string | undefined;
 }
@@ -30,7 +30,7 @@ export class OpenStream implements Admitted, OpenedWith {
   readonly principal: Principal;
   readonly authorization: string | undefined;
   readonly since = Date.now();
-  /** A newer one is open at another remote-mcp. */
+  /** A newer stream is open at another remote-mcp. */
   isSuperseded = false;
 
   constructor({ stream, session, principal, authorization }: OpenedWith) {
@@ -50,18 +50,18 @@ export class OpenStream implements Admitted, OpenedWith {
 }
 
 export interface SessionStreamsOptions {
-  /** Called again and again for every workspace whose changes somebody waits for. */
+  /** Called periodically for each workspace with an open stream. */
   readonly onListening: (workspace: WorkspaceId) => void;
   /** Tells the other remote-mcps. */
   readonly tell: (session: SessionId, message: SessionMessage) => void;
 }
 
-/** The streams that clients opened with GET, to hear what belongs to none of their requests. */
+/** The streams that clients opened with GET, for messages that belong to no request. */
 export class SessionStreams {
   readonly #ofSession = new Map<SessionId, OpenStream[]>();
   readonly #room = new Budget({
     ...{ what: 'streams', total: streamsMax, shares: streamShares },
-    hint: 'Close streams that nobody reads; all else works without one.',
+    hint: 'Close unused streams. Calls work without a stream.',
   });
   readonly #options: SessionStreamsOptions;
   #timer: NodeJS.Timeout | null = null;
@@ -75,11 +75,11 @@ export class SessionStreams {
     this.#timer = setInterval(() => this.#tend(), keepAliveEveryMs).unref();
   }
 
-  /** Throws where no further one may be opened. */
+  /** Throws if no further stream may be opened. */
   checkRoom(principal: Principal): void {
     if (this.#isStopped) {
       throw new SvcError('unavailable', 'This remote-mcp is being stopped.', {
-        hint: 'Try again: another one answers.',
+        hint: 'Try again: another remote-mcp answers.',
       });
     }
     this.#room.check(principal, 1);
@@ -115,14 +115,14 @@ export class SessionStreams {
   }
 
   /**
-   * Messages go to one of a session's streams and never to two (2025-11-25, "Multiple Connections"): the newest is the likeliest to be heard.
-   * Null where that is open elsewhere, or none is.
+   * The newest stream of a session: a message goes to one stream only (2025-11-25, "Multiple Connections"). Null if the newest stream is open
+   * at another remote-mcp, or there is none.
    */
   newestOf(session: SessionId): OpenStream | null {
     return this.#ofSession.get(session)?.findLast(({ stream, isSuperseded }) => stream.isOpen && !isSuperseded) ?? null;
   }
 
-  /** One stream of each session that has any. */
+  /** The newest stream of each session that has one. */
   *newestOfEach(): Generator<OpenStream> {
     for (const session of this.#ofSession.keys()) {
       const newest = this.newestOf(session);
@@ -148,7 +148,7 @@ export class SessionStreams {
     for (const { stream } of this.all()) stream.end(Math.round(returnMinMs * (1 + Math.random())));
   }
 
-  /** Whoever comes back is checked again. */
+  /** Ends all streams. Clients that reconnect are authenticated again. */
   #endWhere(matches: (opened: OpenStream) => boolean): void {
     for (const streams of this.#ofSession.values()) {
       for (const opened of streams) if (matches(opened)) opened.stream.end();

@@ -14,9 +14,9 @@ export interface SessionsOptions {
   readonly link: Pick<BusLink, 'connected'>;
   readonly messages: Pick<SessionMessages, 'tell'>;
   readonly idleTimeoutMs: number;
-  /** Has a stream open: it is in use although it says nothing. */
+  /** Whether the session has an open stream, and so is in use without requests. */
   readonly isListening: (session: SessionId) => boolean;
-  /** It has ended, or is no longer used here: nobody is to wait for it. */
+  /** Called when the session ends, or is no longer used here. */
   readonly onDrop: (session: SessionId) => void;
   readonly log: Logger;
 }
@@ -28,27 +28,26 @@ export type Changeable = Pick<SessionState, 'disclosure' | 'logLevel'>;
 const sessionsMax = 100_000;
 const sessionShares = { key: 20_000, workspace: 50_000 };
 /**
- * Parts of the idle timeout: a session in use is due to be written down again after a quarter, and all are written within an eighth. So an
- * idle one may live longer by these, and one that another remote-mcp finds is written before it ends.
+ * Parts of the idle timeout. The record of a session in use is due for a renewal after a quarter, and all due records are written within an
+ * eighth. An idle session may live longer by these times.
  */
 const dueParts = 4;
 const writtenParts = 8;
 const sweepEveryMaxMs = 1000;
-/** What other remote-mcps may have to change before it is one's turn: as many calls as a session may have under way. */
+/** How long a change may lose against changes by other remote-mcps: one for each call that a session may have under way. */
 const changeMaxMs = 10_000;
-/** Held, but its record must be read before it is used. */
+/** The session is held here, but its record must be read before use. */
 const neverRead = -1;
 
-/** Reads of one record that are under way, and what was heard of it meanwhile: what they bring is older. */
+/** Reads of one record that are under way, and the news of it that arrived meanwhile, which is newer than their result. */
 interface Reading {
   readers: number;
   heard: 'nothing' | 'changed' | 'ended';
 }
 
 /**
- * The sessions of agents. Their records lie in a bucket of the bus, so any remote-mcp can go on with any of them; what is held here is a copy
- * that is read again when its record changed elsewhere or the connection to the bus was lost meanwhile. Whether one has been idle for too
- * long is for the bus to say, whose clock is one for all: a record that nobody writes again is gone there.
+ * The sessions of agents. Their records lie in a bucket of the bus, so any remote-mcp can serve any session. A copy is held here and read again
+ * after a change elsewhere or a reconnect. The bus drops a record that is not renewed, so one clock decides for all how long a session was idle.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -89,7 +88,7 @@ export class Sessions {
     return session;
   }
 
-  /** At once where it is held here. Null where there is none of that id, or none of this key. Throws `unavailable`. */
+  /** Without a promise if the session is held here. Null if this key has no session of that id. Throws `unavailable`. */
   find(id: string, key: KeyId): Session | Promise<Session | null> | null {
     const now = performance.now();
     const held = this.#held.get(id as SessionId);
@@ -107,7 +106,7 @@ export class Sessions {
     return session;
   }
 
-  /** Applies a change to the record, after those that were asked for here before. Returns whether it changed anything. */
+  /** Applies a change to the record, after earlier changes from here. Returns whether the record changed. */
   async change(session: Session, apply: (present: Changeable) => Changeable): Promise<boolean> {
     const before = this.#changes.get(session.id) ?? Promise.resolve();
     const change = before.then(() => this.#change(session, apply));
@@ -120,7 +119,7 @@ export class Sessions {
     }
   }
 
-  /** Again where another remote-mcp was quicker: of all that try at once one succeeds each time, so that it comes to an end. */
+  /** Retries when another remote-mcp was quicker. Of all concurrent attempts one succeeds each time, so the loop ends. */
   async #change(session: Session, apply: (present: Changeable) => Changeable): Promise<boolean> {
     const deadline = performance.now() + changeMaxMs;
     while (performance.now() < deadline) {
@@ -136,7 +135,7 @@ export class Sessions {
     throw new SvcError('conflict', 'The session was changed by too many requests at once.', { hint: 'Try again.' });
   }
 
-  /** Its end is for everyone. */
+  /** Ends the session for all remote-mcps. */
   async end(session: Session): Promise<void> {
     await (await this.#bucket()).delete(session.id);
     this.endHere(session.id);
@@ -156,7 +155,7 @@ export class Sessions {
     return this.#held.get(id) ?? null;
   }
 
-  /** Those that have calls under way here. */
+  /** Sessions with calls under way here. */
   *busy(): Generator<Session> {
     for (const session of this.#held.values()) if (session.calls !== null) yield session;
   }
@@ -169,7 +168,7 @@ export class Sessions {
     if (reading?.heard === 'nothing') reading.heard = 'changed';
   }
 
-  /** Reads its record again where that may be another by now. False where it can't be read. */
+  /** Reads the record again if it may have changed. False if the record cannot be read. */
   async catchUp(session: Session): Promise<boolean> {
     if (session.epoch === this.#epoch) return true;
     try {
@@ -181,7 +180,7 @@ export class Sessions {
     }
   }
 
-  /** It is no more: whoever reads its record just now finds none either. */
+  /** The session has ended. Reads of its record that are under way find no session either. */
   endHere(id: SessionId): void {
     const reading = this.#readings.get(id);
     if (reading !== undefined) reading.heard = 'ended';
@@ -193,7 +192,7 @@ export class Sessions {
     this.#epoch++;
   }
 
-  /** Writes down who was here until now, so that the idle time goes on counting from there. */
+  /** Renews the records of sessions in use, so that their idle time counts from now. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     const unsaved = [...this.#held.values()].filter(({ seenAt, savedSeenAt }) => seenAt > savedSeenAt);
@@ -226,7 +225,7 @@ export class Sessions {
     return session;
   }
 
-  /** The record, and of which connection what it says is; null where the session ended while it was read. */
+  /** The record and the connection that it was read on. The record is null if the session ended during the read. */
   async #readEntry(id: SessionId): Promise<{ readonly entry: Entry | null; readonly epoch: number }> {
     const epoch = this.#epoch;
     const reading = this.#readings.get(id) ?? { readers: 0, heard: 'nothing' };
@@ -243,7 +242,7 @@ export class Sessions {
     }
   }
 
-  /** False where the record is another than the one known here. */
+  /** False if the record has changed since it was last read here. */
   async #save(session: Session, changed: Changeable): Promise<boolean> {
     const state = { protocol: session.protocol, ...changed };
     const { seenAt } = session;
@@ -272,7 +271,7 @@ export class Sessions {
     }
   }
 
-  /** Where its record was changed elsewhere it is read, and written in another sweep. */
+  /** Writes the record. A record that changed elsewhere is read, and written by a later sweep. */
   async #renew(session: Session): Promise<void> {
     session.savedAt = performance.now();
     try {

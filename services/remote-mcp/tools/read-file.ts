@@ -31,7 +31,7 @@ export function fileReader(address: () => BackendAddress): ReadFile {
     if (answer.statusCode !== 206) {
       answer.resume();
       if (answer.statusCode === 404) return null;
-      throw new SvcError('unavailable', `The backend answered ${answer.statusCode} when a file was read.`);
+      throw new SvcError('unavailable', `The backend answered ${answer.statusCode} to a request for a file.`);
     }
     try {
       const chunks: Uint8Array[] = await answer.toArray();

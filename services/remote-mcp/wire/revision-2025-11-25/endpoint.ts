@@ -26,7 +26,7 @@ export class Endpoint {
   async post(exchange: Exchange, principal: Principal): Promise<void> {
     const accepts = readAccept(exchange.header('accept'));
     checkContent(exchange.header('content-type'), exchange.header('content-encoding'));
-    // Until the message is answered, also where its client has left: the call goes on.
+    // Held until the message is answered. A call goes on after its client has left.
     const held = this.#platform.memory.hold(principal, 0);
     try {
       const message = await this.#read(exchange, principal, held);
@@ -67,11 +67,11 @@ export class Endpoint {
     }
   }
 
-  /** GET: a stream for what belongs to no request. */
+  /** GET: a stream for messages that belong to no request. */
   async listen(exchange: Exchange, principal: Principal): Promise<void> {
     const { streams, listChanges, catalogues } = this.#platform;
     if (!readAccept(exchange.header('accept')).events) {
-      throw new HttpRefusal('unsupported', 'A stream can be had as text/event-stream only.', { status: 406 });
+      throw new HttpRefusal('unsupported', 'A stream has the type text/event-stream.', { status: 406 });
     }
     const session = await this.#session(exchange, principal, 'null');
     if (session === null) return;
@@ -79,7 +79,7 @@ export class Endpoint {
     const stream = exchange.stream();
     stream.keepAlive();
     streams.add({ stream, session, principal, authorization: exchange.header('authorization') });
-    // What changed while nobody listened is told now, or with the first catalogue that comes.
+    // Changes from before the stream was open are told now, or with the first catalogue.
     if (catalogues.now(principal.workspace) !== null) listChanges.ofSession(session.id);
   }
 
@@ -115,14 +115,14 @@ export class Endpoint {
       }
       await method.handle(this.#platform, { exchange, principal, message, answer, session });
     } catch (thrown) {
-      // Ids outside the key are refused as HTTP refuses whole requests.
+      // Ids outside the key refuse the whole HTTP request.
       if (thrown instanceof SvcError && thrown.code === 'forbidden') throw thrown;
       const error = withBugReported(thrown, this.#platform.log('http'));
       answer.fail(error, statusOfFailure[error.code]);
     }
   }
 
-  /** The session that the request names; null where there is none and the request has been refused. */
+  /** The session that the request names. Null if there is none; then the request has been refused. */
   async #session(exchange: Exchange, principal: Principal, idText: string): Promise<Session | null> {
     const id = exchange.header(sessionHeader);
     const version = exchange.header('mcp-protocol-version');
@@ -133,8 +133,8 @@ export class Endpoint {
       return null;
     }
     if (id === undefined) {
-      const message = 'The request names no session.';
-      const hint = 'Initialize one, and send its Mcp-Session-Id with every request.';
+      const message = 'The request has no Mcp-Session-Id.';
+      const hint = 'Initialize a session, and send its Mcp-Session-Id with each request.';
       exchange.json(400, errorResponse(idText, { code: jsonRpcCodes.request, message, data: { hint } }));
       return null;
     }
@@ -147,7 +147,7 @@ export class Endpoint {
     return null;
   }
 
-  /** An unknown id is no error: the request may just have been answered (2025-11-25, "Cancellation", "Error Handling"). */
+  /** An unknown id is not an error: the request may just have been answered (2025-11-25, "Cancellation", "Error Handling"). */
   #cancel(session: Session, { requestId }: Params): void {
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
     const call = session.calls?.get(requestId);
@@ -158,7 +158,7 @@ export class Endpoint {
 
 const sessionHeader = 'mcp-session-id';
 
-/** What HTTP says of a request that could not be carried out; where it is MCP's own business, 200. */
+/** The HTTP status of a failed request. Failures that belong to MCP have status 200. */
 const statusOfFailure: Readonly<Record<ErrorCode, number>> = {
   invalid_input: 200,
   unauthenticated: 401,

@@ -11,8 +11,8 @@ export const jsonRpcCodes = {
 } as const;
 
 /**
- * What each code is in JSON-RPC. Where JSON-RPC has no word of its own, a number outside the range that it and MCP reserve
- * (-32768 to -32000; MCP 2026-07-28, "Error Codes"), made of the HTTP status that says the same.
+ * Each error code as a number of JSON-RPC. A code without an equivalent there has a number outside the reserved range (-32768 to -32000; MCP
+ * 2026-07-28, "Error Codes"), made from the matching HTTP status.
  */
 const rpcCodes: Readonly<Record<ErrorCode, number>> = {
   invalid_input: jsonRpcCodes.params,
@@ -40,7 +40,7 @@ export function errorToJsonRpc({ code, message, hint }: SvcError): RpcError {
   return { code: rpcCodes[code], message, data: hint === undefined ? { code } : { code, hint } };
 }
 
-/** The text of an error response; `idText` is `null` where no id could be read. */
+/** The text of an error response; `idText` is `null` if the id could not be read. */
 export function errorResponse(idText: string, error: RpcError): string {
   const shown = { ...error, message: withoutKeys(error.message) };
   return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(shown)}}`;

@@ -14,7 +14,7 @@ const instructions = [
   'A tool of a loaded skill is called by its name, or through call_tool where your list of tools does not show it.',
 ].join(' ');
 
-/** Opens a session (2025-11-25, "Lifecycle", "Initialization"). A session id that the client still sends is of no meaning. */
+/** Opens a session (2025-11-25, "Lifecycle", "Initialization"). A session id in the request is ignored. */
 export async function initialize(
   platform: Pick<WireParts, 'catalogues' | 'sessions' | 'version'>,
   { exchange, principal, message, answer }: AgentRequest,
@@ -43,7 +43,7 @@ interface Preloads {
   readonly roles: readonly string[];
 }
 
-/** The ids in `?skillIds=` and `?roleIds=` (part 4 of the specification, preloading); null where there are none. */
+/** The ids in `?skillIds=` and `?roleIds=` (part 4 of the specification, preloading); null if there are none. */
 function preloads(url: string): Preloads | null {
   const question = url.indexOf('?');
   if (question < 0) return null;
@@ -60,7 +60,7 @@ function listed(query: URLSearchParams, name: string): readonly string[] {
   return [...given];
 }
 
-/** Ids outside the key are refused, and those that exist nowhere can't be told from them. */
+/** Ids outside the key are refused like ids that do not exist, so that an agent cannot tell them apart. */
 function disclose({ skills, roles }: Preloads, catalogue: Catalogue, principal: Principal): Disclosure {
   const roleIds = roles.map((text): RoleId => {
     const id = findId('role', text);
@@ -78,7 +78,7 @@ function disclose({ skills, roles }: Preloads, catalogue: Catalogue, principal: 
   return { choice, skills: skillIds, roles: roleIds };
 }
 
-/** What is no id at all is not repeated, because refusals are logged: it may be the key itself, put there by mistake. */
+/** A malformed id is not repeated in the message, because refusals are logged and it may be the key by mistake. */
 function outside(parameter: string, id: string | null): SvcError {
   const what = id === null ? 'Something' : `"${id}"`;
   return new SvcError('forbidden', `${what} in ${parameter} is not within this API key.`, {

@@ -21,10 +21,10 @@ export interface RpcRequest {
 export type RpcMessage =
   | RpcRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
-  /** To a request of ours, which this revision's part of remote-mcp never makes. */
+  /** To a request of remote-mcp, which sends none in this revision. */
   | { readonly kind: 'response' };
 
-/** A body that is no message. Answered with HTTP 400 (2025-11-25, "Sending Messages to the Server"). */
+/** A body that is not a message. Answered with HTTP 400 (2025-11-25, "Sending Messages to the Server"). */
 export interface Invalid {
   readonly kind: 'invalid';
   readonly code: number;
@@ -33,9 +33,7 @@ export interface Invalid {
   readonly idText: string;
 }
 
-/**
- * Reads the body of a POST: one JSON-RPC message. Counts what parsing takes before it parses, and parses nothing that costs much and is refused.
- */
+/** Reads the body of a POST: one JSON-RPC message. Counts the memory for parsing first, and refuses a costly body before it parses it. */
 export function readMessage(body: Buffer, held: Held): RpcMessage | Invalid {
   if (!isUtf8(body)) return invalid(jsonRpcCodes.parse, 'The body is not UTF-8.');
   const text = body.toString('utf8');

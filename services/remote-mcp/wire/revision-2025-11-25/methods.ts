@@ -7,7 +7,7 @@ import { callTool } from './call-tool.ts';
 import { initialize } from './initialize.ts';
 import type { AgentRequest, SessionRequest } from './session-request.ts';
 
-/** How a request is answered: without a session, within one, or not yet, in which case its capability is not offered either. */
+/** Whether a method needs a session. A method that comes later is not supported, and its capability is not offered. */
 export type RequestMethod =
   | { readonly kind: 'open'; handle(platform: WireParts, request: AgentRequest): void | Promise<void> }
   | { readonly kind: 'in_session'; handle(platform: WireParts, request: SessionRequest): void | Promise<void> }
@@ -39,9 +39,9 @@ export const requestMethods: ReadonlyMap<string, RequestMethod> = new Map<string
 /** Every notification that a client may send (schema, "ClientNotification"), and whether it has an effect here. */
 export const notificationMethods: ReadonlyMap<string, 'cancels' | 'no_effect'> = new Map([
   ['notifications/cancelled', 'cancels'],
-  // A session is open from its first answer on: nothing waits for this.
+  // A session is open from its first answer, so nothing waits for this notification.
   ['notifications/initialized', 'no_effect'],
-  // Of requests to the client, of which none are made.
+  // It belongs to requests to the client, and remote-mcp sends none.
   ['notifications/progress', 'no_effect'],
   ['notifications/roots/list_changed', 'no_effect'],
   ['notifications/tasks/status', 'no_effect'],

@@ -24,7 +24,7 @@ export class RpcAnswer {
     this.#finish(enclose(`{"jsonrpc":"2.0","id":${this.#idText},"result":`, json), 200, headers);
   }
 
-  /** An error that an MCP server answered with, as it is. */
+  /** An error of an MCP server, unchanged. */
   foreignError(json: Uint8Array): void {
     this.#finish(enclose(`{"jsonrpc":"2.0","id":${this.#idText},"error":`, json), 200);
   }
@@ -37,14 +37,14 @@ export class RpcAnswer {
     this.error(errorToJsonRpc(error), status);
   }
 
-  /** Opens the stream where it is not open yet. False where the client takes no stream, or reads too slowly. */
+  /** Opens the stream if it is not open yet. False if the client accepts no stream, or reads too slowly. */
   notify(message: string): boolean {
     if (!this.#accepts.events || !this.#exchange.isOpen) return false;
     this.#stream ??= this.#exchange.stream();
     return this.#stream.notify(message);
   }
 
-  /** For a request that was cancelled: it gets no response (2025-11-25, "Cancellation", "Behavior Requirements"). */
+  /** Ends a cancelled request without a response (2025-11-25, "Cancellation", "Behavior Requirements"). */
   none(cancelled: SvcError): void {
     if (this.#accepts.events && this.#exchange.isOpen) (this.#stream ?? this.#exchange.stream()).end();
     else this.fail(cancelled);
