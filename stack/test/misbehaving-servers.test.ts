@@ -51,6 +51,11 @@ async function show(name: string) {
   return mcpServers.find((one: { name: string }) => one.name === name);
 }
 
+/** The backend hears of it a moment after the agent does. */
+async function expectShown(name: string, state: object): Promise<void> {
+  await expect.poll(() => show(name), { timeout: storedMaxMs, interval: 200 }).toMatchObject(state);
+}
+
 async function loaded(name: string): Promise<void> {
   await until(async () => (await agent.text('list_skills', { query: name })).includes('Available'));
   await agent.text('load_skill', { skill: name });
@@ -77,6 +82,8 @@ async function meanwhile(work: () => Promise<void>): Promise<void> {
 
 /** An echo takes a few milliseconds; ten tests beside each other on a small machine may make seconds of it. */
 const answerMaxMs = 5000;
+/** Each look is a command of its own. */
+const storedMaxMs = 15_000;
 
 describe('beside one that works, which goes on answering', () => {
   test('one that writes garbage between its messages works all the same', async () => {
@@ -100,7 +107,7 @@ describe('beside one that works, which goes on answering', () => {
 
   test('one that never says a word is not Connected, and its skill says so', async () => {
     await meanwhile(async () => {
-      expect(await show('silent')).toMatchObject({ status: expect.stringMatching(/Disconnected|Error/), tools: 0 });
+      await expectShown('silent', { status: expect.stringMatching(/Disconnected|Error/), tools: 0 });
       const told = await agent.text('list_skills', { query: 'silent' });
       expect(told).toMatch(/Not available.*"silent"/s);
     });
@@ -134,7 +141,7 @@ describe('beside one that works, which goes on answering', () => {
           (await agent.text('call_tool', { name: 'crash_echo', arguments: { text: 'again' } }).catch(() => '')) ===
           'again',
       );
-      expect(await show('crash')).toMatchObject({ status: 'Connected', health: 'yellow' });
+      await expectShown('crash', { status: 'Connected', health: 'yellow' });
     });
   });
 });
@@ -161,6 +168,6 @@ test.skipIf(!processesAreShown)(
     }
     expect(performance.now() - killedAt).toBeLessThan(answerMaxMs);
     await until(async () => (await agent.text('echo', { message: 'back' }).catch(() => '')) === 'Echo: back', 10_000);
-    expect(await show('everything')).toMatchObject({ status: 'Connected', health: 'yellow', restarts: 1 });
+    await expectShown('everything', { status: 'Connected', health: 'yellow', restarts: 1 });
   },
 );

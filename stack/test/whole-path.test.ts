@@ -21,6 +21,7 @@ const shapes = [
     { topology: 'distributed', graph: 'dgraph', engine: 'process' },
     hasNatsServer && hasDgraph,
   ],
+  ['containers', { topology: 'distributed', graph: 'sqlite', engine: 'docker' }, dockerHost !== null],
   [
     'containers with Dgraph',
     { topology: 'distributed', graph: 'dgraph', engine: 'docker' },

@@ -170,7 +170,7 @@ describe.skipIf(dockerHost === null)('alone on a real Docker', () => {
       return nodesInVolumes(plan, {
         volumes: new Set(),
         daemon,
-        env: process.env,
+        env,
         signal,
         onNotice: ignore,
         onState: ignore,
