@@ -20,6 +20,7 @@ import { checkGraph } from './check-graph.ts';
 import { checkDgraphProgram } from './dgraph-program.ts';
 import { keptInFiles } from './kept-by.ts';
 import { leftGraph } from './left-graph.ts';
+import { membersOf } from './members-of.ts';
 import { provisionGraph } from './provision-graph.ts';
 import { refuseFewerNodes } from './refuse-fewer-nodes.ts';
 
@@ -170,6 +171,15 @@ describe('a graph that is left for another', () => {
   });
 });
 
+test('coordination nodes keep their ports once several of them have data', () => {
+  const three = definitionOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n');
+  const keeping = (nodes: readonly string[]) =>
+    membersOf(three, (part) => ({ place: part, isThere: nodes.includes(part) }));
+  expect(keeping([])).toEqual(new Set());
+  expect(keeping(['dgraph-zero', 'dgraph-alpha'])).toEqual(new Set());
+  expect(keeping(['dgraph-zero', 'dgraph-zero-3'])).toEqual(new Set(['dgraph-zero', 'dgraph-zero-3']));
+});
+
 test('nodes of our own dgraph become more, and not fewer', () => {
   const installation = installationIn(dir);
   const nodes = (replicas: string) =>
@@ -225,7 +235,9 @@ test('rights that a node has missed are told again until they are in force', asy
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const { signal } = new AbortController();
-  await provisionGraph({ urls: [`http://127.0.0.1:${port}`], secrets: secretFilesOf(installation), signal });
+  await provisionGraph({
+    ...{ urls: [`http://127.0.0.1:${port}`], secrets: secretFilesOf(installation), timeoutMs: 30_000, signal },
+  });
   expect(told).toBe(1);
 });
 

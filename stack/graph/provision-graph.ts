@@ -14,11 +14,11 @@ export interface Provisioning {
   readonly secrets: Pick<SecretFiles, 'graphAclKey' | 'graphPassword' | 'graphAdminPassword'>;
   /** Writes the users even where none is missing: that proves a majority of the nodes. */
   readonly force?: boolean;
+  /** How long a data node may take until it accepts changes. */
+  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** An election of each node, twice over; measured: 3 s after it says that it is healthy. */
-const timeoutMs = 30_000;
 const pauseMs = 50;
 /** A node that listens has heard of new rights in a tenth of it. */
 const hearsWithinMs = 2000;
@@ -27,7 +27,9 @@ const hearsWithinMs = 2000;
  * Gives the administrator that Dgraph is born with a password of this installation, and the backend a user with rights on data and schema
  * only. One transaction makes all of it, where anything of it is missing; where nothing is, nothing is written.
  */
-export async function provisionGraph({ urls, caPath, secrets, force = false, signal }: Provisioning): Promise<void> {
+export async function provisionGraph(provisioning: Provisioning): Promise<void> {
+  const { urls, caPath, secrets, force = false, timeoutMs, signal } = provisioning;
+  const deadline = performance.now() + timeoutMs;
   const ca = caPath === undefined ? undefined : readSecret(caPath);
   const nodes = urls.map((url): Dgraph => ({ url, ca, signal }));
   const admin = accessToken(secrets.graphAclKey, { user: graphAdmin, groups: [graphAdminGroup] });
@@ -37,12 +39,12 @@ export async function provisionGraph({ urls, caPath, secrets, force = false, sig
   };
   const provision = (dgraph: Dgraph) =>
     askDgraph(dgraph, '/mutate?commitNow=true', provisioned(passwords), { access: admin });
-  await insist(nodes, signal, async (dgraph) => {
+  await insist(nodes, { deadline, signal }, async (dgraph) => {
     if (force || !(await isProvisioned(dgraph, admin, passwords))) await provision(dgraph);
   });
   const user = accessToken(secrets.graphAclKey, { user: graphUser, groups: [graphGroup] });
   let toldAt = performance.now();
-  await insist(nodes, signal, async (dgraph) => {
+  await insist(nodes, { deadline, signal }, async (dgraph) => {
     // Rights are remembered by the node, which hears of new ones a moment later; what nobody may see is left out of an answer.
     const { seen } = rights.parse(await askDgraph(dgraph, '/query', { query: askRights }, { access: user }));
     if (seen !== undefined) return;
@@ -140,10 +142,9 @@ const rights = z.object({ seen: z.array(z.unknown()).optional() });
 /** Again and again, of each in turn, until it comes to an end: a node that was just started refuses and loses what it is asked for a while. */
 async function insist(
   nodes: readonly Dgraph[],
-  signal: AbortSignal,
+  { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
   work: (node: Dgraph) => Promise<void>,
 ): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
   for (let turn = 0; ; turn++) {
     const node = nodes[turn % nodes.length];
     if (node === undefined) throw new Error('there is no data node to be provisioned');

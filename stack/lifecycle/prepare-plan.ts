@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { checkGraph } from '../graph/check-graph.ts';
 import { type KeptBy, keptInFiles } from '../graph/kept-by.ts';
 import { leftGraph } from '../graph/left-graph.ts';
+import { membersOf } from '../graph/members-of.ts';
 import { refuseFewerNodes } from '../graph/refuse-fewer-nodes.ts';
 import { isFree } from '../machine/is-free.ts';
 import { describeHolder } from '../machine/port-holder.ts';
@@ -62,6 +63,7 @@ export async function preparePlan(preparation: Preparation): Promise<Plan> {
   const { ports, notices } = await claimPorts({
     wishes,
     leased,
+    members: membersOf(definition, keptBy),
     avoid,
     skip: avoid.size === 0 ? 0 : randomInt(skipMax),
     isFree: async (port, host) => ownsPort(port) || (await isFree(host, port, portPatienceMs)),

@@ -72,6 +72,11 @@ function partOf(node: string, setup: Setup): Part {
   };
 }
 
+/** How long a data node may take until it is ready, and again until it accepts changes. */
+export function graphStartMaxMs(definition: Setup['definition']): number {
+  return dgraphLimits('dgraph-alpha', definition).startMaxMs;
+}
+
 /** Where other parts reach the data nodes over gRPC. */
 export function graphServersOf(setup: Pick<Setup, 'definition' | 'site'>): readonly string[] {
   return dgraphAlpha.nodes(setup.definition).map((node) => grpcAddressOf(node, setup));

@@ -32,7 +32,7 @@ export function zeroAddressOf(node: string, { site }: Pick<Setup, 'site'>): stri
   return `${site.hostOf(node, loopback)}:${zeroPorts(site.ports, node).grpc}`;
 }
 
-/** The first one founds the cluster; where there is none yet, the others ask it to be let in. */
+/** The first node founds the cluster, so it starts first. A new one of the others asks it to be let in (stack/graph/cluster-leader.ts). */
 function partOf(node: string, index: number, setup: Setup): Part {
   const { definition, secrets, site } = setup;
   const { http, offset } = zeroPorts(site.ports, node);
@@ -50,7 +50,8 @@ function partOf(node: string, index: number, setup: Setup): Part {
     CERTIFICATES: certificatesOf(setup, files),
   };
   return {
-    ...{ name: node, service: 'dgraph-zero', url: `dgraph://${address}`, after: [], sees: [], published: [] },
+    ...{ name: node, service: 'dgraph-zero', url: `dgraph://${address}`, sees: [], published: [] },
+    after: index === 0 ? [] : [founder],
     ready: { kind: 'http', url: `${httpAddress(loopback, http)}/health` },
     program: dgraphProgram('zero', {
       node,

@@ -86,7 +86,7 @@ describe('the parts of an installation', () => {
     expect(partOf(plan, 'backend')?.after).toEqual(['nats', 'dgraph-zero', 'dgraph-alpha']);
   });
 
-  test('of clusters start together: no node waits for another of its kind', () => {
+  test('of clusters start together, but for coordination nodes of Dgraph: the first founds the cluster', () => {
     const replicas = 'replicas: { nats: 3, dgraph-zero: 3, dgraph-alpha: 2 }\n';
     const plan = planOf(`${distributed}graph: dgraph\n${replicas}`);
     const zeros = ['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3'];
@@ -95,8 +95,8 @@ describe('the parts of an installation', () => {
       ['nats-2', 'nats://127.0.0.1:4223', readyOfNats(4223), []],
       ['nats-3', 'nats://127.0.0.1:4224', readyOfNats(4224), []],
       ['dgraph-zero', 'dgraph://127.0.0.1:5080', 'http://127.0.0.1:6080/health', []],
-      ['dgraph-zero-2', 'dgraph://127.0.0.1:5081', 'http://127.0.0.1:6081/health', []],
-      ['dgraph-zero-3', 'dgraph://127.0.0.1:5082', 'http://127.0.0.1:6082/health', []],
+      ['dgraph-zero-2', 'dgraph://127.0.0.1:5081', 'http://127.0.0.1:6081/health', ['dgraph-zero']],
+      ['dgraph-zero-3', 'dgraph://127.0.0.1:5082', 'http://127.0.0.1:6082/health', ['dgraph-zero']],
       ['dgraph-alpha', 'dgraph://127.0.0.1:9080', 'http://127.0.0.1:8080/health', zeros],
       ['dgraph-alpha-2', 'dgraph://127.0.0.1:9081', 'http://127.0.0.1:8081/health', zeros],
     ]);

@@ -45,7 +45,7 @@ export function readNodeData({ dir }: Installation, node: string): NodeData {
   const folder = join(dir, dataOf(node));
   try {
     if (kindOf(node) === 'dgraph-alpha') accessSync(join(folder, 'p/MANIFEST'), constants.R_OK);
-    return readVoteSize(join(folder, metaFileOf(node))) > 0 ? 'present' : 'gone';
+    return hasVote(join(folder, metaFileOf(node))) ? 'present' : 'gone';
   } catch (error) {
     return isGone(error) ? 'gone' : { unreadable: inWords(error) };
   }
@@ -56,12 +56,13 @@ export function isGone(error: unknown): boolean {
   return isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR');
 }
 
-function readVoteSize(metaFile: string): number {
+/** Whether the node with this wal.meta has voted, as every member of a cluster has. */
+export function hasVote(metaFile: string): boolean {
   const file = openSync(metaFile, 'r');
   try {
     const size = Buffer.alloc(walMeta.voteSizeBytes);
     readSync(file, size, 0, size.length, walMeta.voteAt);
-    return size.readUInt32BE();
+    return size.readUInt32BE() > 0;
   } finally {
     closeSync(file);
   }

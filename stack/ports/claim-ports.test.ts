@@ -48,6 +48,25 @@ test('after a lost race it avoids what it had, and hops away', async () => {
   expect(claimed.ports).toEqual({ backend: 3041, 'remote-mcp': 3042, runtime: 3003, frontend: 8888 });
 });
 
+describe('a member of a cluster', () => {
+  const wishes = wishesOf('topology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n');
+  const members = new Set(['dgraph-zero', 'dgraph-zero-2', 'dgraph-zero-3']);
+  const leased = { 'dgraph-zero': 5090, 'dgraph-zero-2': 5091, 'dgraph-zero-3': 5092 };
+
+  test('keeps its port, also after a lost race', async () => {
+    const claimed = await claim([], { wishes, members, leased, avoid: new Set([5091]), skip: 40 });
+    expect(claimed.ports).toMatchObject(leased);
+  });
+
+  test('whose port is taken is refused, and named with what helps', async () => {
+    await expect(claim([6091], { wishes, members, leased })).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Port 6091 of dgraph-zero-2 is taken by holder of 6091.',
+      hint: expect.stringContaining('Stop that program.'),
+    });
+  });
+});
+
 test('a port chosen by hand is left alone by the others', async () => {
   const wishes = wishesOf('ports: { frontend: 3000 }');
   expect(await claim([], { wishes })).toMatchObject({ ports: { backend: 3002, frontend: 3000 } });

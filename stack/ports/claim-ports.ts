@@ -6,6 +6,8 @@ export interface Claim {
   readonly wishes: readonly PortWish[];
   /** What `auto` became before, and stays as long as it can. */
   readonly leased: Readonly<Record<string, number>>;
+  /** Parts whose leased port stays: the other nodes of their cluster know it. */
+  readonly members?: ReadonlySet<string>;
   /** What `auto` shall not become although it is free. */
   readonly avoid?: ReadonlySet<number>;
   /** How many ports `auto` skips: those who move at the same moment must not all move to the same place. Default 0. */
@@ -26,7 +28,7 @@ const triesMax = 500;
 
 /** A port that was asked for and is taken is a conflict; one that nobody asked for moves to the next that is free. */
 export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
-  const { wishes, leased, avoid, skip = 0, isFree, holderOf } = claim;
+  const { wishes, leased, members = new Set(), avoid, skip = 0, isFree, holderOf } = claim;
   const ports: Record<string, number> = {};
   const notices: string[] = [];
   const spoken = new Set<number>([
@@ -68,12 +70,18 @@ export async function claimPorts(claim: Claim): Promise<ClaimedPorts> {
     if (wanted !== 'auto') continue;
     const before = leased[name] ?? usual;
     const others = portsOf(wish, before).find(isOurs);
-    const taken = others ?? (avoid?.has(before) ? before : await takenOf(wish, before));
+    const isAvoided = avoid?.has(before) === true && !members.has(name);
+    const taken = others ?? (isAvoided ? before : await takenOf(wish, before));
     if (taken === null) {
       ports[name] = before;
       continue;
     }
     const holder = others === undefined ? holderOf(taken) : 'another service of this installation';
+    if (members.has(name)) {
+      throw new SvcError('conflict', `Port ${taken} of ${name} is taken by ${holder}.`, {
+        hint: `The other nodes of its cluster know ${name} by this port, so it cannot move. Stop that program.`,
+      });
+    }
     const isFreeFor = async (port: number) =>
       !portsOf(wish, port).some((one) => spoken.has(one)) && (await takenOf(wish, port)) === null;
     const port = await nextFree(before + skip, isFreeFor);

@@ -111,7 +111,7 @@ export function forwarderOf({ bus, graph }: Forwards, { definition }: Plan, user
 const forwarderMemoryBytes = 256 * 1024 * 1024;
 const forwarderProcessesMax = 64;
 
-function namedAlone(name: string, definition: Definition) {
+export function namedAlone(name: string, definition: Definition) {
   const part = `alone-${name}`;
   return {
     part,

@@ -7,11 +7,12 @@ import { startInOrder } from '../../plan/start-in-order.ts';
 import type { EngineStart } from '../engine.ts';
 import { LostPort } from '../lost-port.ts';
 import { registerAt } from '../register-identities.ts';
+import { awaitFounder } from './await-founder.ts';
 import type { ContainerPlan } from './container-plan.ts';
 import { askReady, becomesReady, inspectContainer, patienceMs, waitUntilContainerReady } from './container-state.ts';
 import type { DockerState } from './docker-state.ts';
 import { giveFiles, takeBackFiles } from './given-files.ts';
-import { labels } from './names.ts';
+import { containerNameOf, labels } from './names.ts';
 import { notReady } from './not-ready.ts';
 import { provisionGraphInside } from './provision-graph.ts';
 import type { ContainerStep } from './reconcile.ts';
@@ -145,6 +146,7 @@ async function startContainer(container: ContainerPlan, application: Application
   const { part, options } = container;
   signal.throwIfAborted();
   onState(part.name, 'starting');
+  await awaitItsFounder(container, application);
   await state.daemon.docker
     .getContainer(options.name)
     .start()
@@ -152,6 +154,20 @@ async function startContainer(container: ContainerPlan, application: Application
       throw notStarted(container, error);
     });
   await awaitReady(container, application);
+}
+
+async function awaitItsFounder(
+  { part, options }: ContainerPlan,
+  { state: { daemon, plan }, signal }: Application,
+): Promise<void> {
+  const { docker } = daemon;
+  const containerOf = (name: string) => containerNameOf(name, plan.definition);
+  try {
+    await awaitFounder(part, { docker, parts: plan.parts, containerOf, signal });
+  } catch (error) {
+    if (signal.aborted) throw new SvcError('cancelled', 'Interrupted.', { cause: error });
+    throw await notReady({ part, options }, error, docker);
+  }
 }
 
 async function awaitReady(container: ContainerPlan, application: Application, restarts = 0): Promise<void> {

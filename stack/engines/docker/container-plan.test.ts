@@ -418,7 +418,7 @@ describe('Dgraph', () => {
       User: '1000:1000',
       Entrypoint: ['node', '/svc/dist/stack/engines/docker/provision-graph/main.js'],
       Cmd: [
-        'http://dgraph-alpha:8080',
+        ...['http://dgraph-alpha:8080', '300000'],
         ...['acl', 'password', 'administrator'].map((name) => `/run/svc/graphdb-${name}.key`),
       ],
       Labels: { 'svc.installation': 'abcdef0123456789', 'svc.part': 'provision-graph' },

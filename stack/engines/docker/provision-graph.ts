@@ -1,5 +1,5 @@
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { graphUrlsOf } from '../../parts/dgraph-alpha.ts';
+import { graphStartMaxMs, graphUrlsOf } from '../../parts/dgraph-alpha.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Daemon } from './daemon.ts';
 import type { Facts } from './facts.ts';
@@ -13,8 +13,8 @@ import { runsAs } from './user.ts';
 
 /** The name of the container and of its files. */
 const name = 'provision-graph';
-/** Provisioning's own deadline, and the start of a container. */
-const timeoutMs = 60_000;
+/** The start of the container. */
+const containerStartMs = 30_000;
 
 interface Provisioner {
   readonly options: Task['options'];
@@ -36,7 +36,12 @@ export function provisionerOf(
     Image: serviceImage,
     User: user,
     Entrypoint: ['node', `${dist}/stack/engines/docker/provision-graph/main.js`],
-    Cmd: [graphUrlsOf(plan).join(','), ...files.map(({ path }) => path), ...(force ? ['force'] : [])],
+    Cmd: [
+      graphUrlsOf(plan).join(','),
+      String(graphStartMaxMs(definition)),
+      ...files.map(({ path }) => path),
+      ...(force ? ['force'] : []),
+    ],
     Labels: { [labels.installation]: definition.id, [labels.part]: name },
     HostConfig: {
       ...confined,
@@ -69,6 +74,7 @@ export async function provisionGraphInside(provisioning: Provisioning): Promise<
   const { options, given } = provisionerOf(plan, { user, serviceImage, force });
   try {
     giveFiles(installation, { part: { name }, given }, owner);
+    const timeoutMs = graphStartMaxMs(plan.definition) + containerStartMs;
     await runTask(daemon.docker, { options, timeoutMs, signal });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'cancelled') throw error;

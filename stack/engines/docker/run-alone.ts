@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import { wordsOf } from '../../../services/contracts/docker.ts';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import type { Alone } from '../../content/alone.ts';
-import { isGraphNode } from '../../parts/part.ts';
+import { isGraphNode, type Part } from '../../parts/part.ts';
 import { type Plan, planAt } from '../../plan/plan.ts';
 import { startInOrder } from '../../plan/start-in-order.ts';
 import type { Installation } from '../../state/installation.ts';
@@ -15,7 +15,9 @@ import {
   type Forwards,
   forwarderOf,
   forwardsTo,
+  namedAlone,
 } from './alone-plan.ts';
+import { awaitFounder } from './await-founder.ts';
 import { type ContainerPlan, dockerPlanOf } from './container-plan.ts';
 import { inspectContainer, inspectContainers, waitUntilContainerReady } from './container-state.ts';
 import { factsOf } from './facts.ts';
@@ -60,16 +62,19 @@ export async function runContainersAlone(options: ContainersAlone): Promise<Alon
     const networks = await ensureNetworks(docker, aloneNetworksOf(plan.definition));
     const { user } = runsAs(plan.installation, isRootless);
     const { containers } = dockerPlanOf({ ...plan, parts }, factsOf(plan, { user, images: daemon.images, networks }));
-    const start = async (container: AloneContainer) => {
+    const containerOf = (name: string) => namedAlone(name, plan.definition).name;
+    const start = async (container: AloneContainer, part?: Part) => {
       signal.throwIfAborted();
       started.push(container);
       await make(container, options);
+      if (part !== undefined) await awaitFounder(part, { docker, parts, containerOf, signal });
+      await begin(container, docker);
     };
     await startInOrder(
       isGraphRunning ? containers.filter(({ part }) => part.service === 'nats') : containers,
       async (one) => {
         const alone = aloneOf(one, plan);
-        await start(alone);
+        await start(alone, one.part);
         await becomesReady(one, alone, options);
       },
     );
@@ -103,6 +108,9 @@ async function make(container: AloneContainer, { plan, daemon }: ContainersAlone
   giveFiles(plan.installation, { part: { name: part }, given }, runsAs(plan.installation, isRootless).owner);
   await docker.createContainer(options);
   for (const name of joins) await docker.getNetwork(name).connect({ Container: options.name });
+}
+
+async function begin({ part, options }: AloneContainer, docker: Docker): Promise<void> {
   await docker
     .getContainer(options.name)
     .start()

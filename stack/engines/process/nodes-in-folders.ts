@@ -6,7 +6,7 @@ import { inWordsAlone } from '../../../services/contracts/system-words.ts';
 import type { Copying, NodePlaces, Room } from '../../graph/fill-nodes.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import { sizeOf } from '../../machine/size-of.ts';
-import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { dataOf } from '../../parts/dgraph-node.ts';
 import { hasNodeData, metaFileOf, readNodeData, walMeta } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -23,7 +23,7 @@ export interface NodesInFolders {
 
 /** Reads and copies the folders of Dgraph nodes in data/. */
 export function nodesInFolders({ plan, signal, onNotice }: NodesInFolders): NodePlaces {
-  const { installation, secrets, site } = plan;
+  const { definition, installation, secrets, site } = plan;
   const running = findRunning(installation);
   const services = running === null || running.isAbandoned ? [] : (running.record?.services ?? []);
   return {
@@ -31,7 +31,8 @@ export function nodesInFolders({ plan, signal, onNotice }: NodesInFolders): Node
     stateOf: (node) => services.find(({ name }) => name === node)?.state ?? null,
     async change(nodes) {
       const urls = nodes.map((node) => graphUrlOf(node, site));
-      await provisionGraph({ urls, caPath: secrets.graphNodeCertificate, secrets, force: true, signal });
+      const caPath = secrets.graphNodeCertificate;
+      await provisionGraph({ urls, caPath, secrets, force: true, timeoutMs: graphStartMaxMs(definition), signal });
     },
     async stop() {
       if (running !== null) await stopRunning(installation, running, { signal, onNotice });

@@ -10,6 +10,8 @@ export interface PartRunner {
 }
 
 export interface ProcessListener {
+  /** Ends a start that still waits for another part. */
+  readonly signal: AbortSignal;
   /** Called before the process runs its program, so that its id is recorded in time. */
   readonly born: (process: ProcessIdentity) => void;
 }

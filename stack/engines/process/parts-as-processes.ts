@@ -1,6 +1,7 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { EnvRecord } from '../../../services/contracts/env/check.ts';
 import { hostOf } from '../../../services/contracts/host-of.ts';
+import { founderOf, isMember, waitForLeader } from '../../graph/cluster-leader.ts';
 import { answers } from '../../lifecycle/readiness.ts';
 import { boundLog, type LogBound } from '../../logs/bound-log.ts';
 import { versionOf } from '../../machine/check-program.ts';
@@ -8,6 +9,7 @@ import { isFree } from '../../machine/is-free.ts';
 import { describeHolder } from '../../machine/port-holder.ts';
 import { portOf } from '../../machine/port-of.ts';
 import { type ForeignProgram, listensAt, type Part } from '../../parts/part.ts';
+import { metaFileOf } from '../../place/node-data.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { readSecret } from '../../secrets/secrets.ts';
 import { loopback } from '../../settings/ports.ts';
@@ -51,9 +53,19 @@ export function runAsProcesses({ plan, env, taken, programs, patience }: Process
     writeWhole(join(installation.stateDir, configuration.name), text);
   }
 
-  async function spawnPart(part: Part, { born }: ProcessListener): Promise<RunningPart> {
-    await refuseTakenPorts(part);
+  async function awaitFounder(part: Part, signal: AbortSignal): Promise<void> {
+    const founder = founderOf(part, plan.parts);
+    const metaFile = resolve(installation.dir, part.variables.DATA ?? '', metaFileOf(part.name));
+    if (founder === null || isMember(metaFile)) return;
+    const url = founder.ready.url.replace('http:', 'https:');
+    const ca = readSecret(plan.secrets.graphNodeCertificate);
+    await waitForLeader({ url, ca, timeoutMs: part.limits.startMaxMs, signal });
+  }
+
+  async function spawnPart(part: Part, { born, signal }: ProcessListener): Promise<RunningPart> {
     if (part.program.kind === 'foreign') await prepareForeign(part.program);
+    await awaitFounder(part, signal);
+    await refuseTakenPorts(part);
     const plan = processPlanOf(part, { installation, env, programs });
     logs.add(plan.log);
     const held = holdProcess(plan);

@@ -2,7 +2,7 @@ import { inWords } from '../../../services/contracts/system-words.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
 import type { PlatformLogs } from '../../logs/platform-logs.ts';
 import { portOf } from '../../machine/port-of.ts';
-import { graphUrlOf } from '../../parts/dgraph-alpha.ts';
+import { graphStartMaxMs, graphUrlOf } from '../../parts/dgraph-alpha.ts';
 import { listensAt, type Part } from '../../parts/part.ts';
 import { inStartOrder } from '../../parts/parts.ts';
 import { lossOf } from '../../place/loss-of.ts';
@@ -115,10 +115,11 @@ export class Platform {
   }
 
   async #provisionGraph(name: string, signal: AbortSignal): Promise<void> {
-    const { secrets, site } = this.#plan;
+    const { definition, secrets, site } = this.#plan;
     const urls = this.#dataNodes().map((node) => graphUrlOf(node.name, site));
     const caPath = secrets.graphNodeCertificate;
-    await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, signal }));
+    const timeoutMs = graphStartMaxMs(definition);
+    await step(name, 'be provisioned', () => provisionGraph({ urls, caPath, secrets, timeoutMs, signal }));
   }
 
   /** A part that fails to stop must not keep the others running. */

@@ -44,7 +44,7 @@ async function startAll(parts: readonly Part[], { plan, env, born, signal }: Pro
   const running: RunningPart[] = [];
   const startOne = async (part: Part) => {
     const { name } = part;
-    const started = await runner.start(part, { born: (process) => born({ name, process }) });
+    const started = await runner.start(part, { born: (process) => born({ name, process }), signal });
     running.push(started);
     await becomesReady(started, part.limits.startMaxMs, signal).catch((error: unknown) => {
       throw notReady(name, toSvcError(error));

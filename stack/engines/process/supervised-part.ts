@@ -93,7 +93,7 @@ export class SupervisedPart {
     const born = (process: ProcessIdentity) => this.#watcher.born(part, process);
     this.#watcher.moved(part, 'start');
     this.#startedAt = performance.now();
-    const running = await step(part.name, 'start', () => this.#runner.start(part, { born }));
+    const running = await step(part.name, 'start', () => this.#runner.start(part, { born, signal }));
     this.#running = running;
     try {
       await step(part.name, 'get ready', () =>

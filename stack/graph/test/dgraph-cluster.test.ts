@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Graph } from '../../../services/backend/graph/graph.ts';
 import { openGraph } from '../../../services/backend/graph/open-graph.ts';
@@ -167,3 +168,25 @@ describe.skipIf(dgraph === null)('on a real Dgraph of several nodes', () => {
     for (const name of ['dgraph-alpha', 'dgraph-alpha-2', 'dgraph-alpha-3']) await killUnderLoad(name);
   });
 });
+
+/** A node that joins gives up after 8 s. */
+const longerThanJoinMs = 9000;
+/** The founder listens by then, and has not held its election. */
+const beforeElectionMs = 1500;
+
+test.skipIf(dgraph === null)('coordination nodes join a founder that is slow to lead', async () => {
+  await using trial = await openClusterTrial(3, 1);
+  await using supervisor = supervise(trial);
+  await until(() => pidOfFounder(trial) > 0, patienceMs);
+  const founder = pidOfFounder(trial);
+  await pause(beforeElectionMs);
+  process.kill(founder, 'SIGSTOP');
+  await pause(longerThanJoinMs);
+  process.kill(founder, 'SIGCONT');
+  await Promise.race([healthy(trial), supervisor.run]);
+  expect(supervisor.states.filter((state) => state.endsWith('broke'))).toEqual([]);
+});
+
+function pidOfFounder({ installation }: Pick<ProcessTrial, 'installation'>): number {
+  return readRecord(installation)?.services.find(({ name }) => name === 'dgraph-zero')?.process?.pid ?? 0;
+}

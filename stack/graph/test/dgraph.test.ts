@@ -120,7 +120,7 @@ describe.skipIf(dgraph === null)('on a real Dgraph', () => {
   const provision = () => {
     const { secrets } = plan;
     const { signal } = new AbortController();
-    return provisionGraph({ urls: [url], caPath: secrets.graphNodeCertificate, secrets, signal });
+    return provisionGraph({ urls: [url], caPath: secrets.graphNodeCertificate, secrets, timeoutMs: 60_000, signal });
   };
   const pidOf = (name: string) => supervisor.part(name).process?.pid ?? 0;
   const query = (text: string) => ({ query: text });

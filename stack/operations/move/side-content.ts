@@ -8,6 +8,7 @@ import type { Alone } from '../../content/alone.ts';
 import { keepsBlobs, keyMaxAgeOf } from '../../content/kept-on-bus.ts';
 import { dgraphAddressOf } from '../../graph/dgraph-address.ts';
 import { provisionGraph } from '../../graph/provision-graph.ts';
+import { graphStartMaxMs } from '../../parts/dgraph-alpha.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { busSeedsOf } from '../../secrets/secrets.ts';
 import { blobsIn, busIn, graphIn } from '../../state/data-files.ts';
@@ -38,6 +39,7 @@ export async function withSide<Result>(
         urls: alone.graph.urls,
         caPath: dgraphAddressOf(plan).caPath,
         secrets: plan.secrets,
+        timeoutMs: graphStartMaxMs(plan.definition),
         signal,
       });
     }

@@ -3,9 +3,10 @@ import { provisionGraph } from '../../../graph/provision-graph.ts';
 
 /**
  * Provisions the graph from inside its closed network. Exit code 0: done. Otherwise prints the reason. Arguments: addresses of data nodes,
- * files of the secrets, and `force` to write the users even where none is missing.
+ * the milliseconds that it may take, files of the secrets, and `force` to write the users even where none is missing.
  */
-const [urls = '', graphAclKey = '', graphPassword = '', graphAdminPassword = '', how = ''] = process.argv.slice(2);
+const [urls = '', timeoutMs = '', graphAclKey = '', graphPassword = '', graphAdminPassword = '', how = ''] =
+  process.argv.slice(2);
 const secrets = { graphAclKey, graphPassword, graphAdminPassword };
 
 try {
@@ -13,6 +14,7 @@ try {
     urls: urls.split(','),
     secrets,
     force: how === 'force',
+    timeoutMs: Number(timeoutMs),
     signal: new AbortController().signal,
   });
 } catch (error) {

@@ -223,7 +223,7 @@ describe.skipIf(!(await haveDgraphImage(dockerHost)))('Dgraph alone on a real Do
     const read = async (isGraphRunning: boolean) => {
       const alone = await runContainersAlone({ plan, daemon, bus: false, graph: true, isGraphRunning, signal });
       const { urls, servers } = alone.graph ?? expect.fail('it has none');
-      await provisionGraph({ urls, secrets: plan.secrets, signal });
+      await provisionGraph({ urls, secrets: plan.secrets, timeoutMs: 60_000, signal });
       const { HostConfig } = await trial.containerOf('alone-way').inspect();
       const hosts = Object.values(HostConfig.PortBindings ?? {}).flatMap((at: unknown) => JSON.stringify(at));
       for (const host of hosts) expect(host).toContain('"HostIp":"127.0.0.1"');

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { planFor } from '../engines/plan-of.ts';
+import { walMeta } from '../place/node-data.ts';
+import { checkDefinition } from '../settings/check.ts';
+import { usualPorts } from '../settings/ports.ts';
+import { installationIn } from '../state/installation.ts';
+import { founderOf, isMember, leaderMetric, metricsPath, waitForLeader } from './cluster-leader.ts';
+
+const definition = checkDefinition(
+  'id: abcdef0123456789\ntopology: distributed\ngraph: dgraph\nreplicas: { dgraph-zero: 3 }\n',
+  'svc.yaml',
+);
+
+test('the first coordination node founds the cluster that the others join, and no other part joins one', () => {
+  const { parts } = planFor(installationIn('/srv/svc'), definition, usualPorts);
+  const joining = parts.flatMap((part) => {
+    const founder = founderOf(part, parts);
+    return founder === null ? [] : [[part.name, founder.name]];
+  });
+  expect(joining).toEqual([
+    ['dgraph-zero-2', 'dgraph-zero'],
+    ['dgraph-zero-3', 'dgraph-zero'],
+  ]);
+});
+
+test('a node is a member once it has voted', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'svc-leader-'));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, 'wal.meta');
+  expect(isMember(file)).toBe(false);
+  const meta = Buffer.alloc(1024);
+  writeFileSync(file, meta);
+  expect(isMember(file)).toBe(false);
+  meta.writeUInt32BE(6, walMeta.voteAt);
+  writeFileSync(file, meta);
+  expect(isMember(file)).toBe(true);
+});
+
+/** A coordination node that tells these metrics, one after the other. */
+async function founderWith(metrics: readonly string[]): Promise<string> {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    response.statusCode = request.url === metricsPath ? 200 : 404;
+    response.end(metrics[Math.min(asked++, metrics.length - 1)]);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/health`;
+}
+
+const { signal } = new AbortController();
+const withoutLeader = 'dgraph_raft_has_leader{group="0"} 0\n';
+
+test('a founder that elects its leader late is waited for', async () => {
+  const url = await founderWith(['', withoutLeader, `dgraph_raft_is_leader{group="0"} 1\n${leaderMetric}\n`]);
+  await waitForLeader({ url, ca: '', timeoutMs: 10_000, signal });
+});
+
+test.each([
+  ['without a leader', () => founderWith([withoutLeader])],
+  ['that does not listen', async () => 'http://127.0.0.1:1/health'],
+])('a founder %s is waited for only so long', async (_, urlOf) => {
+  await expect(waitForLeader({ url: await urlOf(), ca: '', timeoutMs: 300, signal })).rejects.toMatchObject({
+    code: 'timeout',
+    message: 'its cluster had no leader within 0.3 s',
+    hint: expect.stringContaining('svc logs dgraph-zero'),
+  });
+});
+
+test('the wait ends with the command', async () => {
+  const url = await founderWith([withoutLeader]);
+  const waiting = waitForLeader({ url, ca: '', timeoutMs: 10_000, signal: AbortSignal.timeout(200) });
+  await expect(waiting).rejects.toMatchObject({ name: expect.stringMatching(/Abort|Timeout/) });
+});
