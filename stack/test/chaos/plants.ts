@@ -6,34 +6,39 @@ import type { Remove } from './engine-in-hand.ts';
 import type { ChaosPlatform } from './platform.ts';
 import { type Holding, holdingOf, leaks } from './remains.ts';
 
-const memoryBytes = 1024 * 1024 * 1024;
-const sockets = 300;
-const subscriptions = 400;
+/** What is left behind on purpose. */
+export const planted = {
+  processes: 1,
+  descriptors: 300,
+  memoryBytes: 1024 * 1024 * 1024,
+  connections: 1,
+  subscriptions: 400,
+};
 const settleMs = 1500;
 
 /** Leaves one of each behind on purpose and returns what the search for leaks does not notice: it must notice all. */
 export async function unnoticed(platform: ChaosPlatform, before: Holding): Promise<readonly string[]> {
-  const planted = [await plantProcess(platform), await plantSockets(platform), await plantSubscriptions(platform)];
+  const removals = [await plantProcess(platform), await plantSockets(platform), await plantSubscriptions(platform)];
   try {
     await pause(settleMs);
     const noticed = leaks(before, await holdingOf(platform));
     return Object.keys(before).filter((kind) => !noticed.some((leak) => leak.startsWith(kind)));
   } finally {
-    for (const remove of planted) await remove();
+    for (const remove of removals) await remove();
   }
 }
 
 /** It holds memory too. */
 function plantProcess({ engine }: ChaosPlatform): Promise<Remove> {
   return engine.plant(
-    `const held = Buffer.alloc(${memoryBytes}, 1); process.stdout.write('held'); setInterval(() => held[0], 1000);`,
+    `const held = Buffer.alloc(${planted.memoryBytes}, 1); process.stdout.write('held'); setInterval(() => held[0], 1000);`,
   );
 }
 
 async function plantSockets({ urls }: ChaosPlatform): Promise<Remove> {
   const { hostname, port } = new URL(urls[0] ?? '');
   const opened: Socket[] = [];
-  for (let i = 0; i < sockets; i++) opened.push(connectTo({ host: hostname, port: Number(port) }));
+  for (let i = 0; i < planted.descriptors; i++) opened.push(connectTo({ host: hostname, port: Number(port) }));
   return async () => {
     for (const socket of opened) socket.destroy();
   };
@@ -44,7 +49,7 @@ async function plantSubscriptions({ installation, engine }: ChaosPlatform): Prom
   const authenticator = nkeyAuthenticator(Buffer.from(callout.reveal()));
   const { urls, leave } = await engine.reachBus();
   const connection = await connect({ servers: [...urls], authenticator, reconnect: false });
-  for (let i = 0; i < subscriptions; i++) connection.subscribe(`planted.${i}`, { callback: () => undefined });
+  for (let i = 0; i < planted.subscriptions; i++) connection.subscribe(`planted.${i}`, { callback: () => undefined });
   await connection.flush();
   return async () => {
     await connection.close();

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { planted } from './plants.ts';
+import { type Holding, leaks } from './remains.ts';
+
+const gigabyte = 1024 ** 3;
+
+const platforms: Readonly<Record<string, Holding>> = {
+  small: { processes: 1, descriptors: 60, memoryBytes: 0.2 * gigabyte, connections: 0, subscriptions: 20 },
+  large: { processes: 40, descriptors: 8000, memoryBytes: 6 * gigabyte, connections: 60, subscriptions: 9000 },
+};
+
+test.each(Object.entries(platforms))('a %s platform that holds what it held has no leaks', (_, holding) => {
+  expect(leaks(holding, holding)).toEqual([]);
+});
+
+test.each(Object.entries(platforms))('everything that is planted is noticed in a %s platform', (_, before) => {
+  const after = { ...before };
+  for (const kind of Object.keys(planted) as (keyof Holding)[]) after[kind] += planted[kind];
+  expect(leaks(before, after).map((leak) => leak.split(':')[0])).toEqual(Object.keys(before));
+});
