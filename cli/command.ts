@@ -63,15 +63,17 @@ export abstract class SvcCommand extends Command {
 export const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /**
- * Aborts at the first Ctrl-C or SIGTERM, of which the second then ends the process as if nobody had listened, and where the terminal is
- * closed: that is told twice, by the system and by the shell.
+ * Aborts at the first Ctrl-C or SIGTERM; the second ends the process. A closed terminal sends SIGHUP twice, from the system and from the
+ * shell, so that signal only aborts.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
-  const interrupt = () => controller.abort(new SvcError('cancelled', 'Interrupted.'));
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  process.on('SIGHUP', interrupt);
+  const interrupt = (signal: NodeJS.Signals) => {
+    controller.abort(new SvcError('cancelled', 'Interrupted.'));
+    // Not at once: a library that restores the cursor ends the process where it is the only listener left.
+    if (signal !== 'SIGHUP') setImmediate(() => process.removeListener(signal, interrupt));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
   return controller.signal;
 }
 

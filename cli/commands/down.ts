@@ -1,6 +1,6 @@
 import { down } from '../../stack/operations/down.ts';
 import { interruption, SvcCommand } from '../command.ts';
-import { tellCommon } from '../output/progress.ts';
+import { openProgressList } from '../output/progress-list.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Down extends SvcCommand {
@@ -13,13 +13,14 @@ export default class Down extends SvcCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Down);
     const terminal = this.terminal(flags);
+    const list = openProgressList(terminal);
     const { outcome } = await down({
       installation: installationOf(flags),
       signal: interruption(),
       onProgress: (progress) => {
-        if (progress.kind === 'notice' || progress.kind === 'service') tellCommon(progress, terminal);
+        if (progress.kind === 'notice' || progress.kind === 'service') list.tell(progress);
       },
-    });
+    }).finally(() => list.end());
     terminal.json({ state: 'stopped', outcome });
     terminal.result(
       outcome === 'stopped'

@@ -10,6 +10,7 @@ import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireConsent } from '../consent.ts';
 import { choice } from '../how-it-runs.ts';
 import { describeLoss, describeMoved, describePlan, keptIn, tellProgress } from '../output/move.ts';
+import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { installationOf } from '../platform.ts';
 
@@ -81,17 +82,18 @@ export default class Move extends SvcCommand {
 
 async function moveTo(installation: Installation, to: WantedSide, asking: Asking): Promise<void> {
   const { terminal } = asking;
+  const list = openProgressList(terminal);
   const moved = await move({
     installation,
     to,
     env: environment,
     signal: interruption(),
-    onProgress: (progress) => tellProgress(progress, terminal),
+    onProgress: (progress) => tellProgress(progress, list),
     confirm: (plan) => {
       const question = `Move to ${sideName(plan.to.definition)}?`;
       return makeSure(asking, { what: describePlan(plan), question, declined: 'Nothing was moved.' });
     },
-  });
+  }).finally(() => list.end());
   const { state, from, moved: kinds, kept } = moved;
   terminal.json({ from, to: moved.to, moved: kinds, kept, state: state === 'waiting' ? 'moved' : state });
   terminal.result(state === 'moved' ? describeMoved(moved) : `Nothing to do: it is ${sideName(moved.to)} already.`);
@@ -102,12 +104,12 @@ async function moveTo(installation: Installation, to: WantedSide, asking: Asking
 }
 
 async function confirm(installation: Installation, { terminal }: Asking): Promise<void> {
-  const onProgress = tell(terminal);
-  const options = { installation, env: environment, onProgress };
+  const list = openProgressList(terminal);
+  const options = { installation, env: environment, onProgress: tellIn(list) };
   const { from, to, moved, kept, elsewhere } = await confirmMove(options, (move, bytes) => {
     const kept = keptIn(move.from, `${move.kept} (${sizeText(bytes)})`);
     terminal.talk(`Removes ${kept}: ${sideName(move.from)}, as it was at ${move.startedAt}.`);
-  });
+  }).finally(() => list.end());
   terminal.json({ from, to, moved, kept, state: 'confirmed' });
   terminal.result(`Confirmed: it is ${sideName(to)}, and ${keptIn(from, kept)} is removed.`);
   if (elsewhere.left !== null) {
@@ -117,20 +119,21 @@ async function confirm(installation: Installation, { terminal }: Asking): Promis
 
 async function undo(installation: Installation, asking: Asking): Promise<void> {
   const { terminal } = asking;
-  const options = { installation, env: environment, onProgress: tell(terminal), signal: interruption() };
+  const list = openProgressList(terminal);
+  const options = { installation, env: environment, onProgress: tellIn(list), signal: interruption() };
   const { from, to, moved, kept } = await undoMove(options, (loss) =>
     makeSure(asking, {
       what: describeLoss(loss),
       question: `Go back to ${sideName(loss.move.from)}?`,
       declined: 'It stays.',
     }),
-  );
+  ).finally(() => list.end());
   terminal.json({ from, to, moved, kept, state: 'undone' });
   terminal.result(`Undone: it is ${sideName(from)} again, as it was before the move.`);
 }
 
-function tell(terminal: Terminal) {
-  return (progress: Parameters<typeof tellProgress>[0]) => tellProgress(progress, terminal);
+function tellIn(list: ProgressList) {
+  return (progress: Parameters<typeof tellProgress>[0]) => tellProgress(progress, list);
 }
 
 interface Question {

@@ -7,10 +7,10 @@ import type { Installation } from '../../stack/state/installation.ts';
 import { environment, interruption, SvcCommand } from '../command.ts';
 import { requireName } from '../consent.ts';
 import { nextCommand } from '../next-command.ts';
-import { tellCommon } from '../output/progress.ts';
+import { openProgressList, type ProgressList } from '../output/progress-list.ts';
 import { describeAddresses } from '../output/status.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { installationOf } from '../platform.ts';
+import { installationOf, isRunning } from '../platform.ts';
 
 export default class Up extends SvcCommand {
   static override summary = 'Start the platform, or make it run as svc.yaml says.';
@@ -39,6 +39,12 @@ export default class Up extends SvcCommand {
     const { flags } = await this.parse(Up);
     const terminal = this.terminal(flags);
     const installation = installationOf(flags);
+    // In the foreground the list would end only with the platform.
+    const canvas = flags.foreground ? null : terminal.canvas;
+    const list = openProgressList({ ...terminal, canvas });
+    const signal = interruption();
+    const stopping = { kind: 'notice', message: 'Stopping. A second Ctrl-C does not wait.' } as const;
+    if (canvas !== null) signal.addEventListener('abort', () => list.tell(stopping));
     const result = await up({
       installation,
       env: environment,
@@ -47,9 +53,14 @@ export default class Up extends SvcCommand {
       ...(flags['start-empty']
         ? { startEmpty: (gone) => agree(gone, installation, { terminal, typed: flags.confirm }) }
         : {}),
-      onProgress: (progress) => tell(progress, terminal, flags.foreground),
-      signal: interruption(),
-    });
+      onProgress: (progress) => tell(progress, list, { terminal, foreground: flags.foreground }),
+      signal,
+    })
+      .finally(() => list.end())
+      .catch((error: unknown) => {
+        if (signal.aborted && !terminal.asJson) terminal.complain(`Interrupted. ${whatRuns(installation)}`);
+        throw error;
+      });
     if (!flags.foreground) terminal.json(result.status);
     if (result.outcome === 'stopped') {
       terminal.talk('Stopped; all data is kept.');
@@ -63,6 +74,12 @@ export default class Up extends SvcCommand {
     const words = result.status.mcpServers.length === 0 ? firstSteps : 'status';
     terminal.talk(`Next: ${nextCommand(words, { installation, env: environment, cwd: process.cwd() })}`);
   }
+}
+
+/** What an interrupted start leaves behind. */
+function whatRuns(installation: Installation): string {
+  if (!isRunning(installation)) return 'Nothing is left running.';
+  return 'The platform is still running. See it: svc status. Stop it: svc down';
 }
 
 function describeState({ state }: Status, terminal: Terminal): string {
@@ -84,14 +101,19 @@ async function agree(gone: readonly string[], { definitionFile }: Installation, 
   await requireName(terminal, { name, typed, declined: 'Nothing was started.' });
 }
 
-function tell(progress: Progress, terminal: Terminal, foreground: boolean): void {
+interface Telling {
+  readonly terminal: Terminal;
+  readonly foreground: boolean;
+}
+
+function tell(progress: Progress, list: ProgressList, { terminal, foreground }: Telling): void {
   switch (progress.kind) {
     case 'plan':
-      for (const change of progress.changes) terminal.talk(`${terminal.paint('yellow', '~')} ${change}`);
+      for (const text of progress.changes) list.tell({ kind: 'change', text });
       break;
     case 'notice':
     case 'service':
-      tellCommon(progress, terminal);
+      list.tell(progress);
       break;
     case 'ready':
       if (foreground) {

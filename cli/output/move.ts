@@ -4,8 +4,7 @@ import type { Loss } from '../../stack/operations/move/end-move.ts';
 import type { Moved, MoveProgress, MoveStep } from '../../stack/operations/move/move.ts';
 import type { MovePlan } from '../../stack/operations/move/plan-move.ts';
 import { isSameBus, type Side, sideName } from '../../stack/operations/move/side.ts';
-import { tellCommon } from './progress.ts';
-import type { Terminal } from './terminal.ts';
+import type { ProgressList } from './progress-list.ts';
 
 /** What will be done, before anything is. */
 export function describePlan(plan: MovePlan): string {
@@ -116,14 +115,14 @@ function flagsFor({ topology, graph, engine }: Side): string {
   return `--to ${topology} --graph ${graph} --engine ${engine}`;
 }
 
-export function tellProgress(progress: MoveProgress, terminal: Terminal): void {
+export function tellProgress(progress: MoveProgress, list: ProgressList): void {
   switch (progress.kind) {
     case 'step':
-      terminal.talk(`${terminal.paint('bold', '→')} ${steps[progress.step]}`);
+      list.tell({ kind: 'step', text: steps[progress.step] });
       break;
     case 'notice':
     case 'service':
-      tellCommon(progress, terminal);
+      list.tell(progress);
       break;
     case 'plan':
     case 'ready':

@@ -23,9 +23,14 @@ export interface Terminal {
   readonly asTyped: (text: string) => string;
   /** Does a person, and nothing else, get the result and the talk? */
   readonly isSeen: boolean;
+  /** Where a list may be drawn in place; null where the talk goes to a file or a program, or colours are not wanted. */
+  readonly canvas: Canvas | null;
   /** May a person be asked? */
   readonly interactive: boolean;
 }
+
+/** The person's terminal as a drawing library needs it. What is written here must be printable already. */
+export type Canvas = NodeJS.WriteStream;
 
 export type { Colour };
 export type Paint = (colour: Colour, text: string) => string;
@@ -39,7 +44,11 @@ export interface TerminalOptions {
 interface Streams {
   readonly stdin: { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream & {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    readonly rows?: number;
+  };
   readonly env: Readonly<Record<string, string | undefined>>;
   /** How the commands that a text for people names are typed here. */
   readonly asTyped: (text: string) => string;
@@ -48,6 +57,7 @@ interface Streams {
 export function openTerminal(options: TerminalOptions, streams: Streams): Terminal {
   const { stdout, stderr, env, asTyped } = streams;
   const coloured = wantsColour(env, Boolean(stdout.isTTY));
+  const isSeen = !options.json && Boolean(stdout.isTTY) && Boolean(stderr.isTTY);
   let isDrawn = false;
   const shown = (text: string) => ended(printable(asTyped(text)));
   const talk = (text: string) => {
@@ -76,12 +86,24 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
     // A terminal that tells no width is taken for a usual one.
     columns: stdout.isTTY ? stdout.columns || columnsUsual : null,
     asTyped,
-    isSeen: !options.json && Boolean(stdout.isTTY) && Boolean(stderr.isTTY),
+    isSeen,
+    canvas: isSeen && coloured && !options.quiet && env.TERM !== 'dumb' ? canvasOn(stderr) : null,
     interactive: !options.noInput && !options.json && Boolean(streams.stdin.isTTY) && Boolean(stderr.isTTY) && !env.CI,
   };
 }
 
+/** A library may replace the methods of this object and leaves those of the stream alone. */
+function canvasOn(stream: Streams['stderr']): Canvas {
+  return Object.assign(Object.create(stream), {
+    isTTY: true,
+    columns: stream.columns || columnsUsual,
+    rows: stream.rows || rowsUsual,
+    write: (text: string) => stream.write(text),
+  });
+}
+
 const columnsUsual = 80;
+const rowsUsual = 24;
 const clearScreen = '\u001b[2J\u001b[H';
 
 /** no-color.org and force-color.org; a dumb terminal and CI get none. */

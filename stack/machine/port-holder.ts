@@ -59,6 +59,7 @@ function commandOf(pid: string): string {
 }
 
 function holderByLsof(port: number): PortHolder | null {
+  // Only macOS comes here. An error message is being made at once, so the question is synchronous and does not load execa.
   const { stdout } = spawnSync('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'], { encoding: 'utf8' });
   const pid = /^p(\d+)$/m.exec(stdout ?? '')?.[1];
   const command = /^c(.+)$/m.exec(stdout ?? '')?.[1];

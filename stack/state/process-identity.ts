@@ -61,6 +61,7 @@ function startTimeByPs(pid: number): string | null {
   return state === undefined || state === '' || state.startsWith('Z') ? null : started.join(' ');
 }
 
+/** Synchronous, because locks and records are judged within one turn. Every command does that, so it does not load execa. */
 function ps(pid: number, columns: string): string {
   const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
   return spawnSync('ps', ['-o', columns, '-p', String(pid)], { encoding: 'utf8', env }).stdout ?? '';

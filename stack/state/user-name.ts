@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 
 const askTimeoutMs = 2000;
 
-/** As the machine's own directory of users has it; null for a number that has no name there. */
+/** The name in the machine's directory of users; null for a number without one. Synchronous, because an error message needs it at once. */
 export function findUserName(uid: number): string | null {
   try {
     return execFileSync('id', ['-nu', String(uid)], {

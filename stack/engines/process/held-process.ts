@@ -28,6 +28,7 @@ export function holdProcess({ program, args, env, cwd, log, isClosed }: ProcessP
   const output = openSync(log, 'a', 0o600);
   try {
     const from = fstatSync(output).size;
+    // Not execa: the process outlives this one and writes to its log by itself.
     const child = spawn(
       '/bin/sh',
       ['-c', isClosed ? `umask 077 && ${waitThenBecome}` : waitThenBecome, program, ...args],

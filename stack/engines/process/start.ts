@@ -87,6 +87,7 @@ function spawnPlatform({ installation, definition, ports }: Plan, env: EnvRecord
   try {
     const program = fileURLToPath(new URL('./main.ts', import.meta.url));
     const told = ['--dir', installation.dir, '--ports', formatPorts(ports), '--started-by', String(process.pid)];
+    // Not execa: the process outlives this one and writes to its log by itself.
     const child = spawn(process.execPath, [...nodeFlags.platform, program, ...told], {
       cwd: installation.dir,
       env: { NODE_COMPILE_CACHE: compileCacheOf(installation), ...platformEnvironment(env) },

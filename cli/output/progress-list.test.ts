@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openProgressList } from './progress-list.ts';
+import { openTerminal } from './terminal.ts';
+
+const isTerminal = process.stdout.isTTY;
+afterEach(() => {
+  process.stdout.isTTY = isTerminal;
+});
+
+interface Shown {
+  readonly isTTY?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly options?: { readonly json?: boolean; readonly quiet?: boolean };
+}
+
+/** A terminal, or a pipe, with what was written to it. */
+function terminalWith({ isTTY = true, env = {}, options = {} }: Shown) {
+  // listr2 asks the process itself whether it may draw.
+  process.stdout.isTTY = isTTY;
+  let written = '';
+  const stream = Object.assign(Object.create(process.stderr), {
+    isTTY,
+    columns: 60,
+    rows: 20,
+    write: (text: string) => {
+      written += text;
+      return true;
+    },
+  });
+  const asked = { json: options.json ?? false, quiet: options.quiet ?? false, noInput: false };
+  const streams = { stdin: {}, stdout: stream, stderr: stream, env, asTyped: (text: string) => text };
+  const terminal = openTerminal(asked, streams);
+  return { terminal, written: () => written, shown: () => stripVTControlCharacters(written) };
+}
+
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe('on a terminal', () => {
+  test('parts that begin together are one list, which ends with a line for each', async () => {
+    const { terminal, shown } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'service', name: 'nats', state: 'starting' });
+    list.tell({ kind: 'service', name: 'backend', state: 'planned' });
+    await turn();
+    list.tell({ kind: 'service', name: 'nats', state: 'healthy' });
+    list.tell({ kind: 'service', name: 'backend', state: 'healthy' });
+    await list.end();
+    expect(shown()).toMatch(/✔ nats healthy\n✔ backend healthy\n$/);
+  });
+
+  test('a part that fails and one that is not waited for are told apart', async () => {
+    const { terminal, shown } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    list.tell({ kind: 'service', name: 'runtime', state: 'planned' });
+    await turn();
+    list.tell({ kind: 'service', name: 'backend', state: 'failed' });
+    await list.end();
+    expect(shown()).toMatch(/✖ backend failed\n· runtime planned\n$/);
+  });
+
+  test('a part that comes later and a step get lists of their own, in their order', async () => {
+    const { terminal, shown } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'step', text: 'stop the platform' });
+    list.tell({ kind: 'service', name: 'backend', state: 'stopped' });
+    list.tell({ kind: 'step', text: 'start the platform' });
+    await turn();
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    await turn();
+    list.tell({ kind: 'service', name: 'backend', state: 'healthy' });
+    await list.end();
+    const done = shown()
+      .split('\n')
+      .filter((line) => /^[→✔]/.test(line));
+    // A line that does not change is in several frames.
+    expect([...new Set(done)]).toEqual([
+      '→ stop the platform',
+      '✔ backend stopped',
+      '→ start the platform',
+      '✔ backend healthy',
+    ]);
+  });
+
+  test('a notice before the list is a line, and one during the list stays below it', async () => {
+    const { terminal, shown } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'notice', message: 'A port moved.' });
+    expect(shown()).toBe('! A port moved.\n');
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    await turn();
+    list.tell({ kind: 'notice', message: 'Slow disk.' });
+    list.tell({ kind: 'service', name: 'backend', state: 'healthy' });
+    await list.end();
+    expect(shown()).toMatch(/✔ backend healthy\n\n! Slow disk\.\n$/);
+  });
+
+  test('control characters of a notice never reach it', async () => {
+    const { terminal, written } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    await turn();
+    list.tell({ kind: 'notice', message: 'a\u001b]0;b\u0007' });
+    await list.end();
+    expect(written()).not.toContain('\u001b]0;');
+  });
+});
+
+describe('elsewhere each change is a line', () => {
+  test.each<[string, Shown]>([
+    ['in a pipe', { isTTY: false }],
+    ['with NO_COLOR', { env: { NO_COLOR: '1' } }],
+    ['in CI', { env: { CI: 'true' } }],
+    ['on a dumb terminal', { env: { TERM: 'dumb' } }],
+  ])('%s', async (_, shown) => {
+    const { terminal, written } = terminalWith(shown);
+    expect(terminal.canvas).toBeNull();
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'change', text: 'graph: sqlite → dgraph' });
+    list.tell({ kind: 'step', text: 'start the platform' });
+    list.tell({ kind: 'service', name: 'backend', state: 'healthy' });
+    await list.end();
+    expect(written()).toBe('~ graph: sqlite → dgraph\n→ start the platform\n· backend healthy\n');
+  });
+
+  test.each([{ json: true }, { quiet: true }])('nothing is drawn with %o', (options) => {
+    expect(terminalWith({ options }).terminal.canvas).toBeNull();
+  });
+});
+
+test('the first Ctrl-C lets the command take back what it began; the second ends it', async () => {
+  const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+  const command = `
+    import { interruption } from '${here('../command.ts')}';
+    import { openProgressList } from '${here('./progress-list.ts')}';
+    import { openTerminal } from '${here('./terminal.ts')}';
+    for (const stream of [process.stdout, process.stderr]) stream.isTTY = true;
+    const options = { json: false, quiet: false, noInput: false };
+    const { stdin, stdout, stderr } = process;
+    const list = openProgressList(openTerminal(options, { stdin, stdout, stderr, env: {}, asTyped: (text) => text }));
+    const signal = interruption();
+    signal.addEventListener('abort', () => setTimeout(() => console.log('taken back'), 100));
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    setTimeout(() => undefined, 60_000);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', command], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const sees = (stream: NodeJS.ReadableStream, text: string) =>
+    new Promise<void>((resolve) => stream.on('data', (chunk) => String(chunk).includes(text) && resolve()));
+  const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+  await sees(child.stderr, 'backend');
+  child.kill('SIGINT');
+  expect(await Promise.race([ended, sees(child.stdout, 'taken back')])).toBeUndefined();
+  child.kill('SIGINT');
+  expect(await ended).toBe('SIGINT');
+});
