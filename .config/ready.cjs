@@ -22,6 +22,7 @@ const tasks = {
   build: { entry: '.config/build.ts' },
   check: { entry: '.config/check.ts' },
   operations: { entry: '.config/operations.ts' },
+  words: { entry: '.config/words.ts' },
   bench: { entry: 'stack/test/bench/main.ts', built: true, absent: 'there is no bench in this checkout' },
   chaos: { entry: 'stack/test/chaos/main.ts', built: true, absent: 'there is no chaos in this checkout' },
 };
