@@ -15,7 +15,7 @@ export interface Consent {
 /** Throws where a person says no to what cannot be taken back, and where nobody can be asked. */
 export async function requireConsent(terminal: Terminal, { question, unasked, declined }: Consent): Promise<void> {
   if (!terminal.interactive) {
-    throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, say so with --yes.' });
+    throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, add --yes.' });
   }
   const { confirm } = await import('@inquirer/prompts');
   const isSure = await confirm({ message: printable(oneLine(question)), default: false }, { output: process.stderr });

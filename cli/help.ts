@@ -4,11 +4,11 @@ import { usageOf } from './usage.ts';
 
 const exitCodes: [code: string, meaning: string][] = [
   ['0', 'done, or nothing to do'],
-  ['1', 'it failed, or what was named is not there; of status: degraded'],
+  ['1', 'failed, or not found; of status: degraded'],
   ['2', 'wrong use or invalid input: flags, file, configuration'],
   ['3', 'refused: key or permission'],
   ['4', 'not running or unreachable'],
-  ['5', 'conflict: port taken, name taken, changed meanwhile, another command at work'],
+  ['5', 'conflict: port or name in use, changed meanwhile, another command running'],
   ['130', 'interrupted'],
 ];
 

@@ -24,7 +24,7 @@ export function refuseMismatch({ topology, graph }: Chosen): void {
   if (graph !== 'dgraph' || topology === 'distributed') return;
   throw new SvcError(
     'invalid_input',
-    '--graph dgraph needs --topology distributed: with topology embedded one process holds everything, in SQLite.',
+    '--graph dgraph needs --topology distributed: topology embedded keeps its data in SQLite.',
     { hint: 'Such as: svc init --topology distributed --graph dgraph --engine process' },
   );
 }

@@ -20,7 +20,7 @@ export function checkLaunchWords({ own, command }: LaunchWords, switches: readon
   const second = secondWord(own, switches);
   const before = own.slice(0, second ?? undefined);
   if (second !== null && command !== null) {
-    throw new SvcError('invalid_input', `"${own[second]}" is one word too many: before -- there is only the name.`, {
+    throw new SvcError('invalid_input', `"${own[second]}" is an unexpected argument: only the name stands before --.`, {
       hint: `Put the whole command after --: ${addLine(before, command)}`,
     });
   }

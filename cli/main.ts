@@ -35,7 +35,7 @@ function endWhereNothingCanBeWritten(): void {
   process.stdout.removeAllListeners('error');
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    process.stderr.write(`Error: What was asked for could not be written to stdout: ${inWords(error)}.\n`);
+    process.stderr.write(`Error: The result could not be written to stdout: ${inWords(error)}.\n`);
     process.exit(1);
   });
   // Where nobody listens to complaints there is nobody to complain to.

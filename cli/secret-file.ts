@@ -13,7 +13,7 @@ export function refuseSecret(file: string): void {
     'invalid_input',
     `"${file}" is a secret of the installation "${dir}": a skill must not carry it.`,
     {
-      hint: 'Name another file. Members and agents read what a skill carries.',
+      hint: 'Name another file. Members and agents can read the files of a skill.',
     },
   );
 }

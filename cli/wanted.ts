@@ -24,7 +24,7 @@ export function wantedBy(typed: readonly string[], { commands }: Pick<Config, 'c
   const [first, second] = commandWords(own[0] === 'help' ? own.slice(1) : own);
   if (first === undefined) {
     if (asksHelp || typed.length === 0) return { kind: 'help', id: null };
-    throw new SvcError('invalid_input', 'There is no command in it.', { hint: 'See svc --help.' });
+    throw new SvcError('invalid_input', 'The command is missing.', { hint: 'See svc --help.' });
   }
   const command = findCommand(known, first, second);
   if (command !== null) {
@@ -35,7 +35,7 @@ export function wantedBy(typed: readonly string[], { commands }: Pick<Config, 'c
   if (topic === null) throw unknownCommand(first, known);
   if (second !== undefined) throw unknownOfTopic({ topic, typedTopic: first, word: second }, known);
   if (!asksHelp && [...flags, ...own].includes('--json')) {
-    throw new SvcError('invalid_input', `"svc ${first}" is not a whole command.`, { hint: listed(topic, known) });
+    throw new SvcError('invalid_input', `"svc ${first}" is not a complete command.`, { hint: listed(topic, known) });
   }
   return { kind: 'help', id: topic };
 }

@@ -43,8 +43,8 @@ function whatIsWrong(read: Read, { args, flags }: Definition, refusal: Refusal):
   if (extra !== undefined) {
     const [flag] = missing;
     return flag !== undefined && missing.length === 1
-      ? refusal(`"${extra}" has no place here.`, `Did you mean --${flag.name} ${extra}?`)
-      : refusal(`"${extra}" is one word too many.`);
+      ? refusal(`"${extra}" is an unexpected argument.`, `Did you mean --${flag.name} ${extra}?`)
+      : refusal(`"${extra}" is an unexpected argument.`);
   }
   const absent = Object.entries(args).filter(([name, arg]) => arg.required && read.args[name] === undefined);
   const dependent = Object.values(flags).find((flag) => dependencyOf(flag, read) !== undefined);

@@ -15,9 +15,9 @@ const colours = { create: 'green', update: 'yellow', delete: 'red', none: 'grey'
 const kinds = { mcpServer: 'MCP server', skill: 'skill', role: 'role' } as const;
 
 export default class Apply extends SvcCommand {
-  static override summary = 'Make MCP servers, skills and roles be as files say.';
+  static override summary = 'Change MCP servers, skills and roles to match files.';
   static override description =
-    'Applying the same files again changes nothing. What they name and does not work is told too, and the exit code is then 1.';
+    'Applying the same files again changes nothing. The command also reports what does not work, and then ends with exit code 1.';
   static override examples = [
     { description: 'Apply a file', command: '<%= config.bin %> apply platform.yaml' },
     { description: 'Apply what another program writes', command: 'cat platform.yaml | <%= config.bin %> apply -' },
@@ -27,7 +27,7 @@ export default class Apply extends SvcCommand {
   static override args = {
     file: Args.string({ description: 'YAML files; - is standard input', required: true, name: 'FILE' }),
   };
-  static override flags = { 'dry-run': Flags.boolean({ summary: 'Show what would change, and change nothing.' }) };
+  static override flags = { 'dry-run': Flags.boolean({ summary: 'Show what would change without changing it.' }) };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Apply);
@@ -79,13 +79,13 @@ function tellChanges(changes: readonly Change[], dryRun: boolean, terminal: Term
     terminal.result(`${sign} ${kinds[change.kind]} ${change.name}${fields}`);
   }
   const same = changes.length - made.length;
-  const kept = same === 0 ? '' : ` ${same} ${same === 1 ? 'stays as it is' : 'stay as they are'}.`;
+  const kept = same === 0 ? '' : ` ${same} ${same === 1 ? 'is unchanged' : 'are unchanged'}.`;
   if (made.length > 0) terminal.result(`${made.length} ${dryRun ? 'would change' : 'changed'}.${kept}`);
-  else terminal.result(same > 0 ? `Nothing changes:${kept}` : 'Nothing is said there, so nothing changes.');
+  else terminal.result(same > 0 ? `Nothing changes:${kept}` : 'The files name nothing, so nothing changes.');
 }
 
 function tellProblems(problems: readonly Problem[], terminal: Terminal): void {
-  terminal.complain(`\n${terminal.paint('red', 'Not all of it works:')}`);
+  terminal.complain(`\n${terminal.paint('red', 'Some of it does not work:')}`);
   for (const { message, hint } of problems) terminal.complain(`- ${oneLine(message)}\n  ${oneLine(hint)}`);
-  terminal.complain('See how it is later: svc status');
+  terminal.complain('Look again later: svc status');
 }

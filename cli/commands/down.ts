@@ -4,7 +4,7 @@ import { openProgressList } from '../output/progress-list.ts';
 import { installationOf } from '../platform.ts';
 
 export default class Down extends SvcCommand {
-  static override summary = 'Stop everything gracefully; all data stays.';
+  static override summary = 'Stop the platform gracefully. All data is kept.';
   static override examples = [
     { description: 'Stop the platform', command: '<%= config.bin %> down' },
     { description: 'Stop the one in another folder', command: '<%= config.bin %> down --dir /srv/tools' },

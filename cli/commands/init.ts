@@ -12,21 +12,21 @@ import { nextCommand } from '../next-command.ts';
 import { typedFor } from '../platform.ts';
 
 export default class Init extends SvcCommand {
-  static override summary = 'Make an installation: svc.yaml, secrets and folders.';
+  static override summary = 'Create an installation: svc.yaml, secrets and folders.';
   static override description =
-    'Writes every choice to svc.yaml and generates what is missing. Running it again changes nothing that exists.';
+    'Writes every setting to svc.yaml and creates missing files. It never changes an existing file.';
   static override examples = [
-    { description: 'Make an installation in ./svc with the defaults', command: '<%= config.bin %> init --yes' },
+    { description: 'Create one in ./svc with the defaults', command: '<%= config.bin %> init --yes' },
     {
-      description: 'Make one elsewhere, for another owner',
+      description: 'Create one elsewhere, for another owner',
       command: '<%= config.bin %> init /srv/tools --owner-email ops@example.com --yes',
     },
     {
-      description: 'Make one of several processes',
+      description: 'Run each service as a process',
       command: '<%= config.bin %> init --topology distributed --graph sqlite --engine process',
     },
     {
-      description: 'Make one of containers',
+      description: 'Run each service as a container',
       command: '<%= config.bin %> init --topology distributed --graph sqlite --engine docker',
     },
   ];
@@ -34,18 +34,18 @@ export default class Init extends SvcCommand {
     dir: Args.string({ description: 'Folder of the installation; default ./svc', name: 'DIR' }),
   };
   static override flags = {
-    yes: Flags.boolean({ char: 'y', summary: 'Take the default where nothing is said.' }),
+    yes: Flags.boolean({ char: 'y', summary: 'Take the default for every setting that is not given.' }),
     'owner-email': Flags.string({ summary: 'E-mail address of the owner of the first workspace.', helpValue: 'EMAIL' }),
     topology: Flags.string({
-      summary: 'embedded: one process holds everything. distributed: a process for each service, which meet on NATS.',
+      summary: 'embedded: one process runs everything. distributed: one process for each service, connected by NATS.',
       helpValue: topologies.join('|'),
     }),
     graph: Flags.string({
-      summary: 'Where data is kept. sqlite: a file. dgraph: a cluster, with --topology distributed.',
+      summary: 'Graph engine. sqlite: one file. dgraph: a cluster, only with --topology distributed.',
       helpValue: graphs.join('|'),
     }),
     engine: Flags.string({
-      summary: 'What runs them: process, on this machine, or docker, each in a container.',
+      summary: 'What runs the services: process, on this machine, or docker, in containers.',
       helpValue: engines.join('|'),
     }),
   };
@@ -84,17 +84,17 @@ export default class Init extends SvcCommand {
     const { owner } = definition;
     if (ownerEmail !== undefined && ownerEmail !== owner.email) {
       terminal.warn(
-        `The owner stays ${owner.email}, as svc.yaml says: what exists is never changed. Until the first svc up, owner.email can be changed there.`,
+        `The owner stays ${owner.email}, because svc.yaml exists already. You can change owner.email there until the first svc up.`,
       );
     }
     if ((chosen.engine ?? definition.engine) !== definition.engine) {
-      terminal.warn(`engine stays ${definition.engine}, as svc.yaml says: what exists is never changed.`);
+      terminal.warn(`engine stays ${definition.engine}, because svc.yaml exists already.`);
     }
     for (const field of ['topology', 'graph'] as const) {
       if ((chosen[field] ?? definition[field]) === definition[field]) continue;
       const { topology, graph } = { ...definition, ...given(chosen) };
       terminal.warn(
-        `${field} stays ${definition[field]}, as svc.yaml says: what exists is never changed. To move all of it: svc move --to ${topology} --graph ${graph}`,
+        `${field} stays ${definition[field]}, because svc.yaml exists already. To move the installation: svc move --to ${topology} --graph ${graph}`,
       );
     }
     const made = created.steps.filter((step) => step.outcome === 'created');
@@ -116,8 +116,8 @@ async function askOwner(): Promise<string> {
 async function askTopology(): Promise<Topology> {
   const { select } = await import('@inquirer/prompts');
   const choices = [
-    { value: 'embedded', name: 'embedded: one process holds everything' },
-    { value: 'distributed', name: 'distributed: a process for each service, which meet on NATS' },
+    { value: 'embedded', name: 'embedded: one process runs everything' },
+    { value: 'distributed', name: 'distributed: one process for each service, connected by NATS' },
   ] as const;
   return select<Topology>({ message: 'How it runs', choices, default: 'embedded' }, { output: process.stderr });
 }

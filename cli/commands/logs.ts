@@ -13,7 +13,7 @@ import { installationOf } from '../platform.ts';
 const linesMax = 100_000;
 
 export default class Logs extends SvcCommand {
-  static override summary = 'Show what the services wrote, merged by time.';
+  static override summary = 'Show the logs of the services, merged by time.';
   static override examples = [
     { description: 'Follow everything', command: '<%= config.bin %> logs -f' },
     {
@@ -24,15 +24,15 @@ export default class Logs extends SvcCommand {
   static override strict = false;
   static override args = { service: Args.string({ description: 'Services to show; default all' }) };
   static override flags = {
-    follow: Flags.boolean({ char: 'f', summary: 'Go on with what is written from now on.' }),
-    lines: Flags.string({ char: 'n', summary: 'How many of the last lines.', default: '100', helpValue: 'NUMBER' }),
-    since: Flags.string({ summary: 'Only newer than this: 10m, 2h, 1d or a date.', helpValue: 'TIME' }),
+    follow: Flags.boolean({ char: 'f', summary: 'Follow new lines.' }),
+    lines: Flags.string({ char: 'n', summary: 'Number of last lines to show.', default: '100', helpValue: 'NUMBER' }),
+    since: Flags.string({ summary: 'Show only newer lines: 10m, 2h, 1d or a date.', helpValue: 'TIME' }),
     level: Flags.string({
-      summary: `At least this level: ${logLevels.join(', ')}.`,
+      summary: `Lowest level to show: ${logLevels.join(', ')}.`,
       default: 'trace',
       helpValue: 'LEVEL',
     }),
-    request: Flags.string({ summary: 'Only lines of this request.', helpValue: 'ID' }),
+    request: Flags.string({ summary: 'Show only lines of this request.', helpValue: 'ID' }),
   };
 
   async run(): Promise<void> {
@@ -63,7 +63,7 @@ export default class Logs extends SvcCommand {
       terminal.result(describeLogLine(line, terminal));
     }
     if (flags.json && !flags.follow) terminal.json({ lines: shown });
-    if (told === 0 && count > 0 && !flags.follow) terminal.talk('No lines.');
+    if (told === 0 && count > 0 && !flags.follow) terminal.talk('No lines match.');
   }
 }
 

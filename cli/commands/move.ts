@@ -53,7 +53,7 @@ export default class Move extends SvcCommand {
         'What runs it: process, on this machine, or docker, in containers; without it as now, as far as that goes.',
       helpValue: engines.join('|'),
     }),
-    yes: Flags.boolean({ char: 'y', summary: 'Do it without asking.' }),
+    yes: Flags.boolean({ char: 'y', summary: 'Skip the question.' }),
     confirm: Flags.boolean({ summary: 'Remove the old side that was kept.' }),
     undo: Flags.boolean({ summary: 'Go back to the old side as it was kept.' }),
   };

@@ -9,12 +9,12 @@ import { installationOf } from '../platform.ts';
 const watchIntervalMs = 1000;
 
 export default class Status extends SvcCommand {
-  static override summary = 'Say what runs, where, since when and how well.';
+  static override summary = 'Show what runs, where, since when, and its health.';
   static override examples = [
-    { description: 'One look', command: '<%= config.bin %> status' },
-    { description: 'Look again every second', command: '<%= config.bin %> status --watch' },
+    { description: 'Show it once', command: '<%= config.bin %> status' },
+    { description: 'Refresh every second', command: '<%= config.bin %> status --watch' },
   ];
-  static override flags = { watch: Flags.boolean({ char: 'w', summary: 'Look again every second, until Ctrl-C.' }) };
+  static override flags = { watch: Flags.boolean({ char: 'w', summary: 'Refresh every second until Ctrl-C.' }) };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Status);

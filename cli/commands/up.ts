@@ -13,7 +13,7 @@ import type { Terminal } from '../output/terminal.ts';
 import { installationOf, isRunning } from '../platform.ts';
 
 export default class Up extends SvcCommand {
-  static override summary = 'Start the platform, or make it run as svc.yaml says.';
+  static override summary = 'Start the platform, or apply changes of svc.yaml to it.';
   static override examples = [
     { description: 'Start in the background and wait until all is healthy', command: '<%= config.bin %> up' },
     { description: 'Stay in the foreground; Ctrl-C stops the platform', command: '<%= config.bin %> up --foreground' },
@@ -23,10 +23,10 @@ export default class Up extends SvcCommand {
     },
   ];
   static override flags = {
-    foreground: Flags.boolean({ summary: 'Stay, and stop on Ctrl-C.' }),
+    foreground: Flags.boolean({ summary: 'Run in the foreground; Ctrl-C stops the platform.' }),
     'as-copy': Flags.boolean({ summary: 'Give a copied folder an id, keys and ports of its own.' }),
     'start-empty': Flags.boolean({
-      summary: 'Start without missing data, or copy it from another node of Dgraph; asks for the name.',
+      summary: 'Start although data is missing, or copy it from another node of Dgraph. Asks for the name.',
     }),
     confirm: Flags.string({
       summary: 'Name of the installation, instead of typing it.',
@@ -97,7 +97,7 @@ interface Agreeing {
 
 async function agree(gone: readonly string[], { definitionFile }: Installation, { terminal, typed }: Agreeing) {
   const { name } = readDefinition(definitionFile);
-  terminal.talk(`This data is gone: ${gone.join(' and ')}.`);
+  terminal.talk(`This data is missing: ${gone.join(' and ')}.`);
   await requireName(terminal, { name, typed, declined: 'Nothing was started.' });
 }
 

@@ -66,7 +66,7 @@ export async function openStream(climber: Climber): Promise<Outcome> {
     code: 'unavailable',
     message:
       answer === null
-        ? 'The event stream was opened but nothing of it arrived: something between here and the platform holds streams back.'
+        ? 'The event stream was opened, but no data arrived: a proxy before the platform buffers it.'
         : `The event stream was answered with ${answer.status}.`,
     hint: 'Turn off response buffering for /mcp in the proxy in front of the platform.',
   });

@@ -43,9 +43,9 @@ export function unsendable(key: Secret): Cause {
     code: 'unauthenticated',
     message: isExample
       ? 'This is the placeholder of an example, not a key.'
-      : 'This is no key: it holds spaces or other characters that no key has.',
+      : 'This is not a key: it has spaces or other characters that a key cannot have.',
     hint: isExample
-      ? `Put your key in the place of …: it starts with ${keyPrefixes.user}, and "svc keys create --name NAME" prints a new one.`
+      ? `Replace … with your key. It starts with ${keyPrefixes.user}, and "svc keys create --name NAME" prints a new one.`
       : textRefusals.malformed.hint,
   };
 }
@@ -88,15 +88,15 @@ export function asksForNoKey(url: URL, answer: Answer): Cause {
   if (answer.status >= 300 && answer.status < 400 && typeof location === 'string') {
     return {
       code: 'unavailable',
-      message: `${url.href} leads somewhere else.`,
-      hint: `Use the address it leads to: --url ${new URL(location, url).href}`,
+      message: `${url.href} redirects to another address.`,
+      hint: `Use that address: --url ${new URL(location, url).href}`,
     };
   }
   if (messageOf(answer)?.jsonrpc === '2.0') {
     return {
       code: 'unavailable',
-      message: `${url.href} asks for no key: it answers everybody.`,
-      hint: 'It is an MCP server of its own, not the platform, whose address "svc status" prints.',
+      message: `${url.href} accepts requests without a key.`,
+      hint: 'It is another MCP server, not this platform. "svc status" prints the address of the platform.',
     };
   }
   return notMcp(url, answer);
@@ -105,7 +105,7 @@ export function asksForNoKey(url: URL, answer: Answer): Cause {
 export const unchecked: Cause = {
   code: 'unavailable',
   message: 'the platform answered 503.',
-  hint: 'The backend is away. See "svc status" and "svc logs backend", then try again.',
+  hint: 'The backend is not reachable. See "svc status" and "svc logs backend", then try again.',
 };
 
 export function notMcp(url: URL, answer: Answer): Cause {

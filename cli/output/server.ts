@@ -34,13 +34,13 @@ export function describeFailure(server: McpServer, terminal: Terminal): string {
     ...(showsStderr(server) ? [describeStderr(server, terminal)] : []),
     `${terminal.paint('red', 'Error:')} ${name} is added, but not Connected: ${oneLine(cause)}`,
     ...(reason === null ? [] : [oneLine(reason.repair)]),
-    `${staysAdded(name)} To change how it is started, use svc apply, or remove it and add it again.`,
+    `${staysAdded(name)} To change its command, use svc apply, or remove it and add it again.`,
   ].join('\n');
 }
 
 /** What becomes of one whose outcome nobody waits for. */
 export function staysAdded(name: string): string {
-  return `${name} stays added and is tried again. See it: svc server show ${name}. Take it away: svc server remove ${name}.`;
+  return `${name} stays added, and the platform keeps trying. Show it: svc server show ${name}. Remove it: svc server remove ${name}.`;
 }
 
 function showsStderr({ stderr, status }: McpServer): boolean {

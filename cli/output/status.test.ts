@@ -37,7 +37,7 @@ test('the memory of a process that all services share is told once', () => {
 test('a disk without room is told before all that suffers from it', () => {
   const fullDisk = 'The disk is full: "/srv/data/nats" has 0 KB left, and a start needs 256 KB.';
   const told = describeStatus({ ...statusWith([7]), fullDisk }, plain as never);
-  expect(told).toContain(`${fullDisk} What is kept there cannot be changed until there is room.\n\n  app`);
+  expect(told).toContain(`${fullDisk} Data there cannot change until the disk has free space.\n\n  app`);
   expect(described([7])).not.toContain('disk');
 });
 
@@ -75,7 +75,7 @@ test('a supervisor that does not answer is told, with what to do', () => {
 test('services that go on without their platform are told as such', () => {
   const left = { ...statusWith([7, 8]), state: 'degraded', ended: { ...end, by: 'outside', reason: null } };
   const text = describeStatus(left as never, plain as never);
-  expect(text).toContain('Its services run on, but nothing starts them again: svc up takes them over.');
+  expect(text).toContain('Its services still run, but nothing restarts them. svc up takes them over.');
   expect(text).toContain('mcp   http://localhost:3/mcp');
 });
 

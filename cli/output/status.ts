@@ -39,7 +39,7 @@ export function describeStatus(status: Status, terminal: Terminal): string {
   if (status.ended !== null) {
     const next = isStopped
       ? 'svc up starts it again.'
-      : 'Its services run on, but nothing starts them again: svc up takes them over.';
+      : 'Its services still run, but nothing restarts them. svc up takes them over.';
     parts.push(wrapped(`${describeEnd(status.ended)} ${next}`, terminal));
   }
   if (status.copyOf !== null) {
@@ -47,10 +47,10 @@ export function describeStatus(status: Status, terminal: Terminal): string {
     parts.push(wrapped(copy, terminal));
   }
   if (status.fullDisk !== null) {
-    parts.push(wrapped(`${status.fullDisk} What is kept there cannot be changed until there is room.`, terminal));
+    parts.push(wrapped(`${status.fullDisk} Data there cannot change until the disk has free space.`, terminal));
   }
   if (status.supervisor?.state === 'silent') {
-    const silent = `Its supervisor (pid ${status.supervisor.pid}) does not answer: nothing that ends is started again. svc down, then svc up starts all of it anew.`;
+    const silent = `Its supervisor (pid ${status.supervisor.pid}) does not answer, so nothing restarts a part that ends. Restart the platform: svc down && svc up`;
     parts.push(wrapped(silent, terminal));
   }
   if (!isStopped) parts.push(describeAddresses(status));
@@ -117,7 +117,7 @@ function sharedProcess({ services: [first, ...others] }: Status): string {
 /** What to say where the command and what runs are of different versions; null where they are of one. */
 export function otherVersion({ version }: Status, own: string): string | null {
   if (version === null || version === own) return null;
-  return `The platform that runs is of version ${version}, this command of ${own}: svc up brings them together.`;
+  return `The platform runs version ${version}, and this command is version ${own}. Restart the platform with this version: svc up`;
 }
 
 /** Where to go, after `svc up`. */

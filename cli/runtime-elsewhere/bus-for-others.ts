@@ -10,9 +10,9 @@ export function requireBusForOthers({ topology }: Definition): void {
   if (topology === 'distributed') return;
   throw new SvcError(
     'unsupported',
-    'No other process can reach the bus of this installation: with topology: embedded it lies inside the one process. Nothing was registered.',
+    'Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process. Nothing was registered.',
     {
-      hint: 'Runtimes elsewhere need a bus of its own, where svc move --to distributed brings this installation with all its data.',
+      hint: 'Runtimes on other machines need NATS. Move the installation to it, with all data: svc move --to distributed',
     },
   );
 }
@@ -21,9 +21,9 @@ export function requireBusForOthers({ topology }: Definition): void {
 export function noBusYet(): SvcError {
   return new SvcError(
     'unavailable',
-    'The platform that runs has no bus that others reach, although svc.yaml says so.',
+    'The running platform has no bus for other machines yet, although svc.yaml sets one.',
     {
-      hint: 'Make it run as svc.yaml says, and register the runtime then: svc up',
+      hint: 'Apply svc.yaml, then register the runtime again: svc up',
     },
   );
 }
@@ -38,9 +38,9 @@ export function authorityOf({ dir }: Installation, { bus }: Definition): string 
   } catch (cause) {
     throw new SvcError(
       'invalid_input',
-      `"${file}", which vouches for the bus, cannot be read. Nothing was registered.`,
+      `The certificate authority of the bus, "${file}", cannot be read. Nothing was registered.`,
       {
-        hint: 'Mend svc.yaml, and look again: svc config check',
+        hint: 'Correct svc.yaml, then check it: svc config check',
         cause,
       },
     );
@@ -50,10 +50,8 @@ export function authorityOf({ dir }: Installation, { bus }: Definition): string 
 /** What must be said of how others reach it; null where nothing must. */
 export function warningAbout(servers: readonly string[]): string | null {
   if (servers.every(isLoopbackServer)) {
-    return `${servers.join(', ')} leads to the very machine it is used on: only this machine reaches the platform there. For others, set bus.public in svc.yaml and run svc up.`;
+    return `${servers.join(', ')} is a loopback address, which other machines cannot reach. Set bus.public in svc.yaml and run svc up.`;
   }
   const open = servers.filter((server) => !server.startsWith('tls://') && !isLoopbackServer(server));
-  return open.length === 0
-    ? null
-    : `${open.join(', ')} is reached without TLS: whoever listens on the way reads its key.`;
+  return open.length === 0 ? null : `${open.join(', ')} has no TLS: the key of the runtime can be read on the network.`;
 }

@@ -39,7 +39,7 @@ describe('what another machine is given', () => {
   test('is a line a variable', () => {
     expect(envText('edge', handOver({ ...edge, authority: null }, null))).toBe(
       [
-        '# The runtime "edge". Whoever has this key is the runtime: keep it to yourself.',
+        '# The runtime "edge". Keep this file private: its key gives the rights of the runtime.',
         'RUNTIME_KEY=RTK_x',
         'BUS_SERVERS=tls://a.example.com:4222,tls://b.example.com:4222',
         'SVC_WORKING_DIR=edge-work',
@@ -59,8 +59,8 @@ describe('what another machine is given', () => {
 
 test.each([
   [['tls://bus.example.com:4222'], null],
-  [['nats://127.0.0.1:4222'], /only this machine reaches the platform there.*bus\.public/],
-  [['nats://10.0.0.7:4222'], /nats:\/\/10\.0\.0\.7:4222 is reached without TLS/],
+  [['nats://127.0.0.1:4222'], /is a loopback address, which other machines cannot reach\. Set bus\.public/],
+  [['nats://10.0.0.7:4222'], /nats:\/\/10\.0\.0\.7:4222 has no TLS/],
 ])('of the bus at %j whoever registers is told %s', (servers, told) => {
   if (told === null) expect(warningAbout(servers)).toBeNull();
   else expect(warningAbout(servers)).toMatch(told);

@@ -40,9 +40,11 @@ export function handOver({ name, key, busServers, authority }: Registered, envFi
 
 export function envText(name: string, { env }: HandOver): string {
   const lines = Object.entries(env).map(([variable, value]) => `${variable}=${value}`);
-  return [`# The runtime "${name}". Whoever has this key is the runtime: keep it to yourself.`, ...lines, ''].join(
-    '\n',
-  );
+  return [
+    `# The runtime "${name}". Keep this file private: its key gives the rights of the runtime.`,
+    ...lines,
+    '',
+  ].join('\n');
 }
 
 /** A unit of systemd: its files lie in /etc/svc, closed to all but root, and it runs as a user of its own. */

@@ -27,7 +27,7 @@ test('what is applied and does not work is told to people and to scripts, and en
   const first = await apply('broken.yaml');
   expect(first.code).toBe(1);
   expect(first.stdout).toBe('+ MCP server ghost\n+ skill haunt\n2 changed.\n');
-  expect(first.stderr).toMatch(/\nNot all of it works:\n- The MCP server "ghost" is Error\. .*svc-test-nothing/);
+  expect(first.stderr).toMatch(/\nSome of it does not work:\n- The MCP server "ghost" is Error\. .*svc-test-nothing/);
   expect(first.stderr).toMatch(/svc status\n$/);
   const again = await apply('broken.yaml', { flags: ['--json'] });
   expect(again.code).toBe(1);
@@ -57,11 +57,11 @@ test('- is standard input, relative to where it is typed', async () => {
   writeFileSync(join(cwd, 'how.md'), '# How\n');
   const stdin = 'skills:\n  - { name: piped, instructions: ./how.md }\n';
   expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: '+ skill piped\n1 changed.\n' });
-  expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: 'Nothing changes: 1 stays as it is.\n' });
+  expect(await apply('-', { stdin })).toMatchObject({ code: 0, stdout: 'Nothing changes: 1 is unchanged.\n' });
 });
 
 test('a file that says nothing is told to say nothing', async () => {
-  expect(await apply('-')).toMatchObject({ code: 0, stdout: 'Nothing is said there, so nothing changes.\n' });
+  expect(await apply('-')).toMatchObject({ code: 0, stdout: 'The files name nothing, so nothing changes.\n' });
 });
 
 test('svc up says what to do next: an MCP server first, then look', async () => {

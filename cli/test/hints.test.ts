@@ -82,7 +82,7 @@ describe('a hint is noticed that names', () => {
   test.each([
     'Add one: svc server add NAME -- COMMAND --flag',
     'svc needs Node 24 or newer',
-    'See it: svc server show …. Take it away: svc server remove …',
+    'See it: svc server show …. Remove it: svc server remove …',
     'svc key list',
     'svc up --help',
   ])('and no other: %s', (text) => expect(missingIn(text)).toEqual([]));

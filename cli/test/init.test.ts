@@ -31,7 +31,7 @@ test('another owner for what exists is not taken, and that is said', async () =>
   await svc('init', '--yes', '--owner-email', 'a@example.com');
   expect((await svc('init', '--yes', '--owner-email', 'a@example.com')).stderr).not.toContain('owner');
   const { code, stderr } = await svc('init', '--yes', '--owner-email', 'b@example.com');
-  expect(stderr).toContain('! The owner stays a@example.com, as svc.yaml says');
+  expect(stderr).toContain('! The owner stays a@example.com, because svc.yaml exists already');
   expect(code).toBe(0);
 });
 
@@ -92,7 +92,7 @@ describe('how it shall run', () => {
     await svc('init', '--yes');
     expect((await svc('init', '--yes', '--topology', 'embedded')).stderr).not.toContain('stays');
     const { code, stderr } = await svc('init', '--yes', ...wanted);
-    expect(stderr).toContain('! topology stays embedded, as svc.yaml says');
+    expect(stderr).toContain('! topology stays embedded, because svc.yaml exists already');
     expect(code).toBe(0);
   });
 });

@@ -71,7 +71,7 @@ describe('a key is not tested, and not called valid,', () => {
     [
       'at an MCP server that asks nobody for a key',
       (_, response) => void response.end('{"jsonrpc":"2.0","id":1,"result":{}}'),
-      'asks for no key',
+      'accepts requests without a key',
     ],
     [
       'at a place that moved',
@@ -116,7 +116,7 @@ describe('a text that can be no key', () => {
   });
 
   test('is told where the key belongs', async () => {
-    expect((await outcomeOf('…', 'http://127.0.0.1:1/mcp')).cause?.hint).toContain('Put your key in the place of …');
+    expect((await outcomeOf('…', 'http://127.0.0.1:1/mcp')).cause?.hint).toContain('Replace … with your key');
   });
 });
 

@@ -113,7 +113,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     expect(stderr).toContain('svc.yaml   topology: embedded → distributed');
     expect(stderr).toMatch(/disk +needs \d.* free: /);
     expect(stderr).toMatch(/downtime +up to about \d+ s/);
-    expect(stderr).toContain('Without a terminal, say so with --yes.');
+    expect(stderr).toContain('Without a terminal, add --yes.');
     expect((await json('status')).state).toBe('running');
   });
 

@@ -78,7 +78,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     );
     expect((stdout + stderr).match(/RTK_\w+/g)).toHaveLength(1);
     expect(stderr).toContain('svc runtime start --variable-file bench.env');
-    expect(stderr).toContain(`! ${address} leads to the very machine it is used on: only this machine reaches`);
+    expect(stderr).toContain(`! ${address} is a loopback address, which other machines cannot reach. Set bus.public`);
     expect(code).toBe(0);
   });
 
@@ -107,14 +107,14 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
 
     const renewed = await svc('runtime', 'register', 'edge', '--out', out, '--overwrite');
     expect(renewed.stderr).toMatch(
-      /Its key before stays good until 20\d\d-.*Z; then whoever uses it is disconnected\./,
+      /Its previous key stays valid until 20\d\d-.*Z\. Then a runtime that uses it is disconnected\./,
     );
     expect(await started.end('SIGINT')).toBe(0);
     const withNewKey = there.start();
     await expect.poll(() => withNewKey.said('was accepted by the backend'), patiently).toBe(true);
 
     const revoked = await svc('runtime', 'revoke', 'edge', '--yes');
-    expect(revoked.stdout).toBe('Revoked edge. Agents lose what it runs: demo.\n');
+    expect(revoked.stdout).toBe('Revoked edge. Agents lose its MCP servers: demo.\n');
     expect(await withNewKey.end()).toBe(3);
     expect(withNewKey.stderr).toMatch(
       /was revoked\.\nHave a new one issued by who runs the platform: svc runtime register\.\n/,
@@ -143,7 +143,7 @@ describe.skipIf(findNatsServer() === null)('on a real server', () => {
     edit('ca: secrets/bus.pem } }', 'ca: secrets/none.pem } }');
     const refused = await svc('runtime', 'register', 'never');
     copyFileSync(`${file}.good`, file);
-    expect(refused.stderr).toMatch(/none\.pem", which vouches for the bus, cannot be read\. Nothing was registered\./);
+    expect(refused.stderr).toMatch(/authority of the bus, ".*none\.pem", cannot be read\. Nothing was registered\./);
     expect((await bindings()).map(({ name }: { name: string }) => name)).not.toContain('never');
     expect(run.stderr).toMatch(/svc\.yaml:\d+:\d+ bus\.public\.tls\.key cannot be used: .*none\.key is not there\./);
     expect(run.code).toBe(2);

@@ -30,8 +30,8 @@ describe('svc runtime register', () => {
   test('registers nothing where nobody could reach the bus, and says what to do', async () => {
     const run = await svc('runtime', 'register', 'lab', '--out', 'lab.env');
     expect(run.stderr).toBe(
-      'Error: No other process can reach the bus of this installation: with topology: embedded it lies inside the one process. Nothing was registered.\n' +
-        'Runtimes elsewhere need a bus of its own, where svc move --to distributed brings this installation with all its data.\n',
+      'Error: Other machines cannot reach the bus of this installation: with topology embedded it runs inside one process. Nothing was registered.\n' +
+        'Runtimes on other machines need NATS. Move the installation to it, with all data: svc move --to distributed\n',
     );
     expect([run.stdout, run.code]).toEqual(['', 2]);
     expect(existsSync(join(dir(), 'lab.env'))).toBe(false);
@@ -96,7 +96,7 @@ describe('svc runtime revoke', () => {
       'without a word of consent',
       ['revoke', 'edge'],
       2,
-      'Revoking "edge" must be confirmed. Agents lose what it runs: files.\n',
+      'Revoking "edge" must be confirmed. Agents lose its MCP servers: files.\n',
     ],
   ])('refuses one %s', async (_what, typed, code, told) => {
     const run = await svc('runtime', ...typed);
@@ -106,7 +106,7 @@ describe('svc runtime revoke', () => {
 
   test('takes it away, and says of its MCP servers what is gone', async () => {
     const run = await svc('runtime', 'revoke', 'edge', '--yes');
-    expect([run.stdout, run.code]).toEqual(['Revoked edge. Agents lose what it runs: files.\n', 0]);
+    expect([run.stdout, run.code]).toEqual(['Revoked edge. Agents lose its MCP servers: files.\n', 0]);
     expect((await svc('runtime', 'list')).stdout).not.toMatch(/^edge/m);
     expect((await svc('server', 'show', 'files')).stdout).toContain(
       'The runtime "edge", on which the MCP server "files" runs, was revoked.',

@@ -44,13 +44,13 @@ describe('what was typed wrong is said with the way to write it', () => {
     ],
     [
       'skill create x --tool a/b,c/d',
-      '--tool names one tool, not "a/b,c/d".\nWrite it once for each: --tool a/b --tool c/d',
+      '--tool takes one tool, not "a/b,c/d".\nRepeat it for each tool: --tool a/b --tool c/d',
     ],
     // Words.
-    ['keys create laptop', `"laptop" has no place here.\nDid you mean --name laptop?\n${keysCreate}`],
-    ['keys create --name x --role A B', `"B" is one word too many.\n${keysCreate}`],
-    ['status extra', '"extra" is one word too many.\nUsage: svc status [--watch]'],
-    ['keys test extra', '"extra" is one word too many.\nUsage: svc keys test [--url URL] [--key-file FILE]'],
+    ['keys create laptop', `"laptop" is an unexpected argument.\nDid you mean --name laptop?\n${keysCreate}`],
+    ['keys create --name x --role A B', `"B" is an unexpected argument.\n${keysCreate}`],
+    ['status extra', '"extra" is an unexpected argument.\nUsage: svc status [--watch]'],
+    ['keys test extra', '"extra" is an unexpected argument.\nUsage: svc keys test [--url URL] [--key-file FILE]'],
     ['server show', 'NAME is missing.\nUsage: svc server show NAME [--workspace NAME]'],
     // Commands by the names that other programs give them.
     ['start', '"svc start" is not a command.\nDid you mean "svc up"?'],
@@ -73,7 +73,7 @@ describe('what was typed wrong is said with the way to write it', () => {
     ],
     [
       'server add a b -- node x',
-      '"b" is one word too many: before -- there is only the name.\nPut the whole command after --: svc server add a -- node x',
+      '"b" is an unexpected argument: only the name stands before --.\nPut the whole command after --: svc server add a -- node x',
     ],
   ];
   test.each(rows)('svc %s', async (line, told) => {

@@ -7,7 +7,7 @@ import { SvcCommand, environment as shell } from '../../command.ts';
 import { installationOf } from '../../platform.ts';
 
 export default class ConfigCheck extends SvcCommand {
-  static override summary = 'Check svc.yaml: every mistake with its line, its rule and its repair.';
+  static override summary = 'Check svc.yaml and report each mistake with its line, rule and repair.';
   static override examples = [
     { description: 'Check the installation found from here', command: '<%= config.bin %> config check' },
     { description: 'Check another one', command: '<%= config.bin %> config check --dir /srv/tools' },

@@ -5,7 +5,7 @@ import { table } from '../../output/table.ts';
 import { installationOf } from '../../platform.ts';
 
 export default class ConfigShow extends SvcCommand {
-  static override summary = 'Show the variables of each service, and what decides each of them.';
+  static override summary = 'Show the variables of each service and where each value comes from.';
   static override examples = [
     { description: 'What the services get', command: '<%= config.bin %> config show' },
     { description: 'For a script', command: '<%= config.bin %> config show --json' },

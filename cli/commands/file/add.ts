@@ -14,7 +14,7 @@ import { refuseSecret } from '../../secret-file.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
 
 export default class FileAdd extends SvcCommand {
-  static override summary = 'Add a file to a skill, or put it in the place of one with the same path.';
+  static override summary = 'Add a file to a skill, or replace the file with the same path.';
   static override aliases = ['files:add'];
   static override examples = [
     { description: 'Under its own name', command: '<%= config.bin %> file add echo ./forms.md' },

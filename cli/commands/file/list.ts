@@ -8,9 +8,9 @@ export default class FileList extends SvcCommand {
   static override summary = 'List the files of a skill.';
   static override aliases = ['files:list'];
   static override examples = [
-    { description: 'What a skill carries', command: '<%= config.bin %> file list echo' },
+    { description: 'The files of one skill', command: '<%= config.bin %> file list echo' },
     {
-      description: 'With addresses for downloads, good for five minutes',
+      description: 'With download addresses, valid for five minutes',
       command: '<%= config.bin %> file list echo --json',
     },
   ];

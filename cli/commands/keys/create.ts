@@ -7,7 +7,7 @@ import { tenancyOf } from '../../platform.ts';
 import { fetchRoles, roleNamed } from '../../roles.ts';
 
 export default class KeysCreate extends SvcCommand {
-  static override summary = 'Create an API key for an agent; it is shown once.';
+  static override summary = 'Create an API key for an agent. The key is shown once.';
   static override aliases = ['key:create'];
   static override examples = [
     { description: 'A key that sees every role', command: '<%= config.bin %> keys create --name laptop' },
@@ -20,7 +20,7 @@ export default class KeysCreate extends SvcCommand {
     name: Flags.string({ summary: 'Name of the key.', helpValue: 'NAME', required: true }),
     workspace: workspaceFlag('Workspace it belongs to.'),
     role: Flags.string({
-      summary: 'A role it may use, by name or id; may be repeated. Default: all.',
+      summary: 'Role that the key may use, by name or id. Repeat it for several. Default: all.',
       helpValue: 'ROLE',
       multiple: true,
       multipleNonGreedy: true,
@@ -50,7 +50,7 @@ export default class KeysCreate extends SvcCommand {
       expiresAt: isoOrNull(key.expiresAt),
     });
     terminal.result(secret);
-    terminal.talk('This key is shown only now: keep it in a safe place.');
+    terminal.talk('This key is shown only once. Keep it in a safe place.');
     // Where the key goes to a program or a file, it is not shown to whoever reads the rest.
     terminal.talk(`Try it: SVC_API_KEY=${terminal.isSeen ? secret : '…'} svc keys test`);
   }

@@ -5,7 +5,7 @@ import { refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { tenancyOf } from '../../platform.ts';
 
 export default class KeysRevoke extends SvcCommand {
-  static override summary = 'Revoke an API key: agents that use it are refused at once.';
+  static override summary = 'Revoke an API key. Agents that use it are refused at once.';
   static override aliases = ['key:revoke'];
   static override examples = [
     { description: 'By name', command: '<%= config.bin %> keys revoke laptop' },

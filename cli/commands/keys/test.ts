@@ -9,7 +9,7 @@ import { hang, type Page, seenWidth, wrapped } from '../../output/width.ts';
 import { installationOf } from '../../platform.ts';
 
 export default class KeysTest extends SvcCommand {
-  static override summary = 'Test an API key, rung by rung: name, TCP, TLS, health, authentication, MCP, tools.';
+  static override summary = 'Test an API key step by step: name, TCP, TLS, health, authentication, MCP, tools.';
   static override aliases = ['key:test'];
   static override examples = [
     { description: 'Test a key against this installation', command: 'SVC_API_KEY=… <%= config.bin %> keys test' },
@@ -61,7 +61,7 @@ function conclusion({ cause, rungs, verdict }: LadderResult, page: Page): string
   if (cause !== null)
     return `\n${wrapped(`${verdicts[verdict]} ${cause.message}`, page)}\n${wrapped(cause.hint, page)}`;
   return rungs.some((rung) => rung.mark === 'noted')
-    ? 'The key is valid, but look at what is marked "!".'
+    ? 'The key is valid. Check the lines marked "!".'
     : 'The key is valid and the tools can be listed.';
 }
 

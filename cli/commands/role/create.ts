@@ -6,7 +6,7 @@ import { tenancyOf } from '../../platform.ts';
 import { fetchSkills, skillNamed } from '../../skills.ts';
 
 export default class RoleCreate extends SvcCommand {
-  static override summary = 'Create a role: the skills that agents with it may use.';
+  static override summary = 'Create a role: a set of skills that agents may use.';
   static override aliases = ['roles:create'];
   static override examples = [
     { description: 'A role with one skill', command: '<%= config.bin %> role create Reader --skill read-documents' },

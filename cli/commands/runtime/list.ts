@@ -6,7 +6,7 @@ import { fetchRuntimes } from '../../runtimes.ts';
 import { boundTo, fetchServers } from '../../servers.ts';
 
 export default class RuntimeList extends SvcCommand {
-  static override summary = "List the runtimes of a workspace and the platform's own, with what each runs.";
+  static override summary = 'List the runtimes of a workspace and of the platform, with the MCP servers of each.';
   static override aliases = ['runtimes:list'];
   static override examples = [
     { description: 'All runtimes', command: '<%= config.bin %> runtime list' },

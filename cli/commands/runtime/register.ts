@@ -16,21 +16,21 @@ import { envText, type HandOver, handOver, systemdUnit, wordOf } from '../../run
 import { checkPrivateFile, exposure } from '../../runtime-elsewhere/private-file.ts';
 
 export default class RuntimeRegister extends SvcCommand {
-  static override summary = 'Register a runtime that runs on another machine; its key is shown once.';
+  static override summary = 'Register a runtime for another machine. Its key is shown once.';
   static override description =
-    'Prints the variables that svc runtime start needs there. Registering a name again gives it a new key; the one before stays good for a day.';
+    'Prints the variables that svc runtime start needs there. Registering a name again creates a new key. The previous key stays valid for a day.';
   static override aliases = ['runtimes:register'];
   static override examples = [
-    { description: 'Register one and show what it needs', command: '<%= config.bin %> runtime register edge' },
+    { description: 'Register one and print its variables', command: '<%= config.bin %> runtime register edge' },
     {
-      description: 'Write what it needs to a file that nobody else can read',
+      description: 'Write the variables to a file that only you can read',
       command: '<%= config.bin %> runtime register edge --out edge.env',
     },
   ];
   static override args = { name: Args.string({ description: 'Name of the runtime', required: true, name: 'NAME' }) };
   static override flags = {
     out: Flags.string({ summary: 'File for the variables, made with mode 0600.', helpValue: 'FILE' }),
-    overwrite: Flags.boolean({ summary: 'Let --out take the place of a file that exists.' }),
+    overwrite: Flags.boolean({ summary: 'Overwrite the file of --out if it exists.' }),
     workspace: workspaceFlag('Workspace it belongs to.'),
   };
 
@@ -91,18 +91,22 @@ interface Told {
 function tellTheRest({ name, given, unit, overlapEndsAt, isShown }: Told, terminal: Terminal): void {
   const { authority, command, envFile } = given;
   if (isShown) {
-    terminal.talk('\nThis key is shown only now: keep it in a safe place.');
+    terminal.talk('\nThis key is shown only once. Keep it in a safe place.');
     const seen = exposure(process.stdout.fd, fstatSync(process.stdout.fd));
     if (seen !== null) terminal.complain(`${terminal.paint('yellow', '!')} ${seen}`);
   }
   if (overlapEndsAt !== null) {
-    terminal.talk(`Its key before stays good until ${isoOrNull(overlapEndsAt)}; then whoever uses it is disconnected.`);
+    terminal.talk(
+      `Its previous key stays valid until ${isoOrNull(overlapEndsAt)}. Then a runtime that uses it is disconnected.`,
+    );
   }
   const files = authority === null ? envFile : `${envFile} and ${authority.file}`;
-  terminal.talk(`\nOn the other machine, with Node 24 and svc-platform: put ${files} into a folder, and there`);
+  terminal.talk(`\nOn the other machine, with Node 24 and svc-platform, put ${files} into a folder and run there:`);
   terminal.talk(`  ${command}`);
   if (authority !== null && isShown) terminal.talk(`\n${authority.file}:\n${authority.pem.trimEnd()}`);
   const service = `svc-runtime-${wordOf(name)}.service`;
-  terminal.talk(`\nOr with systemd: put ${files} into /etc/svc, this into /etc/systemd/system/${service}, and there`);
+  terminal.talk(
+    `\nOr with systemd, put ${files} into /etc/svc, the unit below into /etc/systemd/system/${service}, and run:`,
+  );
   terminal.talk(`  systemctl enable --now ${service}\n\n${unit}`);
 }

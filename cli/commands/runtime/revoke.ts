@@ -10,12 +10,11 @@ import { boundTo, fetchServers } from '../../servers.ts';
 import { shellWord } from '../../shell-word.ts';
 
 export default class RuntimeRevoke extends SvcCommand {
-  static override summary = 'Revoke a runtime: its keys are refused and its connections end at once.';
-  static override description =
-    'MCP servers stay bound to it. Registering the name again brings it back, with a new key.';
+  static override summary = 'Revoke a runtime. Its keys are refused and its connections end at once.';
+  static override description = 'MCP servers stay bound to it. Registering the name again restores it with a new key.';
   static override aliases = ['runtimes:revoke'];
   static override examples = [
-    { description: 'Revoke one, after being asked', command: '<%= config.bin %> runtime revoke edge' },
+    { description: 'Revoke one after confirming', command: '<%= config.bin %> runtime revoke edge' },
     {
       description: 'In another workspace, from a script',
       command: '<%= config.bin %> runtime revoke edge --workspace Acme --yes',
@@ -23,7 +22,7 @@ export default class RuntimeRevoke extends SvcCommand {
   ];
   static override args = { name: Args.string({ description: 'Name or id', required: true, name: 'NAME' }) };
   static override flags = {
-    yes: Flags.boolean({ char: 'y', summary: 'Do it without asking.' }),
+    yes: Flags.boolean({ char: 'y', summary: 'Skip the question.' }),
     workspace: workspaceFlag('Workspace of the runtime.'),
   };
 
@@ -35,7 +34,7 @@ export default class RuntimeRevoke extends SvcCommand {
     if (runtime.platform) throw ofThePlatform(runtime);
     const bound = boundTo(runtime.id, await fetchServers(backend, workspace.id));
     const loss =
-      bound.length === 0 ? 'No MCP server is bound to it.' : `Agents lose what it runs: ${bound.join(', ')}.`;
+      bound.length === 0 ? 'No MCP server is bound to it.' : `Agents lose its MCP servers: ${bound.join(', ')}.`;
     if (!flags.yes) {
       if (terminal.interactive) terminal.talk(loss);
       await requireConsent(terminal, {
@@ -47,12 +46,12 @@ export default class RuntimeRevoke extends SvcCommand {
     await backend.send(revokeRuntimeMutation, { workspace: workspace.id, id: runtime.id });
     terminal.json({ id: runtime.id, name: runtime.name, state: 'revoked', mcpServers: bound });
     terminal.result(`Revoked ${runtime.name}. ${loss}`);
-    terminal.talk(`To let it in again, with a new key: svc runtime register ${shellWord(runtime.name)}`);
+    terminal.talk(`To register it again with a new key: svc runtime register ${shellWord(runtime.name)}`);
   }
 }
 
 function ofThePlatform({ name }: Runtime): SvcError {
   return new SvcError('forbidden', `The runtime "${name}" is the platform's own: it stops with the platform.`, {
-    hint: 'Runtimes that were registered can be revoked: svc runtime list shows which those are.',
+    hint: 'Only registered runtimes can be revoked. List them: svc runtime list',
   });
 }

@@ -12,9 +12,9 @@ import { exposure } from '../../runtime-elsewhere/private-file.ts';
 import { readVariables, unreadIn } from '../../runtime-elsewhere/read-variables.ts';
 
 export default class RuntimeStart extends SvcCommand {
-  static override summary = 'Run a runtime of a platform elsewhere, here and in the foreground.';
+  static override summary = 'Run a runtime on this machine for a platform on another machine.';
   static override description =
-    'Needs what svc runtime register printed, as variables of the environment or in a file, and no installation. A variable of the environment wins over the file. Ctrl-C lets calls finish and ends it; a second one ends it at once.';
+    'Takes the variables that svc runtime register printed, from the environment or a file. The environment wins. Needs no installation. The first Ctrl-C lets calls finish; the second ends the runtime at once.';
   static override aliases = ['runtimes:start'];
   static override examples = [
     {
@@ -56,7 +56,7 @@ function warningsAbout(file: string | undefined, env: EnvRecord): readonly strin
   const seen = file === undefined ? null : exposure(file, statSync(file));
   if (seen !== null) warnings.push(seen);
   if (!env.SVC_WORKING_DIR) {
-    warnings.push('SVC_WORKING_DIR is not set: what MCP servers keep may be gone when this machine is started again.');
+    warnings.push('SVC_WORKING_DIR is not set: files of MCP servers may be lost when this machine restarts.');
   }
   return warnings;
 }

@@ -40,7 +40,7 @@ export default class ServerAdd extends SvcCommand {
     url: Flags.string({ summary: 'Address of an MCP server that is reached over HTTP.', helpValue: 'URL' }),
     cwd: Flags.string({
       summary:
-        'Folder the command runs in; default: this one, or on a runtime elsewhere or in a container a home of its own.',
+        'Working folder of the command. Default: this folder, or a new one on another machine or in a container.',
       helpValue: 'DIR',
     }),
     'variable-file': Flags.string({ summary: 'File with NAME=value lines for the command.', helpValue: 'FILE' }),
@@ -92,9 +92,9 @@ export default class ServerAdd extends SvcCommand {
     }
     if (!isAwaited) {
       terminal.result(
-        `Added ${name}. It is started as soon as its runtime ${flags.runtime} is there, which it is not now.`,
+        `Added ${name}. Its runtime ${flags.runtime} is not connected. The MCP server starts when the runtime connects.`,
       );
-      terminal.talk('Start the runtime where it runs: svc runtime start. See whether it is there: svc runtime list');
+      terminal.talk('Start the runtime on its machine: svc runtime start. Check it: svc runtime list');
       return;
     }
     terminal.complain(describeFailure(server, terminal));
@@ -121,7 +121,7 @@ function checkLaunch({ command, cwd, env, url, headers }: Wanted): void {
     return;
   }
   if (command === undefined) {
-    throw new SvcError('invalid_input', 'How is it started? Give a command after -- or --url.', {
+    throw new SvcError('invalid_input', 'An MCP server needs a command after -- or --url.', {
       hint: 'svc server add files -- npx -y @modelcontextprotocol/server-filesystem ./docs',
     });
   }
@@ -161,7 +161,7 @@ async function settled(
     await pause(pollMs, undefined, { signal }).catch(() => {
       if (!terminal.asJson) terminal.complain(`\nInterrupted. ${staysAdded(name)}`);
       throw new SvcError('cancelled', `Interrupted: the MCP server "${name}" stays added.`, {
-        hint: `Take it away: svc server remove ${name}`,
+        hint: `Remove it: svc server remove ${name}`,
       });
     });
   }

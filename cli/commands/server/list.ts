@@ -5,7 +5,7 @@ import { tenancyOf } from '../../platform.ts';
 import { fetchServers, fetchTools } from '../../servers.ts';
 
 export default class ServerList extends SvcCommand {
-  static override summary = 'List MCP servers with status, health, tools and the reason where one is not Connected.';
+  static override summary = 'List MCP servers with status, health and tools, and why one is not Connected.';
   static override aliases = ['servers:list'];
   static override examples = [
     { description: 'All MCP servers', command: '<%= config.bin %> server list' },

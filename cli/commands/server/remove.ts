@@ -5,7 +5,7 @@ import { tenancyOf } from '../../platform.ts';
 import { getServer } from '../../servers.ts';
 
 export default class ServerRemove extends SvcCommand {
-  static override summary = 'Remove an MCP server: it is stopped, and skills lose its tools.';
+  static override summary = 'Remove an MCP server. It stops, and skills lose its tools.';
   static override aliases = ['servers:remove'];
   static override examples = [
     { description: 'Remove one', command: '<%= config.bin %> server remove files' },

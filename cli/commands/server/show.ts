@@ -6,7 +6,7 @@ import { tenancyOf } from '../../platform.ts';
 import { fetchTools, getServer } from '../../servers.ts';
 
 export default class ServerShow extends SvcCommand {
-  static override summary = 'Show one MCP server: how it is started, how it is, its tools and its last words.';
+  static override summary = 'Show one MCP server: command, status, tools and last words.';
   static override aliases = ['servers:show'];
   static override examples = [
     { description: 'Show one', command: '<%= config.bin %> server show files' },

@@ -60,8 +60,8 @@ export default class SkillCreate extends SvcCommand {
 function parseTool(text: string): { readonly mcpServer: string; readonly tool: string } {
   const several = text.split(',');
   if (several.length > 1) {
-    throw new SvcError('invalid_input', `--tool names one tool, not "${text}".`, {
-      hint: `Write it once for each: ${several.map((one) => `--tool ${one.trim()}`).join(' ')}`,
+    throw new SvcError('invalid_input', `--tool takes one tool, not "${text}".`, {
+      hint: `Repeat it for each tool: ${several.map((one) => `--tool ${one.trim()}`).join(' ')}`,
     });
   }
   const [, mcpServer, tool] = /^([^/]+)\/(.+)$/.exec(text) ?? [];

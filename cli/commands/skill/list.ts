@@ -6,7 +6,7 @@ import { tenancyOf } from '../../platform.ts';
 import { fetchSkills, type Skill } from '../../skills.ts';
 
 export default class SkillList extends SvcCommand {
-  static override summary = 'List skills, and say of each that is not available why.';
+  static override summary = 'List skills, and why a skill is not available.';
   static override aliases = ['skills:list'];
   static override examples = [
     { description: 'All skills', command: '<%= config.bin %> skill list' },
@@ -71,6 +71,6 @@ const states = {
   without_tools: {
     colour: 'yellow',
     word: 'without tools',
-    detail: 'It holds instructions at most, and nothing to call. Give it tools with svc apply.',
+    detail: 'It has no tools to call. Add tools with svc apply.',
   },
 } as const;
