@@ -12,15 +12,15 @@ export const sharedFlags = {
   'no-input': Flags.boolean({ summary: 'Never ask; a missing answer is an error.', helpGroup: 'GLOBAL' }),
 };
 
-/** Those of them that take no value, as they are typed. */
+/** The shared flags without a value, as they are typed. */
 export const sharedSwitches: readonly string[] = Object.entries(sharedFlags).flatMap(([name, flag]) =>
   flag.type === 'boolean' ? [`--${name}`] : [],
 );
 
-/** The workspace that is meant where none is named: the first `svc up` creates it. */
+/** The default workspace. The first `svc up` creates it. */
 const defaultWorkspace = 'Default';
 
-/** Flag of every command that looks into one workspace. */
+/** Flag of every command that works in one workspace. */
 export function workspaceFlag(summary: string) {
   return Flags.string({ summary, default: defaultWorkspace, helpValue: 'NAME' });
 }
@@ -32,7 +32,7 @@ export interface SharedFlags {
   readonly 'no-input': boolean;
 }
 
-/** A command only parses, calls and prints: what it does lies in the stack or in a file beside it. */
+/** A command only parses, calls and prints. Its work lies in the stack or in a file beside it. */
 export abstract class SvcCommand extends Command {
   static override baseFlags = sharedFlags;
 
@@ -50,7 +50,7 @@ export abstract class SvcCommand extends Command {
     );
   }
 
-  /** The one place where what oclif says of wrong flags and arguments becomes what we say. */
+  /** Turns oclif's errors about flags and arguments into our own. */
   protected override async catch(thrown: unknown): Promise<never> {
     const command = this.config.findCommand(this.id ?? '');
     if (thrown instanceof SvcError || command === undefined) throw thrown;
@@ -59,7 +59,7 @@ export abstract class SvcCommand extends Command {
   }
 }
 
-/** oclif makes the commands, so the environment cannot be handed to them: this is where they get it. */
+/** oclif makes the commands, so nothing can hand the environment to them. They read it here. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /**
@@ -77,8 +77,8 @@ export function interruption(): AbortSignal {
   return controller.signal;
 }
 
-/** The failure of a command that has printed its result already, which says all (`keys test`): only the exit code is left. */
-export class ToldAlready extends Error {
+/** A failure that the command has printed already (`keys test`). It only sets the exit code. */
+export class AlreadyReported extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {

@@ -4,15 +4,15 @@ import type { Terminal } from './output/terminal.ts';
 import { oneLine } from './output/width.ts';
 
 export interface Consent {
-  /** What is asked, to be answered with yes or no. */
+  /** A question for yes or no. */
   readonly question: string;
-  /** What must be said where nobody can be asked. */
+  /** The message of the error without a terminal. */
   readonly unasked: string;
-  /** What a no means. */
+  /** The message after a no. */
   readonly declined: string;
 }
 
-/** Throws where a person says no to what cannot be taken back, and where nobody can be asked. */
+/** Throws unless a person confirms an action that cannot be undone. */
 export async function requireConsent(terminal: Terminal, { question, unasked, declined }: Consent): Promise<void> {
   if (!terminal.interactive) {
     throw new SvcError('invalid_input', unasked, { hint: 'Without a terminal, add --yes.' });

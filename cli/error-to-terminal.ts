@@ -25,7 +25,7 @@ export function exitCodeOf(error: SvcError): number {
   return exitCodes[error.code];
 }
 
-/** Says what went wrong, to people on stderr or to programs on stdout, and returns the exit code. */
+/** Prints an error, for people on stderr or for programs on stdout, and returns the exit code. */
 export function errorToTerminal(thrown: unknown, terminal: Terminal, verbose: boolean): number {
   const error = endedPrompt(thrown) ?? fileFailure(thrown) ?? dockerRefusal(thrown) ?? toSvcError(thrown);
   const message = error.code === 'internal' ? withoutKeys(bugMessage(error)) : error.message;
@@ -47,7 +47,7 @@ function endedPrompt(thrown: unknown): SvcError | null {
   return isEnd ? new SvcError('cancelled', 'Interrupted.') : null;
 }
 
-/** On a person's own terminal a bug may show its text: nobody else reads it. */
+/** A bug may show its text here: only the person at this terminal reads it. */
 function bugMessage(error: SvcError): string {
   return error.cause instanceof Error ? `${error.message} (${inWordsAlone(error.cause)})` : error.message;
 }

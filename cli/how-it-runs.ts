@@ -1,14 +1,14 @@
 import { SvcError } from '../services/contracts/errors.ts';
 import type { Engine, Graph, Topology } from '../stack/settings/choices.ts';
 
-/** What was said about how a platform runs. */
+/** The flags that choose how a platform runs. */
 export interface Chosen {
   readonly topology?: Topology | undefined;
   readonly graph?: Graph | undefined;
   readonly engine?: Engine | undefined;
 }
 
-/** One of the choices, or nothing where nothing was typed. */
+/** One of the choices, or undefined without the flag. */
 export function choice<Choice extends string>(
   flag: string,
   typed: string | undefined,
@@ -19,7 +19,7 @@ export function choice<Choice extends string>(
   throw new SvcError('invalid_input', `${flag} must be ${choices.join(' or ')}, not "${typed}".`);
 }
 
-/** Names what does not go together, before it stands in a file. */
+/** Refuses a combination that does not work, before it is written to svc.yaml. */
 export function refuseMismatch({ topology, graph }: Chosen): void {
   if (graph !== 'dgraph' || topology === 'distributed') return;
   throw new SvcError(

@@ -2,20 +2,20 @@ import { SvcError } from '../services/contracts/errors.ts';
 import { findSecretWord } from '../services/contracts/secret-words.ts';
 import { shellWord } from './shell-word.ts';
 
-/** What was typed after `svc server add`, split at `--`: our own words, and the command of the MCP server word by word. */
+/** The arguments of `svc server add`, split at `--` into our own words and the command of the MCP server. */
 export interface LaunchWords {
   readonly own: readonly string[];
   /** Null: there was no `--`. */
   readonly command: readonly string[] | null;
 }
 
-/** oclif puts words that stand twice next to each other (`-e A -e B`): the command never goes through it. */
+/** oclif reorders repeated words (`-e A -e B`), so the command must not pass through it. */
 export function splitLaunch(argv: readonly string[]): LaunchWords {
   const at = argv.indexOf('--');
   return at === -1 ? { own: argv, command: null } : { own: argv.slice(0, at), command: argv.slice(at + 1) };
 }
 
-/** Refuses a command that does not stand behind `--`, or stands there in quotes. `switches`: the flags without a value. */
+/** Refuses a command without `--` before it, or in quotes. `switches` are the flags without a value. */
 export function checkLaunchWords({ own, command }: LaunchWords, switches: readonly string[]): void {
   const second = secondWord(own, switches);
   const before = own.slice(0, second ?? undefined);
@@ -37,7 +37,7 @@ export function checkLaunchWords({ own, command }: LaunchWords, switches: readon
   }
 }
 
-/** A secret in an argument stays in the history, is seen in the list of processes, and is shown to whoever may see the launch. */
+/** A secret in an argument stays in the shell's history and shows in the list of processes and in the launch. */
 export function refuseSecretWords({ own, command }: LaunchWords): void {
   const found = findSecretWord([...own, ...(command ?? [])]);
   if (found === null) return;
@@ -55,7 +55,7 @@ export function refuseSecretWords({ own, command }: LaunchWords): void {
 
 const shownMax = 200;
 
-/** Where the second word is that is no flag and no flag's value: the first is the name. */
+/** The index of the second word that is neither a flag nor a flag's value. The first is the name. */
 function secondWord(own: readonly string[], switches: readonly string[]): number | null {
   let words = 0;
   for (let at = 0; at < own.length; at++) {

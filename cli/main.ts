@@ -1,27 +1,27 @@
 import { Config } from '@oclif/core/config';
 import { settings } from '@oclif/core/settings';
 import { inWords } from '../services/contracts/system-words.ts';
-import { ToldAlready } from './command.ts';
+import { AlreadyReported } from './command.ts';
+import { parseCommandLine } from './command-line.ts';
 import { errorToTerminal } from './error-to-terminal.ts';
 import { commandName, withName } from './name.ts';
 import { openTerminal } from './output/terminal.ts';
-import { wantedBy } from './wanted.ts';
 
-/** Runs one command and sets the exit code; whatever fails is said once, in the form that was asked for. */
+/** Runs one command and sets the exit code. An error is printed once, as text or as JSON. */
 export async function runCommandLine(typed: readonly string[], root: string): Promise<void> {
   endWhereNothingCanBeWritten();
-  // What is published is JavaScript: NODE_ENV=development must not make oclif look for TypeScript.
+  // The package holds JavaScript only: NODE_ENV=development must not make oclif look for TypeScript.
   settings.enableAutoTranspile = false;
   let asTyped = (text: string) => text;
   try {
     const config = await Config.load({ root });
     config.bin = commandName({ env: process.env, script: process.argv[1] });
     asTyped = withName(config.bin, config.commandIDs);
-    const wanted = wantedBy(typed, config);
-    if (wanted.kind === 'command') await config.runCommand(wanted.id, [...wanted.words]);
-    else await (await import('./help.ts')).showHelp(config, wanted.id);
+    const line = parseCommandLine(typed, config);
+    if (line.kind === 'command') await config.runCommand(line.id, [...line.words]);
+    else await (await import('./help.ts')).showHelp(config, line.id);
   } catch (thrown) {
-    if (thrown instanceof ToldAlready) {
+    if (thrown instanceof AlreadyReported) {
       process.exitCode = thrown.exitCode;
       return;
     }
@@ -29,7 +29,7 @@ export async function runCommandLine(typed: readonly string[], root: string): Pr
   }
 }
 
-/** A reader that goes away (`svc logs | head -1`) is no failure; a full disk is one. */
+/** A closed pipe (`svc logs | head -1`) is no failure. A full disk is one. */
 function endWhereNothingCanBeWritten(): void {
   // oclif's own listener, which came with its import, throws.
   process.stdout.removeAllListeners('error');
@@ -38,11 +38,11 @@ function endWhereNothingCanBeWritten(): void {
     process.stderr.write(`Error: The result could not be written to stdout: ${inWords(error)}.\n`);
     process.exit(1);
   });
-  // Where nobody listens to complaints there is nobody to complain to.
+  // Nothing can be reported when stderr itself is closed.
   process.stderr.on('error', () => undefined);
 }
 
-/** Before a command has read its flags, what was typed decides how a failure is told. */
+/** Before a command has parsed its flags, the typed words decide between text and JSON. */
 function terminalFor(typed: readonly string[], asTyped: (text: string) => string) {
   const end = typed.indexOf('--');
   const own = end === -1 ? typed : typed.slice(0, end);

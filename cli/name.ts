@@ -15,7 +15,7 @@ export function commandName({ env, script = '' }: Call): string {
   return env.npm_command === 'exec' ? `npx ${name}` : name;
 }
 
-/** Puts that name before every command that a text tells to type: all texts are written with `svc`. */
+/** Replaces `svc` in a text by that name wherever it begins a command. */
 export function withName(name: string, commandIds: readonly string[]): (text: string) => string {
   if (name === 'svc') return (text) => text;
   const words = [...new Set(commandIds.map((id) => id.split(':')[0]))].join('|');

@@ -20,7 +20,7 @@ export function isRunning(installation: Installation): boolean {
   return readContainers(installation)?.isUp === true || findRunning(installation) !== null;
 }
 
-/** The command that was typed, up to its first flag, for that folder: nothing behind a flag is repeated. */
+/** The typed command for that folder, up to its first flag. Later words may be secret. */
 export function typedFor({ dir }: Installation): string {
   const typed = process.argv.slice(2);
   const end = typed.findIndex((word) => word.startsWith('-'));
@@ -55,7 +55,7 @@ interface Named {
   readonly name: string;
 }
 
-/** By name or id; an unknown one is answered with the nearest name. */
+/** Finds by name or id. The error for an unknown name suggests the nearest. */
 export function named<Thing extends Named>(kind: string, things: readonly Thing[], given: string): Thing {
   const found = things.find(({ id, name }) => name === given || id === given);
   if (found !== undefined) return found;

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { SvcError } from '../services/contracts/errors.ts';
 import { installationAround, installationIn } from '../stack/state/installation.ts';
 
-/** Refuses a file for members and agents that is a secret of an installation, also where a link leads to one. */
+/** Refuses a file that is a secret of an installation, also through a link. Members and agents could read it. */
 export function refuseSecret(file: string): void {
   const real = findReal(file);
   const dir = real === null ? null : installationAround(real);

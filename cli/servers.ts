@@ -38,7 +38,7 @@ export async function getServer(backend: BackendClient, workspace: string, given
   return named('MCP server', await fetchServers(backend, workspace), given);
 }
 
-/** Names of those that are bound to a runtime. */
+/** Names of the MCP servers that are bound to a runtime. */
 export function boundTo(runtime: string, servers: readonly McpServer[]): readonly string[] {
   return servers.filter(({ runtimes }) => runtimes.some(({ id }) => id === runtime)).map(({ name }) => name);
 }

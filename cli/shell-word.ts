@@ -1,4 +1,4 @@
-/** One word, as a shell takes it: in quotes where it would be read as something else. */
+/** Quotes a word for a shell where it needs quotes. */
 export function shellWord(word: string): string {
   return /^[\w.:@/=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@oclif/core/command';
 
-/** How a command is typed, in a line: its arguments, then its own flags; those that every command has go without saying. */
+/** The usage line of a command: its arguments, then its own flags, without the shared flags. */
 export function usageOf({ id, usage, args, flags, strict }: Command.Cached): string {
   if (typeof usage === 'string') return usage;
   const words = Object.values(args).map((arg) => {

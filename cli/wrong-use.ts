@@ -19,7 +19,7 @@ const unread = z.object({
 });
 type Read = z.output<typeof unread>['parse']['output'];
 
-/** Flags that Node takes from anywhere on the command line before a program is asked, and reads a file for. */
+/** Flags that Node itself reads from anywhere on the command line. */
 const nodesOwn: readonly string[] = ['--env-file', '--env-file-if-exists'];
 
 /** oclif refuses wrong flags and arguments in its own words; these are ours. Null for every other error. */
@@ -64,13 +64,13 @@ function unknownFlag(typed: string, flags: Definition['flags'], refusal: Refusal
     );
   }
   const known = Object.values(flags).flatMap((flag) => [`--${flag.name}`, ...(flag.char ? [`-${flag.char}`] : [])]);
-  // Other programs write long flags with one dash; a single letter is like too many others.
+  // Other programs write long flags with one dash. A single letter resembles too many flags.
   const long = name.startsWith('--') ? name : `-${name}`;
   const meant = name.length > 2 ? nearest(long, [...known, '--help']) : null;
   return refusal(`There is no flag ${name}.`, meant === null ? undefined : `Did you mean ${meant}?`);
 }
 
-/** The flag without which this one has no meaning, where it was left out. */
+/** The flag that this one needs, if it was left out. */
 function dependencyOf(flag: Command.Flag.Cached, read: Read): string | undefined {
   if (read.flags[flag.name] === undefined) return undefined;
   return flag.dependsOn?.find((name) => read.flags[name] === undefined);

@@ -5,7 +5,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { apply, type Change, type Problem } from '../../stack/apply/apply.ts';
 import { applyFileMaxBytes, readApplyFile } from '../../stack/apply/read-file.ts';
 import { connectToBackend } from '../../stack/client/backend-client.ts';
-import { environment, interruption, SvcCommand, ToldAlready } from '../command.ts';
+import { AlreadyReported, environment, interruption, SvcCommand } from '../command.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { oneLine } from '../output/width.ts';
 import { installationOf } from '../platform.ts';
@@ -36,7 +36,7 @@ export default class Apply extends SvcCommand {
       throw new SvcError('invalid_input', 'Name at least one file.', { hint: 'svc apply platform.yaml' });
     const backend = await connectToBackend(installationOf(flags));
     const files = [];
-    // Until all is read nothing has changed, and a signal may end the process as it is.
+    // Until all files are read nothing has changed, so a signal may end the process at once.
     for (const file of argv) files.push(readApplyFile(await given(String(file)), environment));
     const { changes, problems } = await apply({
       backend,
@@ -50,11 +50,11 @@ export default class Apply extends SvcCommand {
     terminal.json({ changes, problems });
     if (problems.length === 0) return;
     tellProblems(problems, terminal);
-    throw new ToldAlready(1);
+    throw new AlreadyReported(1);
   }
 }
 
-/** What comes over standard input is as if it lay in the folder that the command was typed in. */
+/** Paths in standard input are relative to the working folder. */
 async function given(file: string) {
   return file === '-' ? { path: join(process.cwd(), file), text: await readStdin() } : resolve(file);
 }

@@ -67,7 +67,7 @@ export default class Init extends SvcCommand {
     const exists = findInstallation({ dir, env: {}, cwd: process.cwd() }) !== null;
     const asks = !exists && !flags.yes && terminal.interactive;
     const ownerEmail = flags['owner-email'] ?? (asks ? await askOwner() : undefined);
-    // Containers are of parts of their own: there is nothing to ask.
+    // Containers need the topology distributed, so there is no question.
     const inContainers = chosen.engine === 'docker' ? 'distributed' : undefined;
     const topology = chosen.topology ?? inContainers ?? (asks ? await askTopology() : undefined);
     refuseMismatch({ ...chosen, topology });

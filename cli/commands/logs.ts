@@ -9,7 +9,7 @@ import { describeLogLine } from '../output/log-line.ts';
 import { isoOrNull } from '../output/words.ts';
 import { installationOf } from '../platform.ts';
 
-/** More than a person reads; the files hold the rest. */
+/** A person reads no more lines than this. The files hold all. */
 const linesMax = 100_000;
 
 export default class Logs extends SvcCommand {

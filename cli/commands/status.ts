@@ -38,5 +38,5 @@ export default class Status extends SvcCommand {
   }
 }
 
-/** A script learns the state without reading anything. */
+/** The exit code tells a script the state. */
 const exitCodes: Readonly<Record<PlatformStatus['state'], number>> = { running: 0, degraded: 1, stopped: 4 };

@@ -5,7 +5,7 @@ import { oneLine } from './width.ts';
 const serviceColours: readonly Colour[] = ['cyan', 'magenta', 'blue', 'green'];
 const levelColours: Readonly<Record<string, Colour>> = { warn: 'yellow', error: 'red', debug: 'grey', trace: 'grey' };
 
-/** Time, service, level, text, then the fields that say more. */
+/** Time, service, level, text, then the other fields. */
 export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint'>): string {
   const time = line.time === 0 ? '' : new Date(line.time).toISOString().slice(11, 23);
   const colour = serviceColours[hash(line.service) % serviceColours.length] ?? 'cyan';
@@ -25,7 +25,7 @@ export function describeLogLine(line: LogLine, terminal: Pick<Terminal, 'paint'>
     .trimEnd();
 }
 
-/** Of an error what it says: where it happened stands in the file. */
+/** Only the message of an error. The file has its stack. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return value;
   const isError = typeof value === 'object' && value !== null && 'message' in value && 'stack' in value;

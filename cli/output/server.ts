@@ -38,7 +38,7 @@ export function describeFailure(server: McpServer, terminal: Terminal): string {
   ].join('\n');
 }
 
-/** What becomes of one whose outcome nobody waits for. */
+/** The message for an MCP server that is added but not Connected. */
 export function staysAdded(name: string): string {
   return `${name} stays added, and the platform keeps trying. Show it: svc server show ${name}. Remove it: svc server remove ${name}.`;
 }
@@ -61,7 +61,7 @@ export function describeTools(tools: readonly Tool[], terminal: Terminal): strin
   );
 }
 
-/** One row each, and below them why those that are not Connected are not. */
+/** One row for each MCP server, and below them why some are not Connected. */
 export function describeServers(listed: readonly ListedServer[], terminal: Terminal): string {
   const rows = listed.map(({ server, tools }) => [
     server.name,
@@ -89,7 +89,7 @@ function launchLine(launch: NonNullable<McpServer['launch']>): string {
   return [...variables, launch.command ?? '', ...(launch.args ?? [])].join(' ');
 }
 
-/** Of a description, which may be pages long, enough to tell one tool from another. */
+/** A description may have pages. This much tells one tool from another. */
 const descriptionMax = 80;
 
 function brief(text: string | null): string {

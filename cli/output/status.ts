@@ -94,13 +94,13 @@ function runsAs(service: ServiceStatus): string {
   return String(service.container ?? service.pid ?? '–');
 }
 
-/** Why it is not well, and how it last ended without being asked: that it is well again does not make it unhappened. */
+/** Why a service is not healthy, and how it last ended unexpectedly, even if it is healthy again. */
 function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { name: string; text: string }[] {
   const last = ends.at(-1);
   const told = reason === null ? [] : [{ name, text: reason }];
   if (last === undefined) return told;
   const times = restarts === 1 ? 'once' : `${restarts} times`;
-  // Where that is why it is not well, it is told already.
+  // The reason of these states says it already.
   const how = state === 'restarting' || state === 'failed' ? '' : `: it ${last.reason}`;
   return [
     ...told,
@@ -108,19 +108,19 @@ function tellingOf({ name, state, reason, restarts, ends }: ServiceStatus): { na
   ];
 }
 
-/** Told once where all services live in one process: beside each of them its memory would read like a sum. */
+/** The process that all services share. Its memory beside each of them would read like a sum. */
 function sharedProcess({ services: [first, ...others] }: Status): string {
   if (first?.pid == null || others.some(({ pid }) => pid !== first.pid)) return '';
   return `, in one process: pid ${first.pid}, ${megabytes(first.memoryBytes)}`;
 }
 
-/** What to say where the command and what runs are of different versions; null where they are of one. */
+/** The message for a platform of another version than this command; null for the same version. */
 export function otherVersion({ version }: Status, own: string): string | null {
   if (version === null || version === own) return null;
   return `The platform runs version ${version}, and this command is version ${own}. Restart the platform with this version: svc up`;
 }
 
-/** Where to go, after `svc up`. */
+/** The addresses to open after `svc up`. */
 export function describeAddresses(status: Status): string {
   return [
     `  app   ${status.urls.app}`,

@@ -30,7 +30,7 @@ export function withoutStyle(text: string): string {
   return text.replace(mark, '');
 }
 
-/** Another text in the style of the first. */
+/** Gives another text the style of the first. */
 export function inStyleOf(styledText: string, text: string): string {
   const [first] = styledText.match(mark) ?? [];
   return first === undefined ? text : `${first}${text}${reset}`;

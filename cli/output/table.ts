@@ -1,6 +1,6 @@
 import { cut, hang, oneLine, type Page, seenWidth } from './width.ts';
 
-/** A column's title; one that can be spared is left out where there is no room for all. */
+/** The title of a column. A spare column is left out when the terminal is too narrow. */
 export type Column = string | { readonly title: string; readonly isSpare: true };
 
 export function spare(title: string): Column {
@@ -8,7 +8,7 @@ export function spare(title: string): Column {
 }
 
 const gap = 2;
-/** A cell that is shorter says nothing any more. */
+/** A shorter cell says nothing. */
 const cellMin = 8;
 
 /**
@@ -39,18 +39,18 @@ export function table(
     .join('\n');
 }
 
-/** What says more about rows than fits into one: below the table, each by its name. */
+/** Texts about rows that do not fit into a cell, below the table and by name. */
 export function details(told: readonly { readonly name: string; readonly text: string }[], page: Page): string {
   return told.map(({ name, text }) => hang({ head: `${name}: `, text, indent: 2 }, page)).join('\n');
 }
 
-/** What is known of one thing, a line each: "what  value". */
+/** The facts about one thing, one line each: "what  value". */
 export function facts(pairs: readonly (readonly [what: string, value: string])[], page: Page): string {
   const indent = Math.max(...pairs.map(([what]) => seenWidth(what))) + gap;
   return pairs.map(([what, value]) => hang({ head: what.padEnd(indent), text: value, indent }, page)).join('\n');
 }
 
-/** Those in which anything is, without the last ones that can be spared until the others fit. */
+/** The columns that hold a value. Spare columns are dropped from the right until the others fit. */
 function shownColumns(columns: readonly Column[], widest: readonly number[], width: number | null): readonly number[] {
   const shown = columns.flatMap((_, at) => ((widest[at] ?? 0) > 0 ? [at] : []));
   for (;;) {
@@ -60,7 +60,7 @@ function shownColumns(columns: readonly Column[], widest: readonly number[], wid
   }
 }
 
-/** The widest gives way first. */
+/** The widest column shrinks first. */
 function fitted(widest: readonly number[], width: number | null): readonly number[] {
   const widths = [...widest];
   while (width !== null && room(widths) > width) {

@@ -5,25 +5,25 @@ import { type Colour, printable, styled } from './style.ts';
 export interface Terminal {
   /** The result of the command, for people. Left out with --json. */
   result(text: string): void;
-  /** A result that takes the place of the one before: on a terminal at the same place, else below it after an empty line. */
+  /** A result that replaces the one before: in place on a terminal, else below it after an empty line. */
   redraw(text: string): void;
-  /** The result of the command, for programs: one document, or one a line where `stream` is set. */
+  /** The result of the command, for programs: one document on a line. */
   json(value: unknown): void;
   /** Progress. Left out with --quiet. */
   talk(text: string): void;
-  /** Part of the talk that should not be passed over. */
+  /** Progress that deserves attention. */
   warn(text: string): void;
-  /** What went wrong: said even with --quiet. */
+  /** An error. It is printed even with --quiet. */
   complain(text: string): void;
   readonly paint: Paint;
   readonly asJson: boolean;
-  /** Width of the terminal that shows the result; null where it goes to a file or a program, which gets all of it. */
+  /** Width of the terminal that shows the result; null for a file or a program, which gets everything. */
   readonly columns: number | null;
-  /** Gives commands in a text the name by which they are typed here. What is written has it anyway; what is laid out needs it before. */
+  /** Replaces `svc` in a text by the name that is typed here. A layout needs that before it measures the text. */
   readonly asTyped: (text: string) => string;
-  /** Does a person, and nothing else, get the result and the talk? */
+  /** True when result and progress both go to a person's terminal. */
   readonly isSeen: boolean;
-  /** Where a list may be drawn in place; null where the talk goes to a file or a program, or colours are not wanted. */
+  /** Where a list may be drawn in place; null for a file, a program, or a terminal without colours. */
   readonly canvas: Canvas | null;
   /** May a person be asked? */
   readonly interactive: boolean;
@@ -50,7 +50,7 @@ interface Streams {
     readonly rows?: number;
   };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How the commands that a text for people names are typed here. */
+  /** Replaces `svc` in a text by the name that is typed here. */
   readonly asTyped: (text: string) => string;
 }
 
@@ -83,7 +83,7 @@ export function openTerminal(options: TerminalOptions, streams: Streams): Termin
     },
     paint,
     asJson: options.json,
-    // A terminal that tells no width is taken for a usual one.
+    // A terminal without a known width counts as one of the usual width.
     columns: stdout.isTTY ? stdout.columns || columnsUsual : null,
     asTyped,
     isSeen,

@@ -1,38 +1,38 @@
 import { inStyleOf, withoutStyle } from './style.ts';
 
-/** Counts what is seen, not the style marks. */
+/** Counts the visible characters, not the style marks. */
 export function seenWidth(text: string): number {
   return [...withoutStyle(text)].length;
 }
 
-/** A text of others on one line: a line break in it must not look like a row or a message of ours. */
+/** A foreign text on one line, so that its line breaks cannot look like our rows or messages. */
 export function oneLine(text: string): string {
   return text.replace(/\s*[\n\r\u2028\u2029]\s*/g, ' · ').replaceAll('\t', ' ');
 }
 
-/** Ends with "…" where it is too long. Its colour, if it has one, is that of all of it. */
+/** Cuts a text that is too long and ends it with "…". The colour of the text stays. */
 export function cut(text: string, width: number): string {
   if (seenWidth(text) <= width) return text;
   const seen = [...withoutStyle(text)].slice(0, width - 1).join('');
   return inStyleOf(text, `${seen.trimEnd()}…`);
 }
 
-/** What texts are laid out for: a terminal. */
+/** The terminal that a text is laid out for. */
 export interface Page {
-  /** Null where no person looks: then nothing is broken or cut. */
+  /** Null for a file or a program: then nothing is broken or cut. */
   readonly columns: number | null;
-  /** Gives commands their name here, before lines are counted. */
+  /** Replaces `svc` by the typed name before lines are measured. */
   readonly asTyped: (text: string) => string;
 }
 
 export interface Hung {
   readonly head: string;
   readonly text: string;
-  /** Where the further lines begin. */
+  /** Indentation of the second and later lines. */
   readonly indent: number;
 }
 
-/** One paragraph whose lines break between words. Only a word that no line can hold is broken itself. */
+/** One paragraph with lines broken between words. Only a word longer than a line is broken itself. */
 export function hang({ head, text, indent }: Hung, { columns: width, asTyped }: Page): string {
   if (width === null) return head + oneLine(text);
   const lines: string[] = [];

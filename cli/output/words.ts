@@ -1,4 +1,4 @@
-/** How times and sizes are said to people. */
+/** Times and sizes as text for people. */
 export function ago(then: number | null, now: number = Date.now()): string {
   if (then === null) return 'never';
   return `${span(Math.max(0, now - then))} ago`;

@@ -5,7 +5,7 @@ import type { Definition } from '../../stack/settings/definition.ts';
 import { isLoopbackServer } from '../../stack/settings/public-bus.ts';
 import type { Installation } from '../../stack/state/installation.ts';
 
-/** Refuses where the bus lies inside the one process: whatever was registered there could never connect. */
+/** Refuses an embedded bus: a runtime registered for it could never connect. */
 export function requireBusForOthers({ topology }: Definition): void {
   if (topology === 'distributed') return;
   throw new SvcError(
@@ -17,7 +17,7 @@ export function requireBusForOthers({ topology }: Definition): void {
   );
 }
 
-/** What runs was started before svc.yaml said that it has one. */
+/** The platform started before svc.yaml set a bus for other machines. */
 export function noBusYet(): SvcError {
   return new SvcError(
     'unavailable',
@@ -28,7 +28,7 @@ export function noBusYet(): SvcError {
   );
 }
 
-/** Who vouches for the bus where it speaks TLS: the PEM text, or null where systems know who does, or where it doesn't. */
+/** PEM text of the bus's certificate authority; null without TLS and for a public authority. */
 export function authorityOf({ dir }: Installation, { bus }: Definition): string | null {
   const named = bus.public?.tls?.ca ?? bus.ca ?? null;
   if (named === null) return null;
@@ -47,7 +47,7 @@ export function authorityOf({ dir }: Installation, { bus }: Definition): string 
   }
 }
 
-/** What must be said of how others reach it; null where nothing must. */
+/** A warning about the bus's addresses, or null. */
 export function warningAbout(servers: readonly string[]): string | null {
   if (servers.every(isLoopbackServer)) {
     return `${servers.join(', ')} is a loopback address, which other machines cannot reach. Set bus.public in svc.yaml and run svc up.`;

@@ -1,13 +1,13 @@
 import { drainMs } from '../../services/contracts/drain.ts';
 import { shellWord } from '../shell-word.ts';
 
-/** What another machine needs to run a runtime, in the forms in which it can be taken there. */
+/** Everything that another machine needs to run a runtime, as variables, files and a systemd unit. */
 export interface HandOver {
-  /** Variables of `svc runtime start`; relative paths are meant from the folder of the file they stand in. */
+  /** Variables of `svc runtime start`. Relative paths are relative to the file's folder. */
   readonly env: Readonly<Record<string, string>>;
   /** Name of the file with these variables. */
   readonly envFile: string;
-  /** The file that vouches for the bus, to be put beside it; null where none is needed. */
+  /** Certificate authority of the bus, to be put beside that file; null where none is needed. */
   readonly authority: { readonly file: string; readonly pem: string } | null;
   readonly command: string;
 }
@@ -19,7 +19,7 @@ export interface Registered {
   readonly authority: string | null;
 }
 
-/** `envFile`: what the file is called, where somebody has named it. */
+/** `envFile` is the file's name, or null for the default. */
 export function handOver({ name, key, busServers, authority }: Registered, envFile: string | null): HandOver {
   const file = envFile ?? `${wordOf(name)}.env`;
   const stem = file.replace(/\.env$/, '');
@@ -29,7 +29,7 @@ export function handOver({ name, key, busServers, authority }: Registered, envFi
       RUNTIME_KEY: key,
       BUS_SERVERS: busServers.join(','),
       ...(ca === null ? {} : { BUS_CA_PATH: ca.file }),
-      // Homes of MCP servers are kept there, which /tmp would lose.
+      // MCP servers keep their homes there. /tmp would lose them.
       SVC_WORKING_DIR: `${stem}-work`,
     },
     envFile: file,
@@ -47,7 +47,7 @@ export function envText(name: string, { env }: HandOver): string {
   ].join('\n');
 }
 
-/** A unit of systemd: its files lie in /etc/svc, closed to all but root, and it runs as a user of its own. */
+/** A systemd unit. Its files lie in /etc/svc, readable by root only, and it runs as its own user. */
 export function systemdUnit(name: string, { envFile }: HandOver): string {
   return `[Unit]
 Description=Runtime ${name} of svc-platform
@@ -70,7 +70,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** A name may hold spaces; names of files and units had better not. */
+/** A runtime's name may hold spaces. Names of files and units must not. */
 export function wordOf(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]+/g, '-');
 }

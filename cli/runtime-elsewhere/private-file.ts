@@ -4,7 +4,7 @@ import { SvcError } from '../../services/contracts/errors.ts';
 import { formatMode } from '../../stack/state/file-mode.ts';
 import { shellWord } from '../shell-word.ts';
 
-/** Refuses a file that could not be written, or would take the place of another unasked, before there is anything to lose. */
+/** Refuses a file that cannot be written or exists already, before the key is created. */
 export function checkPrivateFile(flag: string, file: string, mayReplace: boolean): void {
   const there = statSync(file, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw new SvcError('invalid_input', `${flag} "${file}" is a folder: name a file in it.`);
@@ -20,7 +20,7 @@ export function checkPrivateFile(flag: string, file: string, mayReplace: boolean
   }
 }
 
-/** Where others may read what a key stands in, what to do about it; else null. Some file systems know no modes. */
+/** A warning when other users can read the file with a key, or null. Some file systems have no modes. */
 export function exposure(file: string | number, stat: { isFile(): boolean; readonly mode: number }): string | null {
   const mode = stat.mode & 0o777;
   if (!stat.isFile() || (mode & 0o077) === 0) return null;

@@ -8,7 +8,7 @@ import { readSettings } from '../settings-file.ts';
 /** Variables that name files and folders. */
 const places: ReadonlySet<string> = new Set(['BUS_CA_PATH', 'RUNTIME_KEY_FILE', 'SYSTEM_KEY_FILE', 'SVC_WORKING_DIR']);
 
-/** The variables in a file. What lies beside the file is named from there, wherever the command is typed. */
+/** Reads variables from a file. Relative paths in it are relative to the file's folder. */
 export async function readVariables(flag: string, file: string): Promise<EnvRecord> {
   const folder = dirname(resolve(file));
   const settings = await readSettings(flag, file, '=');
@@ -17,7 +17,7 @@ export async function readVariables(flag: string, file: string): Promise<EnvReco
   );
 }
 
-/** What the file sets and nobody reads, a line each: a name that was mistyped would else be missed without a word. */
+/** One warning for each variable that no service reads, so that a mistyped name is noticed. */
 export function unreadIn(given: EnvRecord): readonly string[] {
   return Object.keys(given)
     .filter((name) => !known.has(name) && Object.keys(inheritedByChildren({ [name]: 'x' })).length === 0)
@@ -27,7 +27,7 @@ export function unreadIn(given: EnvRecord): readonly string[] {
     });
 }
 
-/** What is rejected or read no more is told by the runtime itself. */
+/** The runtime itself reports variables that it rejects. */
 const known: ReadonlySet<string> = new Set([
   ...Object.keys(variables.runtime),
   ...Object.keys(rejected.runtime ?? {}),

@@ -57,7 +57,7 @@ async function read(file: string): Promise<Uint8Array> {
   const { size } = await stat(file).catch((error: unknown) => {
     throw new SvcError('invalid_input', `"${file}" cannot be read: ${inWords(error)}.`);
   });
-  // More than any skill takes is not even read.
+  // A skill cannot hold a larger file, so it is not read.
   if (size > filesOfSkillMaxBytes) throw new SvcError('too_large', `"${file}" is too large: it has ${size} bytes.`);
   return readBounded(file, { sizeMaxBytes: filesOfSkillMaxBytes });
 }

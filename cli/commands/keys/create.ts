@@ -51,7 +51,7 @@ export default class KeysCreate extends SvcCommand {
     });
     terminal.result(secret);
     terminal.talk('This key is shown only once. Keep it in a safe place.');
-    // Where the key goes to a program or a file, it is not shown to whoever reads the rest.
+    // When the key goes to a program or a file, the progress output must not show it.
     terminal.talk(`Try it: SVC_API_KEY=${terminal.isSeen ? secret : '…'} svc keys test`);
   }
 }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { status } from '../../../stack/operations/status.ts';
-import { environment, type SharedFlags, SvcCommand, ToldAlready } from '../../command.ts';
+import { AlreadyReported, environment, type SharedFlags, SvcCommand } from '../../command.ts';
 import type { Cause } from '../../keys-test/causes.ts';
 import { readKey, refuseKeyAsArgument } from '../../keys-test/key-source.ts';
 import { climb, type LadderResult } from '../../keys-test/ladder.ts';
@@ -40,7 +40,7 @@ export default class KeysTest extends SvcCommand {
     });
     terminal.json(found);
     terminal.result(conclusion(found, terminal));
-    if (found.cause !== null) throw new ToldAlready(exitCodeOf(found.cause));
+    if (found.cause !== null) throw new AlreadyReported(exitCodeOf(found.cause));
   }
 }
 

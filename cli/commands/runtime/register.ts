@@ -63,7 +63,7 @@ export default class RuntimeRegister extends SvcCommand {
   }
 }
 
-/** False where it could not be written: the key is shown then, because it is told only once. */
+/** Returns false after a failed write. The command then prints the key, because it exists only in this answer. */
 function write(out: string, text: string, { authority }: HandOver, terminal: Terminal): boolean {
   try {
     writeDurably(out, text);

@@ -44,7 +44,7 @@ export default class RuntimeStart extends SvcCommand {
   }
 }
 
-/** The file with the key is nothing for sandboxed MCP servers, wherever it lies. */
+/** Sandboxed MCP servers must not read the file with the key. */
 function withKeyHidden(env: EnvRecord, file: string | undefined): EnvRecord {
   if (file === undefined || env.MCP_SERVER_SANDBOX === 'none-for-everybody') return env;
   const hidden = [env.MCP_SERVER_HIDDEN_PATHS, resolve(file)].filter(Boolean).join(':');

@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
 import { createMcpServerMutation } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
-import { interruption, SvcCommand, sharedSwitches, ToldAlready, workspaceFlag } from '../../command.ts';
+import { AlreadyReported, interruption, SvcCommand, sharedSwitches, workspaceFlag } from '../../command.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
 import { describeFailure, describeTools, staysAdded } from '../../output/server.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -16,9 +16,9 @@ import { fetchServer, fetchTools, type McpServer } from '../../servers.ts';
 import { readSettings, type Setting } from '../../settings-file.ts';
 
 const pollMs = 200;
-/** npx on a slow line needs more than a minute for its first start. */
+/** The first start with npx on a slow connection takes more than a minute. */
 const waitMs = 90_000;
-/** Whoever waits wants to see that something still does. */
+/** A person who waits wants to see that the command still works. */
 const tellMs = 5000;
 
 export default class ServerAdd extends SvcCommand {
@@ -98,7 +98,7 @@ export default class ServerAdd extends SvcCommand {
       return;
     }
     terminal.complain(describeFailure(server, terminal));
-    throw new ToldAlready(1);
+    throw new AlreadyReported(1);
   }
 }
 
@@ -128,19 +128,19 @@ function checkLaunch({ command, cwd, env, url, headers }: Wanted): void {
   if (headers.length > 0) throw new SvcError('invalid_input', '--header-file is for --url, not for a command.');
 }
 
-/** The folder that the command is typed in is one of this machine: elsewhere a command without a folder runs in its own home. */
+/** The working folder exists on this machine only. On another machine a command without a folder runs in its home. */
 function launchOf({ command, args, cwd, env, url, headers }: Wanted, elsewhere: boolean): object {
   if (url !== undefined) return { url, headers };
   return { command, args, env, cwd: cwd ?? (elsewhere ? null : process.cwd()) };
 }
 
-/** Also where its runtime happens to be on this machine: what was registered may be anywhere. */
+/** A registered runtime may be on any machine, even when it runs on this one now. */
 async function isElsewhere({ backend, workspace }: Tenancy, runtime: string | undefined): Promise<boolean> {
   if (runtime === undefined) return false;
   return !runtimeNamed(await fetchRuntimes(backend, workspace.id), runtime).platform;
 }
 
-/** Waits for an outcome: Connected, or an error that its runtime has told. Disconnected only means that nothing has happened yet. */
+/** Waits until the MCP server is Connected or its runtime reports an error. Disconnected is no outcome. */
 async function settled(
   { backend, workspace }: Tenancy,
   { id, name }: { readonly id: string; readonly name: string },

@@ -59,7 +59,7 @@ function describeSkills(skills: readonly Skill[], terminal: Terminal): string {
   ].join('\n\n');
 }
 
-/** One that holds no tools needs no MCP server, so the platform has it available: there is nothing in it to be called all the same. */
+/** The platform calls a skill without tools available, because it needs no MCP server. It still has nothing to call. */
 function stateOf(skill: Skill): keyof typeof states {
   if (!skill.available) return 'unavailable';
   return skill.tools.length === 0 ? 'without_tools' : 'available';

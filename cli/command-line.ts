@@ -3,19 +3,19 @@ import { nearest } from '../services/contracts/did-you-mean.ts';
 import { SvcError } from '../services/contracts/errors.ts';
 import { sharedSwitches } from './command.ts';
 
-/** What somebody wants who typed this. */
-export type Wanted =
+/** A command to run, or help to show. */
+export type CommandLine =
   | { readonly kind: 'command'; readonly id: string; readonly words: readonly string[] }
-  /** Of a command or a topic; null: of all. */
+  /** Id of a command or a topic; null for the whole command line. */
   | { readonly kind: 'help'; readonly id: string | null };
 
 type Known = readonly { readonly id: string; readonly aliases: readonly string[] }[];
 
 const helpFlags: readonly string[] = ['--help', '-h'];
 
-/** Finds the command in what was typed. Flags that every command has may stand before it, too. */
-export function wantedBy(typed: readonly string[], { commands }: Pick<Config, 'commands'>): Wanted {
-  // oclif lists a command once more for each of its aliases.
+/** Finds the command among the typed words. Shared flags may stand before it. */
+export function parseCommandLine(typed: readonly string[], { commands }: Pick<Config, 'commands'>): CommandLine {
+  // oclif lists a command again for each alias.
   const known = commands.filter(({ id, aliases }) => !aliases.includes(id));
   const { flags, rest } = flagsBefore(typed);
   const end = rest.indexOf('--');
@@ -40,7 +40,7 @@ export function wantedBy(typed: readonly string[], { commands }: Pick<Config, 'c
   return { kind: 'help', id: topic };
 }
 
-/** The flags before the first word that is none; of these only `--dir` takes a value. */
+/** The flags before the first word. Only `--dir` takes a value. */
 function flagsBefore(typed: readonly string[]): { readonly flags: string[]; readonly rest: readonly string[] } {
   const flags: string[] = [];
   let at = 0;
@@ -83,13 +83,13 @@ function findCommand(
   return null;
 }
 
-/** Topics answer in the singular and the plural: the name that the commands' ids have. */
+/** The topic's name in the commands' ids. A topic answers to its singular and its plural. */
 function topicOf(commands: Known, given: string): string | null {
   const found = commands.find(({ id, aliases }) => [id, ...aliases].some((name) => name.startsWith(`${given}:`)));
   return found?.id.split(':')[0] ?? null;
 }
 
-/** What people type who know other programs, and what does it here, the best first. */
+/** Verbs of other programs, with the verbs that do the same here, best first. */
 const habits: Readonly<Record<string, readonly string[]>> = {
   start: ['up'],
   run: ['up'],
