@@ -23,39 +23,39 @@ export default class Move extends SvcCommand {
   static override summary =
     'Move an installation to another topology, graph or engine, with all its data, keys and sessions.';
   static override description =
-    'Shows what will be done and asks. The old side is kept until --confirm removes it or --undo goes back to it.';
+    'Shows the plan and asks first. The old side is kept until --confirm removes it or --undo returns to it.';
   static override examples = [
     {
       description: 'Run each service as a process of its own, on NATS',
       command: '<%= config.bin %> move --to distributed --graph sqlite --engine process',
     },
     {
-      description: 'Keep the data in Dgraph from then on',
+      description: 'Move the data to Dgraph',
       command: '<%= config.bin %> move --to distributed --graph dgraph',
     },
-    { description: 'And in SQLite again', command: '<%= config.bin %> move --graph sqlite' },
+    { description: 'Move the data back to SQLite', command: '<%= config.bin %> move --graph sqlite' },
     {
       description: 'Run each service as a container',
       command: '<%= config.bin %> move --to distributed --engine docker',
     },
-    { description: 'And as a process of this machine again', command: '<%= config.bin %> move --engine process' },
-    { description: 'Remove the old side, once all is well', command: '<%= config.bin %> move --confirm' },
-    { description: 'Go back to the old side', command: '<%= config.bin %> move --undo' },
+    { description: 'Run the services as processes again', command: '<%= config.bin %> move --engine process' },
+    { description: 'Remove the old side once the new one works', command: '<%= config.bin %> move --confirm' },
+    { description: 'Return to the old side', command: '<%= config.bin %> move --undo' },
   ];
   static override flags = {
-    to: Flags.string({ summary: 'How it shall run; without it as now.', helpValue: topologies.join('|') }),
+    to: Flags.string({ summary: 'New topology; default: unchanged.', helpValue: topologies.join('|') }),
     graph: Flags.string({
-      summary: 'Where data shall be kept: sqlite, a file, or dgraph; without it where it is now, as far as that goes.',
+      summary: 'New graph engine: sqlite or dgraph. Default: unchanged, where the topology allows it.',
       helpValue: graphs.join('|'),
     }),
     engine: Flags.string({
       summary:
-        'What runs it: process, on this machine, or docker, in containers; without it as now, as far as that goes.',
+        'What runs the services: process, on this machine, or docker, in containers. Default: unchanged, where possible.',
       helpValue: engines.join('|'),
     }),
     yes: Flags.boolean({ char: 'y', summary: 'Skip the question.' }),
-    confirm: Flags.boolean({ summary: 'Remove the old side that was kept.' }),
-    undo: Flags.boolean({ summary: 'Go back to the old side as it was kept.' }),
+    confirm: Flags.boolean({ summary: 'Remove the old side.' }),
+    undo: Flags.boolean({ summary: 'Return to the old side.' }),
   };
 
   async run(): Promise<void> {
@@ -100,7 +100,7 @@ async function moveTo(installation: Installation, to: WantedSide, asking: Asking
   if (state === 'unchanged') return;
   if (state === 'waiting')
     terminal.talk(`The move from ${sideName(from)} is not confirmed yet: the old side is in ${keptIn(from, kept)}.`);
-  terminal.talk('Next: svc move --confirm removes the old side, svc move --undo goes back to it.');
+  terminal.talk('Next: svc move --confirm removes the old side, svc move --undo returns to it.');
 }
 
 async function confirm(installation: Installation, { terminal }: Asking): Promise<void> {
@@ -125,7 +125,7 @@ async function undo(installation: Installation, asking: Asking): Promise<void> {
     makeSure(asking, {
       what: describeLoss(loss),
       question: `Go back to ${sideName(loss.move.from)}?`,
-      declined: 'It stays.',
+      declined: 'Nothing was changed.',
     }),
   ).finally(() => list.end());
   terminal.json({ from, to, moved, kept, state: 'undone' });

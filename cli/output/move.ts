@@ -101,8 +101,8 @@ export function describeLoss({ move, changes, uncounted }: Loss): string {
     return `  ${kind}: ${counts.join(', ')}`;
   });
   return [
-    `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Lost is what was written since:`,
-    ...(uncounted === null ? [] : [`  in the graph nobody knows how much: ${uncounted}`]),
+    `Goes back to ${sideName(move.from)}, as it was at ${move.startedAt}. Changes since then are lost:`,
+    ...(uncounted === null ? [] : [`  in the graph an unknown amount: ${uncounted}`]),
     ...(lines.length === 0 && uncounted === null ? ['  nothing in the graph'] : lines),
     isSameBus(move.from, move.to)
       ? '  changes to svc.yaml'
@@ -133,9 +133,9 @@ export function tellProgress(progress: MoveProgress, list: ProgressList): void {
 const steps: Readonly<Record<MoveStep, string>> = {
   stop: 'stop the platform',
   keep: 'keep the old side',
-  carry: 'carry over what is kept otherwise there',
-  verify: 'verify what was carried over',
-  'set-aside': 'set aside what was used',
+  carry: 'copy the data',
+  verify: 'verify the copied data',
+  'set-aside': 'set the side in use aside',
   'put-in-place': 'put the other side in its place',
   'write-definition': 'write svc.yaml',
   start: 'start the platform',
