@@ -23,7 +23,8 @@ function terminalWith({ isTTY = true, env = {}, options = {} }: Shown) {
   let written = '';
   const stream = Object.assign(Object.create(process.stderr), {
     isTTY,
-    columns: 60,
+    // As listr2 reads it of a process without a terminal.
+    columns: 80,
     rows: 20,
     write: (text: string) => {
       written += text;
@@ -96,6 +97,21 @@ describe('on a terminal', () => {
     list.tell({ kind: 'service', name: 'backend', state: 'healthy' });
     await list.end();
     expect(shown()).toMatch(/✔ backend healthy\n\n! Slow disk\.\n$/);
+  });
+
+  test('a long notice during the list is broken between words, and nothing of it is lost', async () => {
+    const { terminal, shown } = terminalWith({});
+    const list = openProgressList(terminal);
+    list.tell({ kind: 'service', name: 'backend', state: 'starting' });
+    await turn();
+    const message = Array.from({ length: 60 }, (_, i) => `word${i}`).join(' ');
+    list.tell({ kind: 'notice', message });
+    await list.end();
+    const below =
+      shown()
+        .split(/· backend starting\n/)
+        .at(-1) ?? '';
+    expect(below.replace(/\s+/g, ' ').trim()).toBe(`! ${message}`);
   });
 
   test('control characters of a notice never reach it', async () => {

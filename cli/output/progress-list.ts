@@ -175,7 +175,7 @@ class DrawnList implements ProgressList {
         registerSignalListeners: false,
         renderer: 'default',
         rendererOptions: {
-          formatOutput: 'truncate',
+          formatOutput: 'wrap',
           showErrorMessage: false,
           suffixSkips: false,
           logger: new ListrLogger({
