@@ -57,7 +57,7 @@ export default class RuntimeRegister extends SvcCommand {
       overlapEndsAt: isoOrNull(overlapEndsAt),
     });
     if (!written) terminal.result(envText(name, given).trimEnd());
-    tellTheRest({ name, given, unit, overlapEndsAt, isShown: !written }, terminal);
+    printNextSteps({ name, given, unit, overlapEndsAt, isShown: !written }, terminal);
     const warning = warningAbout(busServers);
     if (warning !== null) terminal.warn(warning);
   }
@@ -80,7 +80,7 @@ function write(out: string, text: string, { authority }: HandOver, terminal: Ter
   return true;
 }
 
-interface Told {
+interface NextSteps {
   readonly name: string;
   readonly given: HandOver;
   readonly unit: string;
@@ -88,7 +88,7 @@ interface Told {
   readonly isShown: boolean;
 }
 
-function tellTheRest({ name, given, unit, overlapEndsAt, isShown }: Told, terminal: Terminal): void {
+function printNextSteps({ name, given, unit, overlapEndsAt, isShown }: NextSteps, terminal: Terminal): void {
   const { authority, command, envFile } = given;
   if (isShown) {
     terminal.talk('\nThis key is shown only once. Keep it in a safe place.');

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { SvcError } from '../../../services/contracts/errors.ts';
-import { createMcpServerMutation } from '../../../stack/client/generated/operations.ts';
+import { createMcpServerMutation, type LaunchInput } from '../../../stack/client/generated/operations.ts';
 import { isInContainers } from '../../../stack/state/containers-record.ts';
 import { AlreadyReported, interruption, SvcCommand, sharedSwitches, workspaceFlag } from '../../command.ts';
 import { checkLaunchWords, refuseSecretWords, splitLaunch } from '../../launch-words.ts';
@@ -102,7 +102,7 @@ export default class ServerAdd extends SvcCommand {
   }
 }
 
-interface Wanted {
+interface LaunchFlags {
   readonly command: string | undefined;
   readonly args: readonly string[];
   readonly cwd: string | undefined;
@@ -111,7 +111,7 @@ interface Wanted {
   readonly headers: readonly Setting[];
 }
 
-function checkLaunch({ command, cwd, env, url, headers }: Wanted): void {
+function checkLaunch({ command, cwd, env, url, headers }: LaunchFlags): void {
   if (url !== undefined && command !== undefined) {
     throw new SvcError('invalid_input', 'Give either --url or a command after --, not both.');
   }
@@ -129,7 +129,7 @@ function checkLaunch({ command, cwd, env, url, headers }: Wanted): void {
 }
 
 /** The working folder exists on this machine only. On another machine a command without a folder runs in its home. */
-function launchOf({ command, args, cwd, env, url, headers }: Wanted, elsewhere: boolean): object {
+function launchOf({ command, args, cwd, env, url, headers }: LaunchFlags, elsewhere: boolean): LaunchInput {
   if (url !== undefined) return { url, headers };
   return { command, args, env, cwd: cwd ?? (elsewhere ? null : process.cwd()) };
 }
