@@ -171,7 +171,7 @@ describe('the configuration of the front', () => {
 			Content-Type application/json
 			Cache-Control no-store
 		}
-		respond \`{"error":{"code":"not_found","message":"There is nothing under this host name.","hint":"The platform is at https://agents.example.com."}}\` 421
+		respond \`{"error":{"code":"not_found","message":"The platform does not use this host name.","hint":"The platform is at https://agents.example.com."}}\` 421
 	}
 }
 (own-readiness) {

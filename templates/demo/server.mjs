@@ -10,8 +10,8 @@ const number = (description) => ({ type: 'number', description });
 /** Every tool: what an agent is told of it, and what it does. `call` has the progress to report to and the signal of a cancel. */
 const tools = {
   echo: {
-    description: 'Says back what it is told.',
-    inputSchema: schema({ text: { type: 'string', description: 'What to say.' } }),
+    description: 'Repeats a text.',
+    inputSchema: schema({ text: { type: 'string', description: 'The text.' } }),
     annotations: { readOnlyHint: true },
     run: ({ text: said }) => text(`You said: ${said}`),
   },
@@ -26,7 +26,7 @@ const tools = {
     outputSchema: schema({ sum: number('The sum.') }),
   },
   now: {
-    description: 'Tells the time.',
+    description: 'Returns the current time.',
     inputSchema: schema({}),
     annotations: { readOnlyHint: true },
     run: () => text(new Date().toISOString()),
@@ -47,8 +47,8 @@ const tools = {
     },
   },
   fail: {
-    description: 'Fails, so that one can see how a failure looks.',
-    inputSchema: schema({ reason: { type: 'string', description: 'What to complain about.' } }, []),
+    description: 'Fails, to show a failure.',
+    inputSchema: schema({ reason: { type: 'string', description: 'The reason for the failure.' } }, []),
     run({ reason = 'This tool always fails.' }) {
       throw new Error(reason);
     },
